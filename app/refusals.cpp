@@ -30,7 +30,6 @@ struct Rule {
   std::string_view not_for_waves{};  // the reason
 };
 
-constexpr std::string_view no_halos = "graphs have no halos";
 constexpr std::string_view no_tiles = "they have no tiles";
 
 std::vector<Rule> rules(const RunSettings& settings) {
@@ -40,7 +39,6 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"--dry-run", compile.dry_run, one_run},
       {"--check bounds", options.check_bounds, needs_end | one_run | one_process,
        "no kernel of the user writes to memory"},
-      {"--check halos", options.check_halos, needs_end | one_run | one_process, no_halos},
       {"--verify", options.verify, needs_end},
       {"--compare", options.compare_rounds != 0, needs_end | one_process},
       {"--stress", options.stress_runs != 0, needs_end | one_process,
@@ -110,7 +108,6 @@ Result<void> check_options(const RunSettings& settings) {
   }
   const std::string_view instead = compile.dry_run                 ? "--dry-run"
                                    : settings.options.check_bounds ? "--check bounds"
-                                   : settings.options.check_halos  ? "--check halos"
                                                                    : "";
   for (const Rule& rule : rules(settings)) {
     if (!rule.given) {

@@ -36,6 +36,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -114,6 +115,21 @@ ProgressStyle progress_style(const RunSettings& settings) {
 }
 
 namespace {
+
+// Prints which arguments may be touched anywhere, and why, once for each op.
+void print_unknown(const engine::Job& job) {
+  std::set<std::pair<std::uint32_t, std::size_t>> printed;
+  for (std::uint32_t wave = 0; wave < job.waves.size(); ++wave) {
+    const auto& arguments = job.waves[wave].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i].any_element.empty() && arguments[i].is_memory() &&
+          printed.emplace(job.waves[wave].op, i).second) {
+        fmt::print(stderr, "{} may touch any element of {}: {}\n", printable(job.wave_text(wave)),
+                   in_quotes(job.buffers[arguments[i].buffer].name), printable(arguments[i].any_element));
+      }
+    }
+  }
+}
 
 // Returns the command line, split into words.
 std::vector<std::string> own_command() {
@@ -404,6 +420,9 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
     key = program_key(lowering.program(), *job, options, TIDEGATE_VERSION);
     repeat = job->iterations;
+    if (progress_style(settings) == ProgressStyle::lines) {
+      print_unknown(*job);
+    }
   }
   TIDEGATE_TRY(TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   if (taken.first_run && taken.first_run->repeat != 0 && far_apart(taken.first_run->repeat, repeat)) {
@@ -517,7 +536,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   options.cache_folder = settings.cache ? cache_folder() : std::filesystem::path();
   settings.by_wave = options.compile.trace; // before --trace and --report turn it on, too
   TIDEGATE_CHECK(check_options(settings));
-  if (options.check_bounds || options.check_halos) {
+  if (options.check_bounds) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave
     options.compile.promote = engine::Promotion::none;
   }

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windo
 constexpr std::array<std::string_view, 5> topology_choices{
     "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
-constexpr std::array<std::string_view, 2> check_choices{"bounds", "halos"};
+constexpr std::array<std::string_view, 1> check_choices{"bounds"};
 
 // The first of the names is auto, which leaves the value empty.
 template <class E>
@@ -143,16 +143,10 @@ CommandModel run_command() {
            formerly({"--export-markdown", "--export-csv"}, "--export FILE, which ends in .md or .csv",
                     written_file_option("--export", settings->export_file, {"md", "csv"},
                                         "With --compare: write both times as a table, or every round")),
-           formerly({"--check-bounds", "--check-halos"}, "--check bounds, or --check halos",
+           formerly({"--check-bounds"}, "--check bounds",
                     index_option(
-                        "--check",
-                        [&options](std::size_t index) {
-                          options.check_bounds = index == 0;
-                          options.check_halos = index == 1;
-                        },
-                        check_choices,
-                        "bounds: only check for writes past buffers; halos: only check accesses against the "
-                        "stated halos")),
+                        "--check", [&options](std::size_t index) { options.check_bounds = index == 0; },
+                        check_choices, "bounds: only check for writes past buffers")),
            flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Use no device; report plan, recommendation, evidence and memory"),

@@ -166,20 +166,6 @@ void add_comparison(const engine::ReportHead& report, const std::optional<Timing
   }
 }
 
-void add_halos(const engine::HaloReport& halos, Rows& rows) {
-  const bool passed = halos.looked_at != 0 && halos.unwatched.empty() && halos.complete;
-  rows.push_back(
-      {"  halos", fmt::format("{} of {} checked in {}: {}", halos.looked_at,
-                              plural(halos.stated_halos, "stated halo"), plural(halos.checked_waves, "wave"),
-                              halos.violation ? "one is TOO SMALL"
-                              : passed        ? "all accesses inside"
-                                              : "NOT CHECKED")});
-  for (const engine::UnwatchedAccess& use : halos.unwatched) {
-    rows.push_back({"  not seen", fmt::format("{}:{}: {} of {}", use.file, use.line, in_quotes(use.parameter),
-                                              in_quotes(use.kernel))});
-  }
-}
-
 void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
   for (const engine::WindowReport& window : promotion.windows) {
     rows.push_back({"  window", fmt::format("{}{}", fmt::join(window.waves, ", "),
@@ -481,8 +467,6 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   }
   if (report.bounds) {
     add_bounds(*report.bounds, rows);
-  } else if (report.halos) {
-    add_halos(*report.halos, rows);
   } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
     if (report.first_run) {

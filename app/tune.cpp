@@ -293,7 +293,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
                              const TakenTuning& taken, engine::Monitor& monitor) {
   const device::DeviceInfo* const device = lowering.device();
   engine::RunOptions& options = settings.options;
-  const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
+  const bool instead = options.check_bounds || options.compile.dry_run;
   options.verify_stated = false;
   if (device == nullptr || instead || !options.verify_first) {
     return ChosenWay{};

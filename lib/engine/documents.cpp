@@ -450,16 +450,6 @@ constexpr Field telemetry_fields[] = {
 };
 TIDEGATE_RECORD(Telemetry, telemetry_fields);
 
-constexpr Field halo_fields[] = {
-    required<&HaloReport::stated_halos>(
-        "pairs of arguments with a stated halo that access the same memory: of "
-        "an earlier and a later wave, or of a wave and its next iteration"),
-    required<&HaloReport::looked_at>("halos of these for which an access was checked"),
-    required<&HaloReport::checked_waves>("number of waves that ran"),
-    required<&HaloReport::complete>("whether the program finished, or reached a violation"),
-};
-TIDEGATE_RECORD(HaloReport, halo_fields);
-
 constexpr Field window_fields[] = {
     required<&WindowReport::waves>("in the order in which each tile ran them"),
     required<&WindowReport::register_buffers>("buffers that exist only in registers"),
@@ -542,7 +532,6 @@ constexpr Field run_report_fields[] = {
     run_head.comparison,
     run_head.baseline,
     reported<&RunReport::bounds>("with --check bounds: accesses outside buffers"),
-    reported<&RunReport::halos>("with --check halos: accesses beyond stated halos"),
     run_head.profile_file,
     run_head.policy_file,
     run_head.files_written,

@@ -138,6 +138,12 @@ struct RowReach {
 enum class Combine : std::uint8_t { sum, min, max };
 inline constexpr std::array<std::string_view, 3> combine_names{"sum", "min", "max"};
 
+// The first byte that a launch touches, and the one after the last; a buffer may have neither.
+struct Touched {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
 struct ProgramArgument {
   enum class Kind : std::uint8_t { buffer, image, sampler, null, local, value };
   Kind kind = Kind::value;
@@ -156,15 +162,26 @@ struct ProgramArgument {
   SamplerSpec sampler{};
   // If known: tile t touches only elements of tiles within this distance, in x, y and z.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
-  std::uint32_t element_bytes = 0;   // bytes per work-item, if the halo was derived from the kernel
+  // If the halo was derived from the kernel: bytes from one id to the next, in each dimension; 0 where an id moves nothing.
+  std::array<std::uint64_t, 3> id_bytes{};
+  bool own = false;                  // each work-item uses nothing but the element with its id
   bool assigned_first = false;       // likewise: every work-item assigns its element before any other access
-  std::optional<RowReach> rows = {}; // if known
+  bool neighbours = false;           // likewise: a work-item touches elements of other ids
+  std::optional<Touched> reach = {}; // if known: no other bytes are touched
+  std::optional<Touched> certain = {}; // these are touched whatever memory holds
+  std::string any_element = {};        // why it may touch any element, with the place; empty if that is known
+  std::optional<RowReach> rows = {};   // if known
   std::optional<Combine> combine = {}; // if stated or proven
 
   [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
   [[nodiscard]] bool is_of(std::uint32_t memory) const { return is_memory() && buffer == memory; }
   [[nodiscard]] bool writes() const { return is_memory() && access != Access::read; }
+  // True if the halos of both count the same elements; stated ones count as any.
+  [[nodiscard]] bool counts_like(const ProgramArgument& other) const {
+    constexpr std::array<std::uint64_t, 3> stated{};
+    return id_bytes == stated || other.id_bytes == stated || id_bytes == other.id_bytes;
+  }
 };
 
 // In x, y and z; unused dimensions have size 1.

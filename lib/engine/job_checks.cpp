@@ -312,8 +312,7 @@ void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
-// What the rows that each work-item touches say of an argument. Rows are upper bounds: an access in them may depend on a
-// condition. A work-item that assigns its element first always does.
+// What is derived from a kernel says of its arguments. What it may touch depends on conditions; what is certain does not.
 class Footprints {
 public:
   Footprints(const Job& program, std::vector<Warning>& warnings) : program_(program), warnings_(warnings) {}
@@ -323,8 +322,7 @@ public:
       const ProgramWave& spec = program_.waves[wave];
       for (std::size_t i = 0; i < spec.arguments.size() && spec.users_kernel; ++i) {
         const ProgramArgument& argument = spec.arguments[i];
-        if (argument.kind == ProgramArgument::Kind::buffer && argument.rows &&
-            argument.rows->row_bytes != 0) {
+        if (argument.kind == ProgramArgument::Kind::buffer) {
           pointer_ = fmt::format("{}/args/{}", program_.wave_pointer(wave), i);
           out_of_bounds(wave, argument);
           read_while_written(wave, argument);
@@ -338,40 +336,43 @@ public:
   }
 
 private:
-  // Rows that work-items of the wave may touch end here.
-  static std::uint64_t end_of(const ProgramWave& wave, const RowReach& rows) {
-    const std::size_t outermost = wave.range.dimensions - 1;
-    return (wave.range.offset[outermost] + wave.range.global[outermost] + rows.reach) * rows.row_bytes +
-           rows.beyond;
-  }
-
-  [[nodiscard]] std::string elements(const ProgramBuffer& buffer, std::uint64_t bytes) const {
-    return fmt::format("{}", bytes / element_bytes(buffer.type));
+  static std::int64_t element(const ProgramBuffer& buffer, std::int64_t byte) {
+    const auto bytes = static_cast<std::int64_t>(element_bytes(buffer.type));
+    return byte / bytes - (byte % bytes < 0 ? 1 : 0);
   }
 
   void out_of_bounds(std::uint32_t wave, const ProgramArgument& argument) {
     const ProgramWave& spec = program_.waves[wave];
     const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    const std::uint64_t end = end_of(spec, *argument.rows);
-    if (!argument.assigned_first || argument.rows->reach != 0 || spec.active || spec.prepared ||
-        end <= buffer.bytes) {
+    const auto bytes = static_cast<std::int64_t>(buffer.bytes);
+    if (!argument.certain || spec.active || spec.prepared || buffer.hits ||
+        (argument.certain->begin >= 0 && argument.certain->end <= bytes)) {
       return;
     }
-    warnings_.push_back({.message = fmt::format("{} writes {} elements from the start of {}, which has {}",
-                                                program_.wave_text(wave), elements(buffer, end),
-                                                in_quotes(buffer.name), elements(buffer, buffer.bytes)),
-                         .fix = "give the buffer more elements, or the wave a smaller global_size",
-                         .pointer = pointer_});
+    const std::int64_t byte =
+        argument.certain->end > bytes ? argument.certain->end - 1 : argument.certain->begin;
+    const std::string_view does = argument.access == Access::read                               ? "reads"
+                                  : argument.access == Access::write || argument.assigned_first ? "writes"
+                                                                                                : "touches";
+    warnings_.push_back(
+        {.message = fmt::format("{} {} element {} of {}, which has {}", program_.wave_text(wave), does,
+                                element(buffer, byte), in_quotes(buffer.name), element(buffer, bytes)),
+         .fix = "give the buffer more elements, or the wave a smaller global_size",
+         .pointer = pointer_});
   }
 
   void read_while_written(std::uint32_t wave, const ProgramArgument& argument) {
     const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+    constexpr std::array<std::uint64_t, 3> unknown{};
+    const bool reads = argument.access == Access::read && argument.id_bytes != unknown && argument.reach &&
+                       argument.reach->begin < argument.reach->end;
     const bool writes =
-        std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& other) {
+        reads && std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& other) {
           return other.kind == ProgramArgument::Kind::buffer && other.buffer == argument.buffer &&
-                 other.access != Access::read && other.rows && other.rows->reach == 0;
+                 other.access != Access::read && other.id_bytes != unknown && !other.neighbours &&
+                 (argument.neighbours || argument.id_bytes != other.id_bytes);
         });
-    if (argument.access == Access::read && argument.rows->reach != 0 && writes) {
+    if (writes) {
       warnings_.push_back(
           {.message = fmt::format(
                "{} reads elements of {} that its other work-items write: the buffer is an input and an output",
@@ -383,7 +384,7 @@ private:
 
   void transposed(std::uint32_t wave, const ProgramArgument& argument) {
     const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    const std::uint64_t taken = argument.rows->row_bytes;
+    const std::uint64_t taken = argument.rows ? argument.rows->row_bytes : 0;
     const std::size_t element = element_bytes(buffer.type);
     if (buffer.row_bytes > element && program_.waves[wave].range.dimensions == 2 &&
         taken != buffer.row_bytes && taken == buffer.bytes / buffer.row_bytes * element) {
@@ -403,23 +404,25 @@ private:
     if (!buffer.output || buffer.first || buffer.swapped || buffer.is_unordered() || buffer.is_object()) {
       return;
     }
-    std::uint64_t end = 0;
+    const auto bytes = static_cast<std::int64_t>(buffer.bytes);
+    Touched all{bytes, 0};
     for (const ProgramWave& wave : program_.waves) {
       for (const ProgramArgument& argument : wave.arguments) {
-        if (!argument.is_of(index) || !argument.writes()) {
-          continue;
+        if (argument.is_memory() && argument.buffer == index && argument.access != Access::read) {
+          const Touched here = wave.users_kernel && argument.reach ? *argument.reach : Touched{0, bytes};
+          all = here.begin < here.end ? Touched{std::min(all.begin, here.begin), std::max(all.end, here.end)}
+                                      : all;
         }
-        const bool known =
-            wave.users_kernel && argument.rows && argument.rows->row_bytes != 0 && argument.rows->wraps == 0;
-        end = known ? std::max(end, end_of(wave, *argument.rows)) : buffer.bytes;
       }
     }
-    if (end != 0 && end < buffer.bytes) {
-      warnings_.push_back({.message = fmt::format(
-                               "no wave writes more than the first {} of {} elements of {}",
-                               elements(buffer, end), elements(buffer, buffer.bytes), in_quotes(buffer.name)),
-                           .fix = "give a wave a larger global_size, the buffer fewer elements, or an init",
-                           .pointer = buffer.pointer});
+    if (all.begin < all.end && (all.begin > 0 || all.end < bytes)) {
+      warnings_.push_back(
+          {.message =
+               fmt::format("no wave writes the {} {} of {} elements of {}", all.begin > 0 ? "first" : "last",
+                           all.begin > 0 ? element(buffer, all.begin) : element(buffer, bytes - all.end),
+                           element(buffer, bytes), in_quotes(buffer.name)),
+           .fix = "give a wave a larger global_size, the buffer fewer elements, or an init",
+           .pointer = buffer.pointer});
     }
   }
 

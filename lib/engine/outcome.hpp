@@ -22,16 +22,14 @@ enum class RunStatus : std::uint8_t {
   interrupted,    // by a signal
   hang,           // a wait on the device timed out
   outputs_differ, // from those of plain launches
-  checked,        // --check bounds, --check halos: no violation
+  checked,        // --check bounds: no violation
   out_of_bounds,  // --check bounds: a violation
-  outside_halo,   // --check halos: a wave reaches beyond a stated halo
-  unchecked,      // --check halos: no halo is stated, or some accesses could not be watched
   queue_failed,   // an item failed, or the remaining items make no progress
   hits_overflow,  // a list has no room for all hits
 };
-inline constexpr std::array<std::string_view, 12> run_status_names{
-    "done",    "planned",       "deadline",     "interrupted", "hang",         "outputs_differ",
-    "checked", "out_of_bounds", "outside_halo", "unchecked",   "queue_failed", "hits_overflow"};
+inline constexpr std::array<std::string_view, 10> run_status_names{
+    "done",           "planned", "deadline",      "interrupted",  "hang",
+    "outputs_differ", "checked", "out_of_bounds", "queue_failed", "hits_overflow"};
 
 // A work-group whose wait timed out.
 struct StuckGroup {

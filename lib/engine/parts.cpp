@@ -1,6 +1,6 @@
 // Finds the buffers that ranks have in parts, and the arguments by which kernels find these parts.
 #include "engine/split.hpp"
-#include "opencl_c/accesses.hpp"
+#include "opencl_c/moved_pointers.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
     return {fmt::format("rank 0 runs all of {}, which uses {}", text, name), split.waves[wave].fix};
   }
   if (!given.rows || given.rows->row_bytes == 0) {
-    return {fmt::format("which rows of {} {} reads is not known", name, text),
+    return {fmt::format("which rows of {} {} reads is not known{}{}", name, text,
+                        given.any_element.empty() ? "" : ": ", given.any_element),
             fmt::format(R"(give {} a shape, and state "rows" where it is read)", name)};
   }
   if (given.rows->wraps != 0) {

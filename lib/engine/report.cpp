@@ -123,10 +123,9 @@ Error stress_error(const StressFailure& failure) {
   } else {
     error.message += failure.waves.empty() ? "no wave can be named"
                                            : fmt::format("written by {}", fmt::join(failure.waves, ", "));
-    error.fix =
-        "waves that touch the same buffer need a dependency, a stated halo may be too small (--check halos "
-        "finds it), or work-items of one wave race for an element or add floats up in any order" +
-        repeat;
+    error.fix = "waves that touch the same buffer need a dependency, a stated halo may be too small, or "
+                "work-items of one wave race for an element or add floats up in any order" +
+                repeat;
   }
   return error;
 }
@@ -139,49 +138,6 @@ Error bounds_error(const BoundsViolation& violation) {
               "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; the "
               "report's bounds have all that was found, and `oclgrind tidegate run PROGRAM --strategy plain` "
               "names the line"};
-}
-
-std::optional<Error> halo_error(const HaloReport& halos) {
-  if (halos.violation) {
-    const HaloViolation& violation = *halos.violation;
-    return Error{.code = ErrorCode::out_of_bounds,
-                 .message =
-                     fmt::format("{} (op {}) {} {}[{}], argument {} of its wave, in tile ({}) of iteration "
-                                 "{}; {} touches that in tile {} "
-                                 "of dimension {}, its halo allows tiles {} to {}",
-                                 violation.wave, in_quotes(violation.op),
-                                 violation.writes ? "writes" : "reads", printable(violation.parameter),
-                                 violation.subscript, violation.argument, fmt::join(violation.tiles, ", "),
-                                 violation.iteration, violation.before, violation.before_tile,
-                                 violation.dimension, violation.first_allowed, violation.last_allowed),
-                 .fix = "state a wider halo, or none; or look at the kernel's subscripts"};
-  }
-  if (halos.stated_halos == 0) {
-    return Error{.code = ErrorCode::incomplete_evidence,
-                 .message = "nothing was checked: the program states no halo for memory that two waves touch",
-                 .fix =
-                     "leave --check halos out, or state a halo for the arguments of both waves or for their "
-                     "dependency"};
-  }
-  if (!halos.unwatched.empty()) {
-    const UnwatchedAccess& use = halos.unwatched.front();
-    return Error{
-        .code = ErrorCode::incomplete_evidence,
-        .message = fmt::format("not all was checked: {}:{} uses {} of {} in a way that cannot be watched{}",
-                               printable(use.file), use.line, in_quotes(use.parameter), in_quotes(use.kernel),
-                               halos.unwatched.size() == 1
-                                   ? ""
-                                   : fmt::format(", and there are {} more", halos.unwatched.size() - 1)),
-        .fix =
-            "use the parameter with a subscript in the kernel itself, as in a[i]; or state no halo, and all "
-            "tiles wait for all"};
-  }
-  if (halos.looked_at == 0) {
-    return Error{.code = ErrorCode::incomplete_evidence,
-                 .message = "nothing was checked: no access met what an earlier wave had touched",
-                 .fix = "run the program with data and sizes as it usually has"};
-  }
-  return {};
 }
 
 constexpr std::uint64_t full_bps = 10'000;
@@ -660,16 +616,6 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
       bounds.violations.empty() ? std::nullopt : std::optional(bounds_error(bounds.violations.front())),
       RunStatus::out_of_bounds);
   report.bounds = bounds;
-  return report;
-}
-
-RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
-                          const device::DeviceInfo& device, const RunOptions& options,
-                          std::uint64_t wall_time_ns) {
-  RunReport report = report_of_check(compiled, device, options, wall_time_ns, halos.complete,
-                                     halos.complete ? halo_error(halos) : std::nullopt,
-                                     halos.violation ? RunStatus::outside_halo : RunStatus::unchecked);
-  report.halos = halos;
   return report;
 }
 

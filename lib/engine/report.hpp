@@ -28,11 +28,6 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns);
 
-// Returns the report of --check halos.
-RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
-                          const device::DeviceInfo& device, const RunOptions& options,
-                          std::uint64_t wall_time_ns);
-
 // Returns what the host knows of a run whose device does not respond.
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns);

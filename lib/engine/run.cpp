@@ -113,10 +113,6 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     TIDEGATE_TRY(const BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
     return with_kernel(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
   }
-  if (options.check_halos) {
-    TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options, monitor));
-    return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
-  }
   if (options.ranks != nullptr) { // all run the same, so that none may choose another way
     TIDEGATE_CHECK(check_rankable(compiled.written));
     TIDEGATE_TRY(const auto executed,

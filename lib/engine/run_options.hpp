@@ -48,7 +48,6 @@ struct RunOptions {
   bool verify_first = true;              // check a program's first run, if that fits the budget
   std::uint64_t first_run_budget_ns = 0; // 0: by what plain launches take
   bool check_bounds = false;             // instead of the ordinary run: detect writes outside buffers
-  bool check_halos = false;              // instead of the ordinary run: detect accesses beyond stated halos
   std::uint64_t compare_rounds = 0;
   std::uint64_t stress_runs = 0;
   std::uint64_t stress_seed = 1; // of the first of them; the next one has the next seed

@@ -140,7 +140,6 @@ struct RunReport : ReportHead {
   std::optional<std::vector<ExpectedReport>> expected; // of a program that expects outputs
   std::optional<StressReport> stress;
   std::optional<BoundsReport> bounds; // --check bounds
-  std::optional<HaloReport> halos;    // --check halos
   std::vector<FallbackReport> fallbacks;
   std::optional<std::vector<FallbackReport>> new_launches; // waves for whose images a launch ends
   std::optional<std::vector<HitsReport>> hits;             // of a program with lists

@@ -202,7 +202,8 @@ private:
       }
       if (!argument.rows || argument.rows->row_bytes == 0) {
         return whole(
-            fmt::format("which elements of {} a work-item writes is not known", name),
+            fmt::format("which elements of {} a work-item writes is not known{}{}", name,
+                        argument.any_element.empty() ? "" : ": ", argument.any_element),
             fmt::format(
                 R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row, or "combine" where all add to it with atomics)",
                 name));

@@ -87,9 +87,8 @@ private:
         if (from != to && !overlap(from, to)) {
           continue;
         }
-        const bool tile_by_tile =
-            from == to && x.halo && y.halo && program_.waves[a].range == program_.waves[c].range &&
-            (x.element_bytes == 0 || y.element_bytes == 0 || x.element_bytes == y.element_bytes);
+        const bool tile_by_tile = from == to && x.halo && y.halo &&
+                                  program_.waves[a].range == program_.waves[c].range && x.counts_like(y);
         Relation found;
         if (from == to && stated) {
           found = *stated;

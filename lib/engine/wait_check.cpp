@@ -362,7 +362,8 @@ private:
         const bool same_tiles = x.halo && y.halo && before.range == after.range;
         if (from == to && stated) {
           add_tiles(*stated);
-        } else if (from == to && same_tiles && (x.element_bytes == 0 || y.element_bytes == 0)) {
+        } else if (from == to && same_tiles && x.counts_like(y) &&
+                   (first.bytes_of_tile == 0 || second.bytes_of_tile == 0)) {
           add_tiles(reach(*x.halo, before.range) + reach(*y.halo, after.range));
         } else if (from == to && program_.buffers[from].is_object()) {
           add_tiles(any_distance);
@@ -375,7 +376,7 @@ private:
   }
 
   // Only elements derived from the kernel belong to one work-item each; other statements about an argument do
-  // not determine bytes.
+  // not determine bytes. In several dimensions tiles say more.
   [[nodiscard]] Footprint footprint(const ProgramWave& wave, const ProgramArgument& argument,
                                     std::uint32_t owner) const {
     const ProgramBuffer& buffer = program_.buffers[owner];
@@ -384,10 +385,11 @@ private:
     }
     Footprint found{.begin = memory_.offsets[owner], .end = memory_.offsets[owner] + buffer.bytes};
     constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items; their bytes must fit 64 bits
-    if (argument.halo && argument.element_bytes != 0 && argument.element_bytes < 256 &&
+    const std::uint64_t bytes = argument.id_bytes[0];
+    if (argument.halo && wave.range.dimensions == 1 && bytes != 0 && bytes < (1U << 20U) &&
         wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
-      found.first = wave.range.offset[0] * argument.element_bytes;
-      found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * argument.element_bytes;
+      found.first = wave.range.offset[0] * bytes;
+      found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * bytes;
       found.around = (*argument.halo)[0] * found.bytes_of_tile;
     }
     return found;

@@ -65,13 +65,11 @@ public:
           continue;
         }
         std::optional<Tiles> halo = stated;
-        const bool alike = x.element_bytes == 0 || y.element_bytes == 0 || x.element_bytes == y.element_bytes;
-        const bool known = x.halo && y.halo && alike && a.range == c.range;
+        const bool known = x.halo && y.halo && x.counts_like(y) && a.range == c.range;
         if (!halo && known) {
           halo = Tiles{(*x.halo)[0] + (*y.halo)[0], (*x.halo)[1] + (*y.halo)[1], (*x.halo)[2] + (*y.halo)[2]};
         }
-        const bool by_element = known && *x.halo == none && *y.halo == none && x.element_bytes != 0 &&
-                                x.element_bytes == y.element_bytes;
+        const bool by_element = known && *x.halo == none && *y.halo == none && by_id(x, a) && by_id(y, c);
         widen(meeting, halo, by_element);
       }
     }
@@ -83,6 +81,15 @@ public:
   }
 
 private:
+  // True if every work-item has elements of its own.
+  static bool by_id(const ProgramArgument& argument, const ProgramWave& wave) {
+    bool all = true;
+    for (std::size_t d = 0; d < wave.range.dimensions; ++d) {
+      all = all && (argument.id_bytes[d] != 0 || wave.range.global[d] == 1);
+    }
+    return all && argument.id_bytes != std::array<std::uint64_t, 3>{};
+  }
+
   const Job& program_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> dependencies_;
 };
@@ -265,8 +272,8 @@ private:
           continue;
         }
         const opencl_c::Parameter& parameter = kernel.parameters[i];
-        if (argument.halo != none || argument.element_bytes == 0 ||
-            !opencl_c::may_be_register(unit, parameter) || (!type.empty() && type != parameter.type)) {
+        if (argument.halo != none || !argument.own || !opencl_c::may_be_register(unit, parameter) ||
+            (!type.empty() && type != parameter.type)) {
           return false;
         }
         type = parameter.type;
@@ -381,8 +388,7 @@ std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t
   for (const ProgramArgument& x : program.waves[first].arguments) {
     for (const ProgramArgument& y : program.waves[second].arguments) {
       const bool same = x.is_memory() && y.is_memory() && x.buffer == y.buffer && (writes(x) || writes(y));
-      const bool alike = x.element_bytes * y.element_bytes == 0 || x.element_bytes == y.element_bytes;
-      if (same && !stated && !(stays_in_tile(x) && stays_in_tile(y) && alike)) {
+      if (same && !stated && !(stays_in_tile(x) && stays_in_tile(y) && x.counts_like(y))) {
         return fmt::format("\"{}\"", program.buffers[x.buffer].name);
       }
     }
@@ -452,7 +458,7 @@ std::string window_violation(const Job& program, const Job& fused,
         if (argument.is_memory() && argument.buffer == buffer) {
           sound &= parts[places[wave]->node].size() > 1 &&
                    node.value_or(places[wave]->node) == places[wave]->node && stays_in_tile(argument) &&
-                   argument.element_bytes != 0;
+                   argument.own;
           node = places[wave]->node;
         }
       }

@@ -1,6 +1,6 @@
 // The first statements of a kernel that may run before a work-group waits for other work-groups. What may occur in them
 // is on a list: types, variables of the body, values, pointers to memory that no wave writes, some functions.
-#include "opencl_c/accesses.hpp"
+#include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 

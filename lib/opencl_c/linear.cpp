@@ -1,6 +1,5 @@
 #include "opencl_c/linear.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <tuple>
@@ -13,14 +12,40 @@ constexpr std::int64_t most_number = std::int64_t{1} << 30U; // so that no sum o
 constexpr std::int64_t most_int = (std::int64_t{1} << 31U) - 1;
 constexpr std::int64_t most_uint = (std::int64_t{1} << 32U) - 1;
 
+bool is_small(std::int64_t number) {
+  return std::abs(number) <= most_number;
+}
+
 bool is_small(const Linear& value) {
-  const auto small = [](std::int64_t number) { return std::abs(number) <= most_number; };
-  return std::ranges::all_of(value.factors, small) && small(value.low) && small(value.high) &&
-         small(value.wrapped.factor);
+  const auto small_offset = [](const Coordinate& at) {
+    return is_small(at.offset.low) && is_small(at.offset.high);
+  };
+  return std::ranges::all_of(value.factors, [](std::int64_t factor) { return is_small(factor); }) &&
+         is_small(value.low) && is_small(value.high) && std::ranges::all_of(value.at, small_offset);
+}
+
+// The numbers times a factor; a range without ends stays one.
+Interval times(const Interval& numbers, std::int64_t factor) {
+  constexpr std::int64_t most = std::int64_t{1} << 32U;
+  if (numbers.low < -most || numbers.high > most) {
+    return {};
+  }
+  const auto [low, high] = std::minmax(numbers.low * factor, numbers.high * factor);
+  return {low, high};
+}
+
+// What is known of a range moves with the value; its ends do not overflow.
+Interval moved(const Interval& range, const Interval& by) {
+  const Interval none;
+  return {range.low == none.low ? none.low : range.low + by.low,
+          range.high == none.high ? none.high : range.high + by.high};
 }
 
 // The result of a step with exact or other operands, of which one may be an int.
 std::optional<Linear> result(Linear value, const Linear& a, const Linear& b, const IdRanges& ids) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    value.at[d] = value.factors[d] == 0 ? Coordinate() : value.at[d];
+  }
   if (!is_small(value)) {
     return {};
   }
@@ -33,41 +58,107 @@ Linear negated(Linear value) {
     factor = -factor;
   }
   std::tie(value.low, value.high) = std::pair(-value.high, -value.low);
-  value.wrapped.factor = -value.wrapped.factor;
+  value.range = {-value.range.high, -value.range.low};
   return value;
 }
 
-std::optional<Linear> added(const Linear& a, const Linear& b) {
-  if (a.wrapped.factor != 0 && b.wrapped.factor != 0) {
+std::optional<Linear> added(const Linear& a, const Linear& b, const IdRanges& ids) {
+  Linear value = a;
+  Linear other = b;
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    if (value.factors[d] != 0 && other.factors[d] != 0) {
+      const bool same = value.at[d] == other.at[d] && value.at[d].offset.low == value.at[d].offset.high;
+      for (Linear* const part : {&value, &other}) {
+        if (!same && part->at[d].modulus != 0) {
+          *part = folded(*part, d, ids);
+        } else if (!same) { // two choices of the number beside the id
+          const Interval beside = times(part->at[d].offset, part->factors[d]);
+          part->low += beside.low;
+          part->high += beside.high;
+          part->at[d] = {};
+        }
+      }
+    }
+    if (value.factors[d] == 0) {
+      value.at[d] = other.at[d];
+    }
+    value.factors[d] += other.factors[d];
+  }
+  value.low += other.low;
+  value.high += other.high;
+  const bool known = a.range != Interval() || b.range != Interval();
+  value.range = known && a.exact && b.exact ? sum(range_of(a, ids), range_of(b, ids)) : Interval();
+  return value;
+}
+
+// What is known of the ids where a value was made stays with it.
+Linear settled(Linear value, const IdRanges& ids) {
+  value.range = tighter(value.range, range_of(value, ids));
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    if (value.factors[d] != 0) {
+      value.at[d].range = range_of(value.at[d], d, ids);
+    }
+  }
+  return value;
+}
+
+// A number as a coordinate of the dimension: the id plus what is missing to it.
+Linear beside_id(const Linear& value, std::uint32_t dimension, const IdRanges& ids) {
+  Linear made = id_of(dimension);
+  made.at[dimension].offset = {value.low - (ids.end[dimension] - 1), value.high - ids.begin[dimension]};
+  made.at[dimension].range = {value.low, value.high};
+  made.is_int = value.is_int;
+  return made;
+}
+
+// The extreme of an id plus a number and a constant.
+std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& ids, bool less) {
+  if (a.is_constant() && !b.is_constant()) {
+    return extreme(b, a, ids, less);
+  }
+  if (!a.exact || !b.exact || a.is_int != b.is_int) {
     return {};
   }
-  Linear value = a;
-  for (std::size_t d = 0; d < 3; ++d) {
-    value.factors[d] += b.factors[d];
+  const Interval first = range_of(a, ids);
+  const Interval second = range_of(b, ids);
+  Linear value = absorbed(a);
+  if (const auto d = value.only(); d && b.is_constant() && value.factors[*d] == 1 && value.low == 0 &&
+                                   value.high == 0 && value.at[*d].modulus == 0 && !ids.empty()) {
+    Coordinate& at = value.at[*d];
+    if (less) {
+      at.offset.low = std::min(at.offset.low, b.low - (ids.end[*d] - 1));
+      at.range.high = std::min(at.range.high, b.low);
+      at.range.low = std::min(at.range.low, b.low);
+    } else {
+      at.offset.high = std::max(at.offset.high, b.low - ids.begin[*d]);
+      at.range.low = std::max(at.range.low, b.low);
+      at.range.high = std::max(at.range.high, b.low);
+    }
+    value.range = {};
+    return result(value, a, b, ids);
   }
-  value.low += b.low;
-  value.high += b.high;
-  value.wrapped = a.wrapped.factor != 0 ? a.wrapped : b.wrapped;
-  return value;
+  return result(less ? between(std::min(first.low, second.low), std::min(first.high, second.high))
+                     : between(std::max(first.low, second.low), std::max(first.high, second.high)),
+                a, b, ids);
 }
 
 } // namespace
 
-std::optional<std::uint32_t> Linear::id() const {
+std::optional<std::uint32_t> Linear::only() const {
+  std::optional<std::uint32_t> found;
   for (std::uint32_t d = 0; d < 3; ++d) {
-    std::array<std::int64_t, 3> one{};
-    one[d] = 1;
-    if (factors == one && wrapped.factor == 0) {
-      return d;
+    if (factors[d] != 0) {
+      if (found) {
+        return {};
+      }
+      found = d;
     }
   }
-  return {};
+  return found;
 }
 
 Linear constant_of(std::int64_t number, bool is_int) {
-  Linear value;
-  value.low = value.high = number;
-  value.is_int = is_int;
+  Linear value = between(number, number, is_int);
   value.exact = is_int || number >= 0;
   return value;
 }
@@ -86,36 +177,89 @@ Linear id_of(std::uint32_t dimension) {
   return value;
 }
 
-std::array<std::int64_t, 2> range_of(const Linear& value, const IdRanges& ids) {
-  std::int64_t low = value.low;
-  std::int64_t high = value.high;
-  const auto add = [&](std::int64_t factor, std::int64_t first, std::int64_t last) {
-    low += factor * (factor < 0 ? last : first);
-    high += factor * (factor < 0 ? first : last);
-  };
-  for (std::size_t d = 0; d < 3; ++d) {
-    add(value.factors[d], ids.begin[d], std::max(ids.begin[d], ids.end[d] - 1));
+Interval range_of(const Coordinate& coordinate, std::uint32_t dimension, const IdRanges& ids) {
+  const std::int64_t first = ids.begin[dimension];
+  const Interval all = coordinate.modulus != 0
+                           ? Interval{0, coordinate.modulus - 1}
+                           : sum(coordinate.offset, Interval{first, std::max(first, ids.end[dimension] - 1)});
+  const Interval both = tighter(all, coordinate.range);
+  return both.low <= both.high ? both : all; // code that never runs
+}
+
+Interval range_of(const Linear& value, const IdRanges& ids) {
+  Interval all{value.low, value.high};
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    if (value.factors[d] != 0) {
+      const Interval part = range_of(value.at[d], d, ids);
+      const auto [low, high] = std::minmax(part.low * value.factors[d], part.high * value.factors[d]);
+      all = sum(all, {low, high});
+    }
   }
-  if (value.wrapped.factor != 0) {
-    add(value.wrapped.factor, 0, value.wrapped.modulus - 1);
+  const Interval both = tighter(all, value.range);
+  return both.low <= both.high ? both : all;
+}
+
+Linear absorbed(Linear value) {
+  const auto d = value.only();
+  const std::int64_t factor = d ? value.factors[*d] : 0;
+  if (factor == 0 || value.at[*d].modulus != 0 || value.low % factor != 0 || value.high % factor != 0) {
+    return value;
   }
-  return {low, high};
+  const auto [low, high] = std::minmax(value.low / factor, value.high / factor);
+  Coordinate& at = value.at[*d];
+  at.offset = sum(at.offset, {low, high});
+  at.range = moved(at.range, {low, high});
+  if (factor == 1 || factor == -1) {
+    const Interval known = factor == 1 ? value.range : Interval{-value.range.high, -value.range.low};
+    at.range = tighter(at.range, known);
+  }
+  value.low = value.high = 0;
+  return value;
+}
+
+Linear folded(Linear value, std::uint32_t dimension, const IdRanges& ids) {
+  if (value.factors[dimension] != 0) {
+    const Interval part = times(range_of(value.at[dimension], dimension, ids), value.factors[dimension]);
+    value.low += part.low;
+    value.high += part.high;
+    value.factors[dimension] = 0;
+    value.at[dimension] = {};
+  }
+  return value;
+}
+
+Linear within(const Linear& value, const Interval& range, const IdRanges& ids) {
+  const Interval now = range_of(value, ids);
+  if (now.low >= range.low && now.high <= range.high) {
+    return value;
+  }
+  Linear made = absorbed(value);
+  const Interval both = tighter(range, now);
+  if (made.is_bounded()) {
+    made = between(both.low, std::max(both.low, both.high),
+                   value.is_int); // the greater one in code that never runs
+    made.exact = value.exact;
+    return made;
+  }
+  made.range = both.low <= both.high ? both : now;
+  return absorbed(made);
 }
 
 Linear converted(Linear value, bool to_int, const IdRanges& ids) {
   const auto [low, high] = range_of(value, ids);
   value.is_int = to_int;
   value.exact = value.exact && high <= (to_int ? most_int : most_uint) && low >= (to_int ? -most_int - 1 : 0);
+  value.range = value.exact ? value.range : Interval();
   return value;
 }
 
 std::optional<Linear> sum(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const auto value = added(a, b);
+  const auto value = added(a, b, ids);
   return value ? result(*value, a, b, ids) : std::nullopt;
 }
 
 std::optional<Linear> difference(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const auto value = added(a, negated(b));
+  const auto value = added(a, negated(b), ids);
   return value ? result(*value, a, b, ids) : std::nullopt;
 }
 
@@ -123,32 +267,35 @@ std::optional<Linear> product(const Linear& a, const Linear& b, const IdRanges& 
   if (!a.is_constant() && !b.is_constant()) {
     return {};
   }
-  Linear value = a.is_constant() ? b : a;
   const std::int64_t by = a.is_constant() ? a.low : b.low;
+  Linear value = absorbed(a.is_constant() ? b : a);
   for (std::int64_t& factor : value.factors) {
     factor *= by;
   }
   std::tie(value.low, value.high) = std::minmax(value.low * by, value.high * by);
-  value.wrapped.factor *= by;
+  value.range = value.exact ? times(value.range, by) : Interval();
   return result(value, a, b, ids);
 }
 
-std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids, std::uint32_t wraps) {
+std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids) {
   const auto [low, high] = range_of(a, ids);
-  if (!b.is_constant() || b.low <= 0 || !a.exact || !b.exact || low < 0 || a.wrapped.factor != 0) {
+  if (!b.is_constant() || b.low <= 0 || !a.exact || !b.exact || low < 0) {
     return {};
   }
   const std::int64_t modulus = b.low;
   if (high < modulus) {
     return result(a, a, b, ids);
   }
-  Linear value;
-  if (const auto d = a.id(); d == wraps && ids.begin[*d] >= 0 && ids.end[*d] <= modulus) {
-    const std::int64_t away = (a.low + modulus / 2) / modulus * modulus; // low may be y + height - 1
-    value.wrapped = {
-        .factor = 1, .dimension = *d, .low = a.low - away, .high = a.high - away, .modulus = modulus};
+  Linear value = absorbed(a);
+  if (const auto d = value.only(); d && value.factors[*d] == 1 && value.low == 0 && value.high == 0 &&
+                                   value.at[*d].modulus == 0 && ids.begin[*d] >= 0 &&
+                                   ids.end[*d] <= modulus) {
+    const Interval offset = value.at[*d].offset;
+    const std::int64_t away = (offset.low + modulus / 2) / modulus * modulus; // it may be y + height - 1
+    value.at[*d] = {.offset = {offset.low - away, offset.high - away}, .range = {}, .modulus = modulus};
+    value.range = {};
   } else {
-    value.high = modulus - 1;
+    value = between(0, modulus - 1);
   }
   return result(value, a, b, ids);
 }
@@ -165,8 +312,7 @@ std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional
                              const IdRanges& ids) {
   std::int64_t most = most_number + 1;
   for (const auto* const operand : {&a, &b}) {
-    const auto [low, high] =
-        *operand && (*operand)->exact ? range_of(**operand, ids) : std::array<std::int64_t, 2>{-1, 0};
+    const auto [low, high] = *operand && (*operand)->exact ? range_of(**operand, ids) : Interval{-1, 0};
     most = low >= 0 ? std::min(most, high) : most;
   }
   return most <= most_number ? std::optional(between(0, most, a && b && a->is_int && b->is_int))
@@ -183,52 +329,41 @@ std::optional<Linear> bits_of_either(const Linear& a, const Linear& b, const IdR
   return result(between(0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1), a, b, ids);
 }
 
-std::optional<Linear> either(const std::optional<Linear>& a, const std::optional<Linear>& b) {
-  if (!a || !b || !a->exact || !b->exact || !a->is_bounded() || !b->is_bounded()) {
+std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const IdRanges& b_ids) {
+  if (!a.exact || !b.exact) {
     return {};
   }
-  const Linear value = between(std::min(a->low, b->low), std::max(a->high, b->high), a->is_int && b->is_int);
-  return value.is_int || value.low >= 0 ? std::optional(value) : std::nullopt;
+  a = absorbed(settled(a, a_ids));
+  b = absorbed(settled(b, b_ids));
+  const Interval numbers = hull(range_of(a, a_ids), range_of(b, b_ids));
+  const bool is_int = a.is_int && b.is_int;
+  for (auto [one, other, ids] : {std::tuple(&a, &b, &b_ids), std::tuple(&b, &a, &a_ids)}) {
+    const auto d = one->only();
+    if (d && one->factors[*d] == 1 && one->at[*d].modulus == 0 && one->low == 0 && one->high == 0 &&
+        other->is_bounded() && !ids->empty()) {
+      *other = beside_id(*other, *d, *ids);
+    }
+  }
+  bool alike = a.factors == b.factors && !a.is_bounded();
+  for (std::size_t d = 0; d < 3; ++d) {
+    alike = alike && (a.factors[d] == 0 || a.at[d].modulus == b.at[d].modulus);
+    a.at[d].offset = hull(a.at[d].offset, b.at[d].offset);
+    a.at[d].range = hull(a.at[d].range, b.at[d].range);
+  }
+  a.low = std::min(a.low, b.low);
+  a.high = std::max(a.high, b.high);
+  Linear value = alike && is_small(a) ? a : between(numbers.low, numbers.high);
+  value.range = value.is_bounded() ? Interval() : numbers;
+  value.is_int = is_int;
+  return is_int || numbers.low >= 0 ? std::optional(value) : std::nullopt;
 }
 
-// Bounds the greater one of an id plus a number and a constant c: id + low <= result <= id + max(high, c) if no id is less than c.
-std::optional<Linear> greatest(const Linear& a, const Linear& b, const IdRanges& ids) {
-  if (a.is_constant() && !b.is_constant()) {
-    return greatest(b, a, ids);
-  }
-  if (!a.exact || !b.exact || a.is_int != b.is_int || !b.is_constant()) {
-    return {};
-  }
-  Linear value = a;
-  if (a.is_bounded()) {
-    value.low = std::max(a.low, b.low);
-    value.high = std::max(a.high, b.low);
-  } else if (const auto d = a.id(); d && ids.begin[*d] >= 0 && b.low <= 0) {
-    value.high = std::max(a.high, b.low);
-  } else {
-    return {};
-  }
-  return result(value, a, b, ids);
-}
-
-// For the smaller one, id + min(low, c - greatest id) <= result <= id + high if no id is greater than c.
 std::optional<Linear> least(const Linear& a, const Linear& b, const IdRanges& ids) {
-  if (a.is_constant() && !b.is_constant()) {
-    return least(b, a, ids);
-  }
-  if (!a.exact || !b.exact || a.is_int != b.is_int || !b.is_constant()) {
-    return {};
-  }
-  Linear value = a;
-  if (a.is_bounded()) {
-    value.low = std::min(a.low, b.low);
-    value.high = std::min(a.high, b.low);
-  } else if (const auto d = a.id(); d && ids.end[*d] - 1 <= b.low) {
-    value.low = std::min(a.low, b.low - (ids.end[*d] - 1));
-  } else {
-    return {};
-  }
-  return result(value, a, b, ids);
+  return extreme(a, b, ids, true);
+}
+
+std::optional<Linear> greatest(const Linear& a, const Linear& b, const IdRanges& ids) {
+  return extreme(a, b, ids, false);
 }
 
 } // namespace tidegate::opencl_c

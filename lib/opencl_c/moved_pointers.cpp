@@ -1,5 +1,6 @@
 // Moves the pointers of kernels whose uses mean the same if a pointer is outside of its memory.
-#include "opencl_c/accesses.hpp"
+#include "opencl_c/moved_pointers.hpp"
+
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/followed_pointer.hpp"
 #include "opencl_c/rewriting.hpp"

@@ -1,10 +1,10 @@
 // Collects edits to the tokens of each function and writes them out in source order.
 #include "opencl_c/outline.hpp"
 
-#include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/rewriting.hpp"
 #include "opencl_c/translation_unit.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -467,11 +467,21 @@ private:
         edits[i] = {};
       }
     }
-    const std::vector<PointerUses> pointers = pointer_uses(unit_, function);
-    for (const PointerUse& use : pointers[index].uses) {
-      erase({use.subscript}, edits);
-      edits[use.subscript.begin].text = "0";
-    }
+    each_statement(*unit_.tree->body(function), [&](const Stmt& stmt) {
+      each_value(stmt, [&](const Expr& value) {
+        each_expression(value, [&](const Expr& expr) {
+          const Name* const array =
+              expr.kind == Expr::Kind::subscript && expr.operands[0]->kind == Expr::Kind::name
+                  ? unit_.meaning(expr.operands[0]->token)
+                  : nullptr;
+          if (array != nullptr && array->token >= parameter.tokens.begin &&
+              array->token < parameter.tokens.end) {
+            erase({{.begin = expr.token + 1, .end = unit_.counterpart(expr.token)}}, edits);
+            edits[expr.token + 1].text = "0";
+          }
+        });
+      });
+    });
   }
 
   // Moves the types of the body that moving variables use, under new names. Fills `moved_` with these names

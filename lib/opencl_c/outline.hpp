@@ -84,6 +84,15 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::st
                              const std::vector<RegisterCopy>& copies = {},
                              const SteadyParameters& steady = {}, const std::set<std::string>& idling = {});
 
+// Returns the first token of the body that may read memory that changes; the closing brace if none does. Statements
+// before it use only the pointers among the parameters `steady`; no work-item returns or waits at a barrier there.
+//
+//   const uint i = get_local_id(0);
+//   const uint4 weight = weights[i];           steady: weights
+//   out[i] = f(weight, in[i]);                 the result is this statement
+std::size_t end_of_early_statements(const TranslationUnit& unit, const Function& kernel,
+                                    const std::set<std::size_t>& steady);
+
 // A #line directive, with its end of line.
 std::string line_directive(std::uint32_t line, std::string_view path);
 

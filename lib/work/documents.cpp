@@ -171,7 +171,7 @@ constexpr Field argument_fields[] = {
         "whether the kernel deliberately reads the buffer's elements as another type"),
     optional<&ArgumentSpec::halo>(
         "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
-        "or a number for each dimension; left out, it is derived where that is certain")
+        "or a number for each dimension; left out, it is derived where that is certain. One that is smaller is refused")
         .or_single(),
     optional<&ArgumentSpec::rows>(
         "N: work-items with number i in the outermost dimension touch only the buffer's rows i - N to i + N, along "

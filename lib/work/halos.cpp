@@ -1,6 +1,7 @@
-// Halos count tiles: distances in elements are rounded up to whole work-groups.
+// What the footprints of kernels say of arguments: halos, rows, and whether ranks may combine a buffer. Halos count tiles:
+// distances in elements are rounded up to whole work-groups.
 #include "core/npy.hpp"
-#include "opencl_c/accesses.hpp"
+#include "opencl_c/footprint.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/resolve.hpp"
@@ -13,7 +14,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -29,46 +33,91 @@ bool has_gaps(const opencl_c::Parameter& parameter) {
   return !type || type->width == 3;
 }
 
-// The numbers of integer parameters that do not change with the iteration.
-std::map<std::size_t, std::int64_t> values_of(const ProgramWave& wave, const opencl_c::TranslationUnit& unit,
-                                              const opencl_c::Function& kernel) {
-  std::map<std::size_t, std::int64_t> values;
+// The whole number in these bytes, if they are one of this type.
+std::optional<std::int64_t> number_of(const opencl_c::TypeLayout& layout, std::span<const std::byte> bytes) {
+  const auto type = layout.kind == opencl_c::TypeLayout::Kind::arithmetic
+                        ? opencl_c::arithmetic_type(layout.name)
+                        : std::nullopt;
+  const auto element = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
+  std::optional<std::int64_t> number;
+  if (element && element_bytes(*element) <= bytes.size()) {
+    with_type(*element, [&]<class T>(T value) {
+      if constexpr (std::is_integral_v<T>) {
+        std::memcpy(&value, bytes.data(), sizeof value);
+        number = static_cast<std::int64_t>(value);
+      }
+    });
+  }
+  return number;
+}
+
+// The range of the wave, and the numbers among its arguments that do not change with the iteration.
+opencl_c::LaunchSetting setting_of(const ProgramWave& wave, const opencl_c::TranslationUnit& unit,
+                                   const opencl_c::Function& kernel) {
+  opencl_c::LaunchSetting setting{.dimensions = wave.range.dimensions};
+  for (std::size_t d = 0; d < 3; ++d) {
+    setting.begin[d] = static_cast<std::int64_t>(wave.range.offset[d]);
+    setting.size[d] = wave.range.global[d];
+    setting.local[d] = wave.range.local[d];
+  }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const ProgramArgument& argument = wave.arguments[i];
     if (argument.kind != ProgramArgument::Kind::value || !argument.changes.empty()) {
       continue;
     }
     const auto layout = opencl_c::layout_of(unit, kernel.parameters[i].tokens);
-    const auto type = layout && layout->kind == opencl_c::TypeLayout::Kind::arithmetic
-                          ? opencl_c::arithmetic_type(layout->name)
-                          : std::nullopt;
-    const auto element = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
-    if (!element || element_bytes(*element) != argument.value.size()) {
+    if (!layout || layout->bytes != argument.value.size()) {
       continue;
     }
-    with_type(*element, [&]<class T>(T value) {
-      if constexpr (std::is_integral_v<T>) {
-        std::memcpy(&value, argument.value.data(), sizeof value);
-        values[i] = static_cast<std::int64_t>(value);
+    const std::span<const std::byte> bytes(argument.value);
+    if (const auto number = number_of(*layout, bytes)) {
+      setting.values[i] = *number;
+    }
+    for (const opencl_c::MemberLayout& member : layout->members) {
+      const auto number = member.dimensions.empty() && member.offset < bytes.size()
+                              ? number_of(member.type, bytes.subspan(member.offset))
+                              : std::nullopt;
+      if (number) {
+        setting.members[{i, member.name}] = *number;
       }
-    });
+    }
   }
-  return values;
+  return setting;
 }
 
-RowReach reach_of(const opencl_c::RowElements& rows) {
+RowReach reach_of(const opencl_c::RowElements& rows, std::uint32_t element_bytes) {
   const auto per_id = static_cast<std::uint64_t>(rows.per_id);
   const auto excess =
       static_cast<std::uint64_t>(std::max({-rows.low, rows.high - (rows.per_id - 1), std::int64_t{0}}));
-  RowReach reach{.row_bytes = per_id * rows.element_bytes,
+  RowReach reach{.row_bytes = per_id * element_bytes,
                  .reach = excess / per_id,
-                 .beyond = excess % per_id * rows.element_bytes,
+                 .beyond = excess % per_id * element_bytes,
                  .wraps = static_cast<std::uint64_t>(rows.wraps)};
   if (reach.wraps != 0 && reach.beyond != 0) {
     reach.beyond = 0;
     ++reach.reach;
   }
   return reach;
+}
+
+// Integers of 32 or 64 bits; atomic_int is an int.
+std::optional<ElementType> integer_pointee(const opencl_c::TranslationUnit& unit,
+                                           const opencl_c::Parameter& parameter) {
+  constexpr std::string_view atomic = "atomic_";
+  std::string scalar = parameter.type.starts_with(atomic) ? parameter.type.substr(atomic.size()) : "";
+  if (const auto layout = opencl_c::layout_of_pointee(unit, parameter.tokens);
+      layout && layout->kind == opencl_c::TypeLayout::Kind::arithmetic) {
+    scalar = layout->name;
+  }
+  const auto type = opencl_c::arithmetic_type(scalar);
+  const auto element = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
+  return element && !is_float(*element) && element_bytes(*element) >= 4 ? element : std::nullopt;
+}
+
+// A sum is the same for signed and unsigned integers.
+bool combines_as(ElementType pointee, ElementType buffer, Combine how) {
+  return pointee == buffer ||
+         (how == Combine::sum && !is_float(buffer) && element_bytes(pointee) == element_bytes(buffer));
 }
 
 } // namespace
@@ -94,151 +143,273 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
   return tiles;
 }
 
-void derive_halos(Job& program) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 31U; // limit for ids and elements, see own_elements()
-  std::map<std::uint32_t, std::vector<std::optional<opencl_c::OwnElements>>> by_op;
-  for (ProgramWave& wave : program.waves) {
-    if (wave.range.dimensions != 1 || !wave.users_kernel || wave.range.offset[0] >= most ||
-        wave.range.offset[0] + wave.range.global[0] > most) {
-      continue;
-    }
-    const auto [found, is_new] = by_op.try_emplace(wave.op);
-    const opencl_c::Function& kernel = program.function(wave.op);
-    const opencl_c::TranslationUnit& unit = program.units[program.ops[wave.op].unit].unit;
-    if (is_new) {
-      found->second = opencl_c::own_elements(unit, kernel);
-    }
-    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
-      ProgramArgument& argument = wave.arguments[i];
-      const auto& own = found->second[i];
-      if (argument.kind != ProgramArgument::Kind::buffer || !own ||
-          program.buffers[argument.buffer].bytes / own->element_bytes > most) {
-        continue;
-      }
-      const auto reach = static_cast<std::uint64_t>(std::max(std::abs(own->low), std::abs(own->high)));
-      argument.rows = {.row_bytes = own->element_bytes, .reach = reach};
-      if (argument.halo) {
-        continue;
-      }
-      const std::uint64_t local = wave.range.local[0];
-      argument.halo = {static_cast<std::uint32_t>((reach + local - 1) / local), 0, 0};
-      argument.element_bytes = own->element_bytes;
-      argument.assigned_first = own->assigned_first;
-      const bool every_element =
-          reach == 0 && wave.range.offset[0] == 0 &&
-          std::uint64_t{wave.range.global[0]} * own->element_bytes == program.buffers[argument.buffer].bytes;
-      argument.overwrites = every_element && own->assigned_first && !has_gaps(kernel.parameters[i]);
-    }
-  }
+namespace {
+
+constexpr std::uint64_t most_ids = std::uint64_t{1}
+                                   << 31U; // limit for ids and elements, see opencl_c::Footprint
+
+// The ids whose elements an argument touches, and how far away in work-groups.
+struct Derived {
+  const opencl_c::Footprint* footprint = nullptr;
+  opencl_c::ElementsById by_id;
+  std::array<std::uint64_t, 3> id_bytes{};
+  std::array<std::uint32_t, 3> halo{};
+};
+
+std::uint32_t whole_tiles(std::int64_t ids, std::uint32_t local) {
+  return static_cast<std::uint32_t>((ids + local - 1) / local);
 }
 
-// A stated halo makes no rows: it counts tiles, wherever their elements lie.
-void derive_rows(Job& program) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 31U; // as above
-  // The dimensions belong to it: [8] and [8, 1] have the same sizes, and rows along another id.
-  using Setting = std::tuple<std::uint32_t, std::uint32_t, std::array<std::uint64_t, 3>,
-                             std::array<std::uint32_t, 3>, std::map<std::size_t, std::int64_t>>;
-  std::map<Setting, std::vector<std::optional<opencl_c::RowElements>>> known;
-  for (ProgramWave& wave : program.waves) {
-    const NdRange& range = wave.range;
-    const auto fits = [&](std::size_t d) { return range.offset[d] + range.global[d] <= most; };
-    if (!wave.users_kernel || !fits(0) || !fits(1) || !fits(2)) {
-      continue;
+Derived derived_from(const opencl_c::Footprint& footprint, const NdRange& range) {
+  Derived derived{.footprint = &footprint, .by_id = *footprint.by_id};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const auto& [low, high] = derived.by_id.offset[d];
+    derived.id_bytes[d] = static_cast<std::uint64_t>(derived.by_id.per_id[d]) * footprint.element_bytes;
+    derived.halo[d] = whole_tiles(std::max(std::abs(low), std::abs(high)), range.local[d]);
+  }
+  return derived;
+}
+
+Touched bytes_of(const opencl_c::Interval& elements, std::int64_t element_bytes) {
+  return {elements.low * element_bytes, (elements.high + 1) * element_bytes};
+}
+
+// Each work-item has one element, and together they have all of the buffer.
+bool has_every_element(const Derived& derived, const NdRange& range, std::uint32_t element,
+                       std::uint64_t buffer_bytes) {
+  std::uint64_t bytes = element;
+  bool all = true;
+  for (std::size_t d = 0; d < 3; ++d) {
+    all = all && range.offset[d] == 0 && derived.by_id.offset[d] == opencl_c::Interval{0, 0} &&
+          (range.global[d] == 1 || derived.id_bytes[d] == bytes);
+    bytes *= range.global[d];
+  }
+  return all && bytes == buffer_bytes;
+}
+
+class Footprints {
+public:
+  explicit Footprints(Job& program) : program_(program) {}
+
+  Result<void> run() {
+    for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
+      const NdRange& range = program_.waves[wave].range;
+      const auto fits = [&](std::size_t d) { return range.offset[d] + range.global[d] <= most_ids; };
+      if (program_.waves[wave].users_kernel && fits(0) && fits(1) && fits(2)) {
+        TIDEGATE_CHECK(derive(wave));
+      }
     }
-    const opencl_c::TranslationUnit& unit = program.units[program.ops[wave.op].unit].unit;
-    const opencl_c::Function& kernel = program.function(wave.op);
-    opencl_c::KernelSetting setting{.dimensions = range.dimensions, .values = values_of(wave, unit, kernel)};
-    for (std::size_t d = 0; d < 3; ++d) {
-      setting.begin[d] = static_cast<std::int64_t>(range.offset[d]);
-      setting.size[d] = range.global[d];
-    }
-    const auto [rows, is_new] =
-        known.try_emplace({wave.op, range.dimensions, range.offset, range.global, setting.values});
+    return check_stated();
+  }
+
+private:
+  Result<void> derive(std::uint32_t index) {
+    ProgramWave& wave = program_.waves[index];
+    const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
+    const opencl_c::Function& kernel = program_.function(wave.op);
+    const auto [found, is_new] = known_.try_emplace({wave.op, setting_of(wave, unit, kernel)});
     if (is_new) {
-      rows->second = opencl_c::row_elements(unit, kernel, setting);
+      found->second = opencl_c::footprints(unit, kernel, found->first.second);
     }
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       ProgramArgument& argument = wave.arguments[i];
-      if (argument.kind != ProgramArgument::Kind::buffer || argument.rows) {
+      const opencl_c::Footprint& footprint = found->second[i];
+      if (argument.kind != ProgramArgument::Kind::buffer) {
         continue;
       }
-      const ProgramBuffer& buffer = program.buffers[argument.buffer];
-      const auto& derived = rows->second[i];
-      if (derived && buffer.bytes / derived->element_bytes <= most) {
-        argument.rows = reach_of(*derived);
+      TIDEGATE_CHECK(combine(index, i, footprint));
+      if (footprint.obstacle) {
+        const Error at =
+            opencl_c::error_at(unit, footprint.obstacle->token, ErrorCode::unsupported_kernel, "", "");
+        argument.any_element = fmt::format("{} ({}:{})", footprint.obstacle->reason, at.source.value_or(""),
+                                           at.line.value_or(0));
+      }
+      const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
+      if (footprint.element_bytes == 0 || bytes / footprint.element_bytes > most_ids) {
+        continue;
+      }
+      argument.reach = bytes_of(*footprint.elements, footprint.element_bytes);
+      if (footprint.certain) {
+        argument.certain = bytes_of(*footprint.certain, footprint.element_bytes);
+      }
+      if (footprint.rows) {
+        TIDEGATE_CHECK(add_rows(index, i, reach_of(*footprint.rows, footprint.element_bytes)));
+      }
+      if (footprint.by_id) {
+        const Derived derived = derived_from(footprint, wave.range);
+        derived_[{index, i}] = derived;
+        argument.neighbours = derived.by_id.offset != opencl_c::ElementsById{}.offset;
+        if (!argument.halo) {
+          argument.halo = derived.halo;
+          argument.id_bytes = derived.id_bytes;
+          argument.own = footprint.own;
+          argument.assigned_first = footprint.assigned_first;
+          argument.overwrites = footprint.assigned_first && !has_gaps(kernel.parameters[i]) &&
+                                has_every_element(derived, wave.range, footprint.element_bytes, bytes);
+        }
       }
     }
+    return {};
   }
-}
 
-// Derives which buffers ranks may combine after a wave, where the kernel's source proves it.
-
-namespace {
-
-std::optional<Combine> combine_of(std::optional<opencl_c::Reduction> reduction) {
-  return reduction ? std::optional(static_cast<Combine>(*reduction)) : std::nullopt; // in the same order
-}
-
-// Integers of 32 or 64 bits; atomic_int is an int.
-std::optional<ElementType> integer_pointee(const opencl_c::TranslationUnit& unit,
-                                           const opencl_c::Parameter& parameter) {
-  constexpr std::string_view atomic = "atomic_";
-  std::string scalar = parameter.type.starts_with(atomic) ? parameter.type.substr(atomic.size()) : "";
-  if (const auto layout = opencl_c::layout_of_pointee(unit, parameter.tokens);
-      layout && layout->kind == opencl_c::TypeLayout::Kind::arithmetic) {
-    scalar = layout->name;
+  Result<void> add_rows(std::uint32_t wave, std::size_t index, const RowReach& rows) {
+    ProgramArgument& argument = program_.waves[wave].arguments[index];
+    if (argument.rows && argument.rows->row_bytes == rows.row_bytes && argument.rows->reach < rows.reach) {
+      return failure(
+          ErrorCode::invalid_program,
+          fmt::format("rows is {}, and the kernel touches {} of {} to one side of a work-item's own",
+                      argument.rows->reach, plural(rows.reach, "row"),
+                      in_quotes(program_.buffers[argument.buffer].name)),
+          "leave rows out: the kernel says it",
+          fmt::format("{}/args/{}/rows", program_.wave_pointer(wave), index));
+    }
+    if (!argument.rows || argument.rows->row_bytes == rows.row_bytes) {
+      argument.rows = rows;
+    }
+    return {};
   }
-  const auto type = opencl_c::arithmetic_type(scalar);
-  const auto element = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
-  return element && !is_float(*element) && element_bytes(*element) >= 4 ? element : std::nullopt;
-}
 
-// A sum is the same for signed and unsigned integers.
-bool combines_as(ElementType pointee, ElementType buffer, Combine how) {
-  return pointee == buffer ||
-         (how == Combine::sum && !is_float(buffer) && element_bytes(pointee) == element_bytes(buffer));
-}
+  // Ranks may combine a buffer after a wave that changes it by one kind of atomic functions alone.
+  Result<void> combine(std::uint32_t wave, std::size_t index, const opencl_c::Footprint& footprint) {
+    constexpr std::array<std::string_view, 3> does{"adds to", "takes minima in", "takes maxima in"};
+    const ProgramWave& spec = program_.waves[wave];
+    ProgramArgument& argument = program_.waves[wave].arguments[index];
+    if (!footprint.reduction) {
+      return {};
+    }
+    const auto derived = static_cast<Combine>(*footprint.reduction); // in the same order
+    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+    if (argument.combine && argument.combine != derived) {
+      const std::string_view name = combine_names[static_cast<std::size_t>(derived)];
+      return failure(ErrorCode::invalid_program,
+                     fmt::format("combine is {}, and the kernel {} {} with atomics",
+                                 in_quotes(combine_names[static_cast<std::size_t>(*argument.combine)]),
+                                 does[static_cast<std::size_t>(derived)], in_quotes(buffer.name)),
+                     fmt::format(R"(state "combine": "{}", or leave it out)", name),
+                     fmt::format("{}/args/{}/combine", program_.wave_pointer(wave), index));
+    }
+    const auto pointee = integer_pointee(program_.units[program_.ops[spec.op].unit].unit,
+                                         program_.function(spec.op).parameters[index]);
+    if (pointee && combines_as(*pointee, buffer.type, derived) && argument.access == Access::read_write &&
+        !buffer.hits) {
+      argument.combine = derived;
+    }
+    return {};
+  }
+
+  // A stated halo is at least what the kernels need, where that is derived.
+  Result<void> check_stated() {
+    std::vector<std::uint32_t> sets(program_.buffers.size()); // of buffers that exchange their memory
+    std::iota(sets.begin(), sets.end(), 0U);
+    for (const auto& [first, second] : program_.swaps) {
+      std::ranges::replace(sets, sets[first], sets[second]);
+    }
+    std::set<std::pair<std::uint32_t, std::uint32_t>>
+        by_dependency; // waves whose relation a dependency states
+    for (const ResolvedDependency& dependency : program_.dependencies) {
+      if (dependency.halo) {
+        by_dependency.emplace(dependency.before, dependency.after);
+        by_dependency.emplace(dependency.after, dependency.before);
+        TIDEGATE_CHECK(check(dependency));
+      }
+    }
+    // Waves with the same footprint and the same halo need one check.
+    using Class = std::tuple<const opencl_c::Footprint*, std::array<std::uint32_t, 3>, bool>;
+    std::map<std::uint32_t, std::map<Class, Place>> by_set;
+    for (const auto& [place, derived] : derived_) {
+      const ProgramArgument& argument = argument_at(place);
+      by_set[sets[argument.buffer]].try_emplace(
+          {derived.footprint, *argument.halo, argument.access == Access::read}, place);
+    }
+    for (const auto& [set, places] : by_set) {
+      for (const auto& [of_x, x] : places) {
+        const bool stated = argument_at(x).id_bytes != derived_.at(x).id_bytes;
+        for (const auto& [of_y, y] : stated ? places : std::map<Class, Place>()) {
+          if (!by_dependency.contains({x.first, y.first})) {
+            TIDEGATE_CHECK(check(x, y));
+          }
+        }
+      }
+    }
+    return {};
+  }
+
+  using Place = std::pair<std::uint32_t, std::size_t>; // wave and argument
+
+  [[nodiscard]] const ProgramArgument& argument_at(const Place& place) const {
+    return program_.waves[place.first].arguments[place.second];
+  }
+
+  // How far apart tiles are that touch the same elements; nullopt where that is not known, or none of them writes.
+  [[nodiscard]] std::optional<std::array<std::uint32_t, 3>> distance(const Place& x, const Place& y) const {
+    const Derived& a = derived_.at(x);
+    const Derived& b = derived_.at(y);
+    const NdRange& range = program_.waves[x.first].range;
+    if (a.id_bytes != b.id_bytes || !(range == program_.waves[y.first].range) ||
+        (argument_at(x).access == Access::read && argument_at(y).access == Access::read)) {
+      return {};
+    }
+    std::array<std::uint32_t, 3> away{};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const opencl_c::Interval& one = a.by_id.offset[d];
+      const opencl_c::Interval& other = b.by_id.offset[d];
+      away[d] = whole_tiles(std::max(std::abs(one.high - other.low), std::abs(other.high - one.low)),
+                            range.local[d]);
+    }
+    return away;
+  }
+
+  [[nodiscard]] Result<void> check(const Place& x, const Place& y) const {
+    const auto away = distance(x, y);
+    const ProgramArgument& argument = argument_at(x);
+    for (std::size_t d = 0; away && argument.halo && argument_at(y).halo && d < 3; ++d) {
+      const std::uint32_t own = (*argument.halo)[d];
+      if ((*away)[d] > own + (*argument_at(y).halo)[d] && own < derived_.at(x).halo[d]) {
+        return failure(ErrorCode::invalid_program,
+                       fmt::format("a halo of {} in dimension {} for {}, and the kernel reaches {}",
+                                   plural(own, "work-group"), d,
+                                   in_quotes(program_.buffers[argument.buffer].name), derived_.at(x).halo[d]),
+                       "leave the halo out: it is derived from the kernel",
+                       fmt::format("{}/args/{}/halo", program_.wave_pointer(x.first), x.second));
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<void> check(const ResolvedDependency& dependency) const {
+    const auto arguments = [this](std::uint32_t wave) { return program_.waves[wave].arguments.size(); };
+    for (std::size_t i = 0; i < arguments(dependency.before); ++i) {
+      for (std::size_t k = 0; k < arguments(dependency.after); ++k) {
+        const Place x{dependency.before, i};
+        const Place y{dependency.after, k};
+        const bool same =
+            derived_.contains(x) && derived_.contains(y) && argument_at(x).buffer == argument_at(y).buffer;
+        const auto away = same ? distance(x, y) : std::nullopt;
+        for (std::size_t d = 0; away && d < 3; ++d) {
+          if ((*away)[d] > (*dependency.halo)[d]) {
+            return failure(ErrorCode::invalid_program,
+                           fmt::format("a halo of {} in dimension {}, and through {} the kernels reach {}",
+                                       plural((*dependency.halo)[d], "work-group"), d,
+                                       in_quotes(program_.buffers[argument_at(x).buffer].name), (*away)[d]),
+                           "leave the halo out: it is derived from the kernels",
+                           fmt::format("/dependencies/{}/halo", dependency.index.value_or(0)));
+          }
+        }
+      }
+    }
+    return {};
+  }
+
+  Job& program_;
+  std::map<std::pair<std::uint32_t, opencl_c::LaunchSetting>, std::vector<opencl_c::Footprint>>
+      known_; // by op
+  std::map<Place, Derived> derived_;
+};
 
 } // namespace
 
-Result<void> derive_combines(Job& program) {
-  constexpr std::array<std::string_view, 3> does{"adds to", "takes minima in", "takes maxima in"};
-  std::map<std::uint32_t, std::vector<std::optional<opencl_c::Reduction>>> by_op;
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    ProgramWave& spec = program.waves[wave];
-    if (!spec.users_kernel) {
-      continue;
-    }
-    const opencl_c::Function& kernel = program.function(spec.op);
-    const opencl_c::TranslationUnit& unit = program.units[program.ops[spec.op].unit].unit;
-    const auto [found, is_new] = by_op.try_emplace(spec.op);
-    if (is_new) {
-      found->second = opencl_c::reductions(unit, kernel);
-    }
-    for (std::size_t i = 0; i < found->second.size() && i < spec.arguments.size(); ++i) {
-      ProgramArgument& argument = spec.arguments[i];
-      const auto derived = combine_of(found->second[i]);
-      if (!derived || argument.kind != ProgramArgument::Kind::buffer) {
-        continue;
-      }
-      const ProgramBuffer& buffer = program.buffers[argument.buffer];
-      if (argument.combine && argument.combine != derived) {
-        const std::string_view name = combine_names[static_cast<std::size_t>(*derived)];
-        return invalid_program(
-            fmt::format("combine is {}, and the kernel {} {} with atomics",
-                        in_quotes(combine_names[static_cast<std::size_t>(*argument.combine)]),
-                        does[static_cast<std::size_t>(*derived)], in_quotes(buffer.name)),
-            fmt::format(R"(state "combine": "{}", or leave it out)", name),
-            fmt::format("{}/args/{}/combine", program.wave_pointer(wave), i));
-      }
-      const auto pointee = integer_pointee(unit, kernel.parameters[i]);
-      if (pointee && combines_as(*pointee, buffer.type, *derived) && argument.access == Access::read_write &&
-          !buffer.hits) {
-        argument.combine = derived;
-      }
-    }
-  }
-  return {};
+Result<void> derive_footprints(Job& program) {
+  return Footprints(program).run();
 }
 
 } // namespace tidegate::engine

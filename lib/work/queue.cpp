@@ -2,7 +2,6 @@
 #include "work/queue.hpp"
 
 #include "device/kernels.hpp"
-#include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/words.hpp"

@@ -306,9 +306,7 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
 
   resolved.files = files_of(program, resolved);
   spread_progressions(resolved.waves);
-  derive_halos(resolved);
-  derive_rows(resolved);
-  TIDEGATE_CHECK(derive_combines(resolved));
+  TIDEGATE_CHECK(derive_footprints(resolved));
   resolved.derived = !program.dependencies;
   if (resolved.derived) {
     resolved.dependencies = derive_dependencies(resolved.waves, resolved.buffers.size());

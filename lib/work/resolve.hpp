@@ -237,17 +237,10 @@ Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec
 Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
                                                  const std::string& pointer);
 
-// Derives missing halos for arguments indexed by the global id, and finds buffers that are wholly
-// overwritten. Only for one-dimensional waves: in others several work-items share an id in x.
-void derive_halos(Job& program);
-
-// Finds the rows of buffers that work-items touch, from the kernel and the wave's numbers, or from a stated halo. After
-// derive_halos().
-void derive_rows(Job& program);
-
-// Finds buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program if
-// `combine` states another operation.
-Result<void> derive_combines(Job& program);
+// Derives from kernels and the numbers of waves: halos, buffers that are wholly overwritten, the rows that work-items
+// touch, and buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program
+// if the program states a smaller halo, fewer rows or another operation.
+Result<void> derive_footprints(Job& program);
 
 // Lists of hits: to the engine, buffers with a header, whose elements are in no order.
 

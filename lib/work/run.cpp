@@ -140,8 +140,7 @@ Lowering::Lowering(WaveProgram program, std::string folder, const device::Device
     : program_(std::move(program)), folder_(std::move(folder)), device_(device),
       answer_(device != nullptr ? ask_compiler(*device, options.cache_folder) : AnswerMacros()),
       scope_(options.scope),
-      files_(options.compile.dry_run || options.check_bounds || options.check_halos ? FileCheck::none
-                                                                                    : FileCheck::reachable) {}
+      files_(options.compile.dry_run || options.check_bounds ? FileCheck::none : FileCheck::reachable) {}
 
 void Lowering::replace(WaveProgram program) {
   program_ = std::move(program);

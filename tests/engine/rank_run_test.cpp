@@ -491,8 +491,8 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
   };
   const WaveCut near = split(wave_text("near", "p", "q", sizes, R"({"u32":64})"));
   CHECK(near.begin == std::vector<std::uint32_t>{0, 3, 6, 8});
-  CHECK(split(wave_text("mirrored", "p", "q", sizes, R"({"u32":64})")).reason ==
-        "which elements of \"q\" a work-item writes is not known");
+  CHECK(split(wave_text("mirrored", "p", "q", sizes, R"({"u32":64})"))
+            .reason.starts_with("which elements of \"q\" a work-item writes is not known"));
   CHECK(split(wave_text("grouped", "p", "q", sizes, R"({"u32":64})")).reason ==
         "its source calls get_group_id, which is another number in a part of the range");
   CHECK(
@@ -504,7 +504,7 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
         "it is a queue, whose items run in any order");
 }
 
-TEST_CASE("rows are derived in two dimensions and of a torus, and not from a stated halo") {
+TEST_CASE("rows are derived in two dimensions and of a torus, also where a halo is stated") {
   constexpr std::uint32_t width = 6, height = 12;
   const auto reaches = [&](const std::string& wave) {
     const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
@@ -524,10 +524,11 @@ TEST_CASE("rows are derived in two dimensions and of a torus, and not from a sta
   CHECK(reaches(wave_text("grid", "p", "q", ragged, R"({"u32":6},{"u32":12})")) == "24 1 0 0 24 0 0 0 cut");
   CHECK(reaches(wave_text("grid", "p", "q", grid, R"({"u32":5},{"u32":12})")) == "20 1 0 0 20 0 0 0 cut");
   CHECK(reaches(wave_text("torus", "p", "q", ragged, R"({"i32":6},{"i32":12})")) == "24 1 0 12 24 0 0 0 cut");
-  const std::string hidden = R"({"op":"hidden",)" + grid + R"(,"args":[{"buffer":"p")";
+  const std::string hidden =
+      R"({"op":"hidden",)" + grid + R"(,"args":[{"buffer":"p")"; // through a helper function
   CHECK(reaches(hidden + R"(,"halo":[0,1]},{"buffer":"q","halo":[0,0]},{"u32":6},{"u32":12}]})") ==
-        "- - whole");
-  CHECK(reaches(hidden + R"(},{"buffer":"q"},{"u32":6},{"u32":12}]})") == "- - whole");
+        "24 1 0 0 24 0 0 0 cut");
+  CHECK(reaches(hidden + R"(},{"buffer":"q"},{"u32":6},{"u32":12}]})") == "24 1 0 0 24 0 0 0 cut");
   CHECK(reaches(wave_text("hidden", "p", "q", grid, R"({"u32":6},{"u32":12})", "each", true)) ==
         "24 1 0 0 24 0 0 0 cut");
 }
@@ -553,7 +554,7 @@ TEST_CASE("atomics that ranks can combine are derived, and others run on one ran
   CHECK(derived("counted", "i32") == "sum"); // the same bits
   CHECK(derived("least", "i32") == "min");
   const std::string unknown = R"(which elements of "h" a work-item writes is not known)";
-  CHECK(derived("least", "u32") == unknown); // another order
+  CHECK(derived("least", "u32").starts_with(unknown)); // another order
 }
 
 TEST_CASE("a wave that is not cut runs on one rank, which all others follow") {

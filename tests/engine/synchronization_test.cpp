@@ -25,7 +25,7 @@ namespace {
 
 ProgramArgument near(ProgramArgument argument, std::uint32_t halo) {
   argument.halo = {halo, 0, 0};
-  argument.element_bytes = 4;
+  argument.id_bytes = {4, 0, 0};
   return argument;
 }
 
@@ -441,7 +441,8 @@ private:
         const bool only = std::ranges::count_if(arguments, same) == 1;
         const std::uint32_t owner = storage[argument.buffer];
         const std::int64_t cells_of_tile =
-            program_.waves[wave].range.local[0] * std::max(argument.element_bytes, 4U) / 128;
+            program_.waves[wave].range.local[0] *
+            static_cast<std::uint32_t>(std::max(argument.id_bytes[0], std::uint64_t{4})) / 128;
         for (std::int64_t cell = 0; cell < static_cast<std::int64_t>(program_.buffers[owner].bytes / 128);
              ++cell) {
           if (!argument.halo || std::abs(cell / cells_of_tile - tile) <= (*argument.halo)[0]) {
@@ -496,7 +497,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
                                                        : updates(buffer);
         if (random.chance(70)) {
           argument = near(argument, random.below(3));
-          argument.element_bytes = stated ? 0 : random.chance(80) ? 4 : 8;
+          argument.id_bytes = {stated ? 0U : random.chance(80) ? 4U : 8U, 0, 0};
         }
         arguments.push_back(argument);
       }

@@ -3,7 +3,6 @@
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
 #include "../test_scale.hpp"
-#include "engine/bounds.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/window.hpp"
 #include "work/resolve.hpp"
@@ -76,7 +75,7 @@ Made windows_of(Job program, bool one_call = false, bool derive = true) {
     program.derived = true;
     program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   }
-  derive_halos(program);
+  REQUIRE(derive_footprints(program));
   auto ops = outline_ops(program);
   REQUIRE(ops);
   const KernelLimits limits{.one_call_with_barriers = one_call};
@@ -166,7 +165,7 @@ TEST_CASE("a buffer is overwritten where every work-item assigns its element, an
     Job program = program_with(2);
     program.buffers[1].bytes = bytes;
     program.waves = {wave_of(op, {reads(0), writes(1)}, range)};
-    derive_halos(program);
+    REQUIRE(derive_footprints(program));
     CHECK_FALSE(program.waves[0].arguments[0].overwrites);
     return program.waves[0].arguments[1].overwrites;
   };
@@ -266,55 +265,35 @@ TEST_CASE("the checker names what is wrong") {
         "\"b2\" is in registers and needed elsewhere");
 }
 
-TEST_CASE("halos that are stated, and those that follow from kernels") {
-  const std::vector<std::vector<std::uint32_t>> unswapped{{0, 1, 2, 3}};
+TEST_CASE("a stated halo is not smaller than what the kernels need") {
+  const auto refused = [](Job program) {
+    const auto derived = derive_footprints(program);
+    return derived ? std::string() : derived.error().message + " at " + derived.error().pointer.value_or("");
+  };
   Job program = chain({whole, beside, whole});
   program.dependencies = {{.before = 0, .after = 1, .halo = {{2, 0, 0}}}, {.before = 1, .after = 2}};
-  derive_halos(program);
-  const StatedHalo forth{
-      .before = 0, .before_argument = 1, .after = 1, .after_argument = 0, .halo = {2, 0, 0}};
-  CHECK(stated_halos(program, unswapped) == std::vector{forth});
-  program.iterations = 2; // and reversed, from one iteration to the next
-  CHECK(stated_halos(program, unswapped) ==
-        std::vector{
-            StatedHalo{.before = 1, .before_argument = 0, .after = 0, .after_argument = 1, .halo = {2, 0, 0}},
-            forth});
-  program.swaps = {{0, 2}}; // then a dependency does not cover other iterations
-  StatedHalo now = forth;
-  now.in_iteration = true;
-  CHECK(stated_halos(program, {{0, 1, 2, 3}, {2, 1, 0, 3}}) == std::vector{now});
-
-  program = chain({whole, whole, whole});
-  program.derived = true;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
-  program.waves[1].arguments[0].halo = {3, 0, 0}; // for one argument; the other's is derived
-  derive_halos(program);
-  CHECK(stated_halos(program, unswapped) ==
-        std::vector<StatedHalo>{
-            {.before = 0, .before_argument = 1, .after = 1, .after_argument = 0, .halo = {3, 0, 0}}});
-}
-
-TEST_CASE("a wave meets itself in the next iteration") {
-  Job program = chain({whole});
-  program.iterations = 9;
-  program.swaps = {{0, 1}};
+  CHECK(refused(program) == "");
+  program.dependencies[0].halo = {{0, 0, 0}};
+  CHECK(refused(program) ==
+        "a halo of 0 work-groups in dimension 0, and through \"b1\" the kernels reach 1 at "
+        "/dependencies/0/halo");
+  program.dependencies = {};
+  program.waves[1].arguments[0].halo = {0, 0, 0};
+  CHECK(
+      refused(program) ==
+      "a halo of 0 work-groups in dimension 0 for \"b1\", and the kernel reaches 1 at /waves/1/args/0/halo");
+  program.waves[1].arguments[0].halo = {1, 0, 0};
+  CHECK(refused(program) == "");
+  // One wave, from one iteration to the next.
+  program = chain({beside});
   for (ProgramArgument& argument : program.waves[0].arguments) {
-    argument.halo = {1, 0, 0};
+    argument.halo = {0, 0, 0};
   }
-  const std::vector<std::vector<std::uint32_t>> swapped{{0, 1}, {1, 0}};
-  const auto stated = stated_halos(program, swapped);
-  // Its input was written one iteration before; its output was read then, and written two before.
-  REQUIRE(stated.size() == 3);
-  for (const StatedHalo& halo : stated) {
-    CHECK(halo.before == 0);
-    CHECK(halo.after == 0);
-    CHECK(halo.halo == std::array<std::uint32_t, 3>{2, 0, 0});
-    CHECK_FALSE(halo.in_iteration);
-  }
-  program.iterations = 2;
-  CHECK(stated_halos(program, swapped).size() == 2);
-  program.iterations = 1;
-  CHECK(stated_halos(program, swapped).empty());
+  CHECK(refused(program) == "");
+  program.swaps = {{0, 1}};
+  CHECK(
+      refused(program) ==
+      "a halo of 0 work-groups in dimension 0 for \"b0\", and the kernel reaches 1 at /waves/0/args/0/halo");
 }
 
 TEST_CASE("random programs: what is found is sound") {

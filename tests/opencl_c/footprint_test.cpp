@@ -1,6 +1,6 @@
 // Elements that a work-item accesses, where the analysis is certain.
 #include "../test_scale.hpp"
-#include "opencl_c/accesses.hpp"
+#include "opencl_c/footprint.hpp"
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
@@ -12,6 +12,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;
@@ -19,11 +20,23 @@ using namespace tidegate::opencl_c::test;
 
 namespace {
 
-// For each parameter: "0..0 -1..1 -".
+// Of a launch in one dimension.
+std::vector<Footprint> of_line(const TranslationUnit& unit, const std::string& kernel = "k") {
+  return footprints(unit, *unit.definition(kernel), {.size = {1 << 20, 1, 1}, .local = {64, 1, 1}});
+}
+
+// For each parameter: "0..0 -1..1 -", with the elements of an id before it if there are several.
 std::string reach_of(const TranslationUnit& unit) {
   std::string text;
-  for (const auto& own : own_elements(unit, *unit.definition("k"))) {
-    text += (text.empty() ? "" : " ") + (own ? fmt::format("{}..{}", own->low, own->high) : "-");
+  for (const Footprint& footprint : of_line(unit)) {
+    text += text.empty() ? "" : " ";
+    if (!footprint.by_id) {
+      text += "-";
+      continue;
+    }
+    const std::int64_t per_id = footprint.by_id->per_id[0];
+    const auto [low, high] = footprint.by_id->offset[0];
+    text += (per_id == 1 ? "" : fmt::format("{}*", per_id)) + fmt::format("{}..{}", low, high);
   }
   return text;
 }
@@ -71,7 +84,7 @@ TEST_CASE("constants added") {
   CHECK(reach("uint i = get_global_id(0); b[i] = a[0x10 + i];") == "16..16 0..0 -");
   CHECK(reach("uint i = get_global_id(0); b[i] = a[i + (1 + 2 * 3) - +1] + a[i - (-2)];") == "2..6 0..0 -");
   CHECK(reach("uint i = get_global_id(0); b[i] = a[i + n];") == "- 0..0 -");
-  CHECK(reach("uint i = get_global_id(0); b[i] = a[i * 2];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[i * 2] + a[2 * i + 3];") == "2*0..1 0..0 -");
   CHECK(reach("uint i = get_global_id(0); b[i] = a[2 - i];") == "- 0..0 -");
   CHECK(reach("uint i = get_global_id(0); b[i] = a[-i];") == "- 0..0 -");
   CHECK(reach("uint i = get_global_id(0); b[i] = a[i + 1.0f];") == "- 0..0 -");
@@ -85,18 +98,19 @@ TEST_CASE("a variable that changes, or holds something else") {
   for (const std::string change :
        {"i++;", "++i;", "(i)++;", "--((i));", "i += 4;", "(i) = 3;", "n = (i *= 2);", "uint* p = &i; *p = 3;",
         "uint* p = &(i);", "of((i)--);", "for (; n < 4; (i)++) n++;", "n && i--;", "n ? i++ : 0;",
-        "{ uint i = 3; n = i; }", "for (uint i = 0; i < 3; ++i) n++;",
         "n = sizeof(struct { int i[2]; }) + i++;"}) {
     CAPTURE(change);
     CHECK(with_id(change) == "0..0 - -");
   }
+  CHECK(with_id("{ uint i = 3; n = i; } for (uint i = 0; i < 3; ++i) n++;") ==
+        "0..0 0..0 -"); // other variables
   CHECK(with_id("\n#define NEXT(x) ((x)++)\nNEXT(i);") == "0..0 - -");
   CHECK(reach("for (uint i = get_global_id(0); i < n; i += 64) b[i] = 1;") == "0..0 - -");
   CHECK(reach("uint i = get_global_id(0); uint j = i; i++; b[j] = 1;") == "0..0 - -");
   CHECK(reach("uint i = get_global_id(1); b[i] = 1;") == "0..0 - -");
   CHECK(reach("uint i = get_global_id(n); b[i] = 1;") == "0..0 - -");
   CHECK(reach("uint i = get_global_id(0) / 2; b[i] = 1;") == "0..0 - -");
-  CHECK(reach("uint i = n ? get_global_id(0) : 0; b[i] = 1;") == "0..0 - -");
+  CHECK(reach("uint i = n ? get_global_id(0) : 0; b[i] = 1;") == "0..0 -1048575..0 -");
   CHECK(reach("uchar i = get_global_id(0); b[i] = 1;") == "0..0 - -"); // the id may not fit
   CHECK(reach("unsigned char i = get_global_id(0); b[i] = 1;") == "0..0 - -");
   CHECK(reach("float i = get_global_id(0); b[(uint)i] = 1;") == "0..0 - -");
@@ -112,13 +126,8 @@ TEST_CASE("a variable that changes, or holds something else") {
 
 TEST_CASE("a pointer that is passed on or stored") {
   for (const std::string use : {"other(b);",
-                                "global float* p = b + 3;",
-                                "global float* p = &b[i];",
-                                "global float* p = &(b[i]); p[5] = 1;",
-                                "global float* p = &((b)[(i)]);",
                                 "global float* p = n ? b : 0;",
                                 "*b = a[i];",
-                                "*(b + i) = 1;",
                                 "b += 2;",
                                 "(b)++;",
                                 "++(b);",
@@ -130,21 +139,21 @@ TEST_CASE("a pointer that is passed on or stored") {
                                 "other((0, b));",
                                 "global uint* p = (global uint*)&b[i];",
                                 "n = b == 0;",
-                                "n = sizeof *b;",
-                                "atomic_xchg(&b[i], 1);",
                                 "global float* const* p = &b;",
                                 "struct { global float* p; } s = {b};",
                                 "struct { int x[sizeof(b) / 8]; } s;",
                                 "async_work_group_copy(b, (local float*)0, 4, 0);",
                                 "b[i][n] = 2;",
-                                "{ float b[2]; b[0] = 1; }",
                                 "n = (uintptr_t)&b[i];",
                                 "prefetch(b, 4);"}) {
     CAPTURE(use);
     CHECK(with_id(use).ends_with(" - -"));
   }
-  CHECK(reach("uint i = get_global_id(0); b[i] = a[a[i] > 0 ? i : 0];") == "- 0..0 -");
-  CHECK(reach("uint i = get_global_id(0); b[i] = *&a[i] + b[i];") == "- 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = a[a[i] > 0 ? i : 0];") == "-1048575..0 0..0 -");
+  CHECK(reach("uint i = get_global_id(0); b[i] = *&a[i] + b[i];") == "0..0 0..0 -");
+  CHECK(with_id("global float* p = &(b[i]); p[5] = 1; *(b + i) = n = sizeof *b; atomic_xchg(&b[i], 1);") ==
+        "0..0 0..5 -");
+  CHECK(with_id("global float* p = b + 3; { float b[2]; b[0] = p[i]; }") == "0..0 0..3 -");
 }
 
 TEST_CASE("nothing is known of a body that is not understood") {
@@ -168,8 +177,7 @@ TEST_CASE("the size of an element is that of the type") {
   const auto bytes = [](const std::string& types, const std::string& parameter) {
     const TranslationUnit unit =
         parse(types + " kernel void k(" + parameter + ") { const uint i = get_global_id(0); t[i] = t[i]; }");
-    const auto own = own_elements(unit, unit.functions.back()).at(0);
-    return own ? own->element_bytes : 0;
+    return of_line(unit).at(0).element_bytes;
   };
   CHECK(bytes("", "global uint* t") == 4);
   CHECK(bytes("", "global float3* restrict t") == 16);
@@ -197,8 +205,7 @@ TEST_CASE("the size of an element is that of the type") {
 TEST_CASE("an element is assigned before it is read") {
   const auto first = [](const std::string& body) {
     const TranslationUnit unit = parse("kernel void k(global float4* b, uint n) {" + body + "}");
-    const auto own = own_elements(unit, unit.functions.back())[0];
-    return own && own->assigned_first;
+    return of_line(unit).at(0).assigned_first;
   };
   CHECK(first("uint i = get_global_id(0); b[i] = 1;"));
   CHECK(first("(b)[(get_global_id(0))] = 1, 2;") == false);
@@ -233,7 +240,7 @@ TEST_CASE("a pointer that is used by atomics alone, whose results are not used")
               "kernel void k(volatile global int* h, global const int* a, global int* b, int n) {"
               "local int own; int i = get_global_id(0);" +
               body + "}");
-    const auto reduction = reductions(unit, *unit.definition("k")).at(0);
+    const auto reduction = of_line(unit).at(0).reduction;
     constexpr std::array<const char*, 3> names{"sum", "min", "max"};
     return std::string(reduction ? names.at(static_cast<std::size_t>(*reduction)) : "-");
   };
@@ -255,13 +262,13 @@ TEST_CASE("a pointer that is used by atomics alone, whose results are not used")
   CHECK(reduced("atomic_add(&h[i], h[0]);") == "-");
   CHECK(reduced("atomic_add(&h[h[i]], 1);") == "-");
   CHECK(reduced("atomic_inc(h); h[i] = 0;") == "-");
-  CHECK(reduced("atomic_inc(h); other(h);") == "-");
+  CHECK(reduced("atomic_inc(h); other(h);") == "sum");
   CHECK(reduced("other(b);") == "-");
   CHECK(reduced("atomic_inc((volatile global int*)b);") == "-");
   CHECK(reduced("atomic_inc(n ? h : b);") == "-");
   CHECK(reduced("atomic_inc(h + 1 ? b : h);") == "-");
   CHECK(reduced("atomic_inc(*(h + 1) ? h : h);") == "-");
-  CHECK(reduced("volatile global int* p = h; atomic_inc(p);") == "-");
+  CHECK(reduced("volatile global int* p = h; atomic_inc(p);") == "sum");
   CHECK(reduced("atomic_xchg(h, 1);") == "-");
   CHECK(reduced("atomic_cmpxchg(h, 1, 2);") == "-");
   CHECK(reduced("atomic_or(h, 1);") == "-");
@@ -280,10 +287,10 @@ std::string rows_of(const std::string& body, std::int64_t width = 8, std::int64_
                                      "const int x = get_global_id(0), y = get_global_id(1);" +
                                      body + "}");
   const auto rows =
-      row_elements(
-          unit, *unit.definition("k"),
-          {.dimensions = 2, .begin = {0, 0, 0}, .size = {width, height, 1}, .values = {{2, 8}, {3, 6}}})
-          .at(0);
+      footprints(unit, *unit.definition("k"),
+                 {.dimensions = 2, .size = {width, height, 1}, .values = {{2, 8}, {3, 6}}, .members = {}})
+          .at(0)
+          .rows;
   return !rows ? "-"
                : fmt::format("{} {} {}{}", rows->per_id, rows->low, rows->high,
                              rows->wraps == 0 ? "" : fmt::format(" of {}", rows->wraps));
@@ -312,7 +319,7 @@ TEST_CASE("rows of elements that work-items of two dimensions access") {
   CHECK(rows_of("b[0] = x >= w || a[y * w + x] > 0;", 10) == "8 0 7");
   CHECK(rows_of("if (x < w || y < h) a[y * w + x] = 1;", 10) == "8 0 9");
   CHECK(rows_of("if (x < w) b[0] = 1; a[y * w + x] = 1;", 10) == "8 0 9");
-  CHECK(rows_of("{ if (x >= w) return; } a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("{ if (x >= w) return; } a[y * w + x] = 1;", 10) == "8 0 7");
   CHECK(rows_of("if (b[0] > 1) { if (x >= w) return; } a[y * w + x] = 1;", 10) == "8 0 9");
   CHECK(rows_of("for (;;) { if (x >= w) break; } a[y * w + x] = 1;", 10) == "8 0 9");
   CHECK(rows_of("for (int k = 0; k < b[0]; ++k) if (x >= w) return; a[y * w + x] = 1;", 10) == "8 0 9");
@@ -328,23 +335,23 @@ TEST_CASE("rows of elements that work-items of two dimensions access") {
   CHECK(rows_of("for (int d = 0; d < b[0]; ++d) b[0] += a[y * w + x + d];") == "-");
   CHECK(rows_of("for (int d = 0; d < 1 + 3 * d - d * d; ++d) b[0] += a[(y + d) * w + x];") == "-");
   CHECK(rows_of("for (int k = 0; k < w; ++k) b[0] += a[y * w + k];") == "8 0 7");
-  CHECK(rows_of("b[0] = a[y * w + max(x - 1, 0)] + a[y * w + min(x + 1, w - 1)];") == "8 -1 8");
-  CHECK(rows_of("b[0] = a[clamp(y - 1, 0, h - 1) * w + clamp(x + 2, 0, w - 1)];") == "8 -8 9");
+  CHECK(rows_of("b[0] = a[y * w + max(x - 1, 0)] + a[y * w + min(x + 1, w - 1)];") == "8 0 7");
+  CHECK(rows_of("b[0] = a[clamp(y - 1, 0, h - 1) * w + clamp(x + 2, 0, w - 1)];") == "8 -8 7");
 
   // A torus.
   CHECK(rows_of("b[0] = a[(y + h - 1) % h * w + (x + 1) % w] + a[(y + 1) % h * w + x] + a[y * w];") ==
         "8 -8 15 of 6");
-  CHECK(rows_of("b[0] = a[(y - 1 + h) % h * w + x];") == "8 -8 0 of 6");
+  CHECK(rows_of("b[0] = a[(y - 1 + h) % h * w + x];") == "8 -8 -1 of 6");
   CHECK(rows_of("b[0] = a[(uint)(y - 1) % h * w + x];") == "-");
   CHECK(rows_of("b[0] = a[(y + 1) % h * w + x];", 8, 7) == "-"); // ids beyond the torus
-  CHECK(rows_of("if (y < h) b[0] = a[(y + 1) % h * w + x];", 8, 7) == "8 0 15 of 6");
+  CHECK(rows_of("if (y < h) b[0] = a[(y + 1) % h * w + x];", 8, 7) == "8 8 15 of 6");
   CHECK(rows_of("b[0] = a[(y + 1) % h * w + x - 1];") == "-"); // may leave the row
   CHECK(rows_of("b[0] = a[(y + 1) % h * w + x] + a[(y + 1) % 5 * w + x];") == "-");
 
   // Pointers into a buffer.
   CHECK(rows_of("global const float* here = a + y * w; b[0] = here[x] + *(here + 1) + here[x - 1];") ==
         "8 -1 7");
-  CHECK(rows_of("global float* const next = a + (y + 1) * w; *next = 1;") == "8 0 8");
+  CHECK(rows_of("global float* const next = a + (y + 1) * w; *next = 1;") == "8 8 8");
   CHECK(rows_of("global const float* p = a + y * w; p += 1; b[0] = p[x];") == "-");
   CHECK(rows_of("global const float* p = a + y * w; b[0] = of(p[x]); other(p);") == "-");
   CHECK(rows_of("global const float4* p = (global const float4*)a; b[0] = p[x].x;") == "-");
@@ -357,8 +364,119 @@ TEST_CASE("rows of elements that work-items of two dimensions access") {
   CHECK(rows_of("w = 4; a[y * w + x] = 1;") == "-");
   CHECK(rows_of("int i = x; if (b[0] > 0) i = 7; a[y * w + i] = 1;") == "-");
   CHECK(rows_of("a[y * w + x] = 1; a[y * 4 + x] = 2;") == "-");
-  CHECK(rows_of("vstore4((float4)(0), y * w + x, a);") == "-");
+  CHECK(rows_of("vstore4((float4)(0), y * w + x, a);") == "32 0 31");
   CHECK(rows_of("a[y * 1000000000 + x] = 1;") == "-");
+}
+
+namespace {
+
+// Of `a` in a kernel over 32 x 16 x 4 ids with w = 32, h = 16 and a structure with both: the elements of an id and the
+// offsets in each dimension, then the certain elements.
+std::string by_id(const std::string& body, std::uint32_t dimensions = 2, std::int64_t width = 32) {
+  const TranslationUnit unit =
+      parse("struct grid { int w, h; float share; };"
+            "float at(global const float* p, int x, int y, int w, int h) {"
+            "  if (x < 0) return 1; if (x >= w || y < 0 || y >= h) return 0; return p[y * w + x]; }"
+            "float around(global const float* p, struct grid g, int x, int y) {"
+            "  return at(p, x - 1, y, g.w, g.h) + at(p, x + 1, y, g.w, g.h) + at(p, x, y - 1, g.w, g.h); }"
+            "int inside(struct grid g, int x, int y) { return x > 0 && y > 0 && x < g.w - 1 && y < g.h - 1; }"
+            "int clamped(int i, int end) { if (i < 0) return 0; return i < end ? i : end - 1; }"
+            "void leap(global float* p) { goto end; end: p[0] = 1; }"
+            "int deep(global float* p, int n) { return n == 0 ? 0 : deep(p + 1, n - 1); }"
+            "kernel void k(global float* a, global float* b, int w, int h, struct grid g) {"
+            "const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);" +
+            body + "}");
+  const Footprint found = footprints(unit, *unit.definition("k"),
+                                     {.dimensions = dimensions,
+                                      .size = {width, dimensions > 1 ? 16 : 1, dimensions > 2 ? 4 : 1},
+                                      .local = {8, dimensions > 1 ? 4 : 1, 1},
+                                      .values = {{2, 32}, {3, 16}},
+                                      .members = {{{4, "w"}, 32}, {{4, "h"}, 16}}})
+                              .at(0);
+  std::string text;
+  for (std::uint32_t d = 0; found.by_id && d < dimensions; ++d) {
+    text += fmt::format("{}{}*{}..{}", d == 0 ? "" : " ", found.by_id->per_id.at(d),
+                        found.by_id->offset.at(d).low, found.by_id->offset.at(d).high);
+  }
+  text += found.by_id ? "" : found.obstacle ? found.obstacle->reason : "-";
+  return text + (found.certain ? fmt::format(", {} to {}", found.certain->low, found.certain->high) : "");
+}
+
+} // namespace
+
+TEST_CASE("elements by the ids of several dimensions, through helper functions") {
+  CHECK(by_id("a[y * w + x] = 1;") == "1*0..0 32*0..0, 0 to 511");
+  CHECK(by_id("a[(y * w + x) * 4 + 3] = 1; a[4 * x + y * w * 4] = 2;") == "4*0..0 128*0..0, 0 to 2047");
+  CHECK(by_id("a[x * h + y] = 1;") == "16*0..0 1*0..0, 0 to 511");
+  CHECK(by_id("a[(z * h + y) * w + x] = b[0];", 3) == "1*0..0 32*0..0 512*0..0, 0 to 2047");
+  // Neighbours, where rows do not run into each other.
+  CHECK(by_id("b[0] = at(a, x, y - 1, w, h) + at(a, x + 2, y, w, h);") == "1*0..2 32*-1..0, 0 to 511");
+  CHECK(by_id("b[0] = around(a, g, x, y);") == "1*-1..1 32*-1..0, 0 to 511");
+  CHECK(
+      by_id(
+          "const int i = y * g.w + x; if (!inside(g, x, y)) { a[i] = 0; return; } b[i] = a[i - g.w] + a[i + 1];") ==
+      "1*0..1 32*-1..0, 1 to 479");
+  CHECK(by_id("const bool in = inside(g, x, y); if (in) b[0] = a[y * w + x - 1];") ==
+        "1*-1..-1 32*0..0, 32 to 477");
+  CHECK(by_id("for (int dy = -1; dy <= 1; ++dy) for (int dx = -1; dx <= 1; ++dx) {"
+              "  const int xx = x + dx, yy = y + dy; if (xx < 0 || yy < 0 || xx >= w || yy >= h) continue;"
+              "  b[0] += a[yy * w + xx]; }") == "1*-1..1 32*-1..1");
+  CHECK(
+      by_id("for (int dy = -1; dy <= 1; ++dy) b[0] += a[clamped(y + dy, h) * w + clamp(x + 2, 0, w - 1)];") ==
+      "1*0..2 32*-1..1");
+  CHECK(by_id("b[0] = a[y * w + (x > 0 ? x - 1 : 0)] + a[(y < h - 1 ? y + 1 : y) * w + x];") ==
+        "1*-1..0 32*0..1");
+  CHECK(by_id("b[0] = a[y * w + x - 1];").starts_with("its index does not follow the ids of all dimensions"));
+  CHECK(by_id("b[0] = a[y * w + x];", 2, 40).starts_with("its index does not follow"));
+  CHECK(by_id("if (x < w) b[0] = a[y * w + x];", 2, 40) == "1*0..0 32*0..0, 0 to 511");
+  CHECK(by_id("b[0] = a[x];").starts_with("its index does not follow"));
+  CHECK(by_id("b[0] = a[y * w + (x + 1) % w];").starts_with("its index does not follow"));
+  CHECK(by_id("a[y * w + x] = 1; a[y * 64 + x] = 1;").starts_with("its index does not follow"));
+  // A margin around the elements: only the distance between arguments counts.
+  CHECK(by_id("a[(y + 1) * 34 + x + 1] = 1;") == "1*1..1 34*1..1, 35 to 576");
+  // A dimension of one work-group need not be in the index.
+  CHECK(by_id("b[0] = a[y * w + 3];", 2, 8) == "0*0..0 32*0..0, 3 to 483");
+  // Never reached, as numbers are known.
+  CHECK(by_id("if (w == 31) { b[0] = a[x]; } a[y * w + x] = 1;") == "1*0..0 32*0..0, 0 to 511");
+  CHECK(by_id("w = 31; if (w == 31) { b[0] = a[x]; } a[y * w + x] = 1;") ==
+        "its index is no sum of ids with known factors and bounded numbers");
+}
+
+TEST_CASE("what is certain does not depend on memory") {
+  const auto certain = [](const std::string& body) {
+    const std::string text = by_id(body, 1);
+    return text.find(", ") == std::string::npos ? "-" : text.substr(text.find(", ") + 2);
+  };
+  CHECK(certain("a[x] = 1;") == "0 to 31");
+  CHECK(certain("if (x > 2 && x + 1 < w) a[x + 40] = 1;") == "43 to 70");
+  CHECK(certain("if (x > 2 || x == 0) return; a[x] = 1;") == "-");
+  CHECK(certain("if (x > 2 && b[0] > 1) a[x] = 1;") == "-");
+  CHECK(certain("if (x >= 9) return; a[x] = 1;") == "0 to 8");
+  CHECK(certain("if (b[0] > 1) { if (x >= 9) return; } a[x] = 1;") == "-");
+  CHECK(certain("if (x < 20) { if (x >= 9) return; } a[x] = 1;") == "-");
+  CHECK(certain("{ if (x >= 9) return; } a[x] = 1;") == "0 to 8");
+  CHECK(certain("for (int k = 0; k < 3; ++k) a[x] = 1;") == "-");
+  CHECK(certain("for (int k = 0; k < 3; ++k) if (x > k) return; a[x] = 1;") == "-");
+  CHECK(certain("switch (x) { default: a[x] = 1; }") == "-");
+  CHECK(certain("b[0] = x < 4 ? a[x - 1] : 0;") == "-1 to 2");
+  CHECK(certain("b[0] = x < 4 && a[x] > 0;") == "0 to 3");
+  CHECK(certain("b[0] = sizeof(a[x]);") == "-");
+  CHECK(certain("b[0] = &a[x] != 0;") == "-");
+  CHECK(certain("a[min(x, 3)] = 1;") == "-");
+}
+
+TEST_CASE("why any element may be touched") {
+  const std::string data = "its index is no sum of ids with known factors and bounded numbers";
+  CHECK(by_id("b[0] = a[(int)b[x]];") == data);
+  CHECK(by_id("int2 at; (at).x = b[x]; b[0] = a[at.x];") == data);
+  CHECK(by_id("union { int i; float f; } u; u.f = b[x]; b[0] = a[u.i];") == data);
+  CHECK(by_id("enum cell { A }; b[0] = a[*(global enum cell*)b];") == data);
+  CHECK(by_id("b[0] = a[b[0] > 0 ? 840 / (x % 8) : 0] + a[w / x];") == data);
+  CHECK(by_id("leap(a);") == "it is passed to leap, where a statement is not known");
+  CHECK(by_id("deep(a, w);") == "the pointer is passed to deep");
+  CHECK(by_id("global float* p = a; p += 1; p[x] = 1;") == "the pointer is stored or compared");
+  CHECK(by_id("b[0] = ((global int*)a)[x];") == "the pointer is cast to another type");
+  CHECK(by_id("goto end; end: a[x] = 1;") == "a statement is not known");
 }
 
 TEST_CASE("random subscripts touch the elements of their rows alone") {
@@ -422,10 +540,10 @@ TEST_CASE("random subscripts touch the elements of their rows alone") {
                                        "const int x = get_global_id(0), y = get_global_id(1); a[" +
                                        text + "] = 1; }");
     const auto rows =
-        row_elements(
-            unit, *unit.definition("k"),
-            {.dimensions = 2, .begin = {0, 0, 0}, .size = {width, height, 1}, .values = {{1, w}, {2, h}}})
-            .at(0);
+        footprints(unit, *unit.definition("k"),
+                   {.dimensions = 2, .size = {width, height, 1}, .values = {{1, w}, {2, h}}, .members = {}})
+            .at(0)
+            .rows;
     if (!rows) {
       continue;
     }
