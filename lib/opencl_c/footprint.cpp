@@ -449,6 +449,7 @@ private:
         results_.emplace_back(std::move(value), ids());
       }
       ++returns_;
+      leaks_ = true; // until the branch that returns is left out
       return true;
     case Stmt::Kind::while_loop: {
       const Known holds = condition(*stmt.values[0]);

@@ -455,6 +455,8 @@ TEST_CASE("what is certain does not depend on memory") {
   CHECK(certain("if (b[0] > 1) { if (x >= 9) return; } a[x] = 1;") == "-");
   CHECK(certain("if (x < 20) { if (x >= 9) return; } a[x] = 1;") == "-");
   CHECK(certain("{ if (x >= 9) return; } a[x] = 1;") == "0 to 8");
+  CHECK(certain("return; a[x] = 1;") == "-");
+  CHECK(certain("if (x > 3) return; else return; a[x] = 1;") == "-");
   CHECK(certain("for (int k = 0; k < 3; ++k) a[x] = 1;") == "-");
   CHECK(certain("for (int k = 0; k < 3; ++k) if (x > k) return; a[x] = 1;") == "-");
   CHECK(certain("switch (x) { default: a[x] = 1; }") == "-");
