@@ -64,8 +64,7 @@ PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t
     pairs.emplace_back(item_of[dependency.after], item_of[dependency.before]);
   }
   std::ranges::sort(pairs);
-  const auto repeated = std::ranges::unique(pairs);
-  pairs.erase(repeated.begin(), repeated.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   problem.predecessors.begin.assign(layer_order.size() + 1, 0);
   for (const auto& [item, before] : pairs) {
     ++problem.predecessors.begin[std::size_t{item} + 1];
