@@ -98,7 +98,7 @@ class FirstRun(Programs):
             if not measured:
                 self.assertEqual((report["strategy"], report["strategy_reason"], report["first_run"]["settled"]),
                                  ("plain", "plain launches: the program is a single launch", True))
-                self.assertLess(report["wall_time_ns"], 2_000_000_000)
+                self.assertEqual(report["first_run"]["runs"], 0)
 
     def test_compared_and_not_timed(self) -> None:
         report = self.report(self.two_side_by_side(), "--set", "measure=no")
