@@ -5,6 +5,8 @@
 // Every wait is a `for` loop with a bound: several drivers hang when they compile unbounded loops, and a wait
 // that fails on a device must return and report it.
 
+#include "common/counters.h"
+
 #define TG_ORDERING_PTX 0     // NVIDIA: release and acquire in PTX
 #define TG_ORDERING_C11 1     // OpenCL C 2.0 atomics with device scope
 #define TG_ORDERING_FENCE 2   // OpenCL C 2.0 fences with device scope around relaxed atomics
@@ -104,21 +106,13 @@ uint tg_load_acquire(volatile global tg_word* at) {
 void tg_add_release(volatile global tg_word* at) { tg_add_many_release(at, 1u); }
 #endif
 
-// Counters are a cache line apart: arrivals at the barrier, groups that gave up waiting, and the progress of
-// each group. They only grow and are compared by their difference, because they may pass 2^32.
-#define TG_LINE 64
-#define TG_ARRIVALS 0
-#define TG_GAVE_UP TG_LINE
-#define TG_REACHED(group) ((2 + (group)) * TG_LINE)
-
 // Polls before a wait counts as long, about 20 us on a GPU. An acquire invalidates the L1 cache of its multiprocessor,
 // where groups may still work: a long wait polls without acquire, and acquires once the counter has arrived. Waves of
 // chains take 2 to 4 % less with it on an H200.
 #define TG_SHORT_WAIT 32u
 
 // Waits until a counter reaches a value. Returns false after `most_polls` reads, or once any group has given
-// up; then fills `report`, unless it is null, with 1, the location (three words), the counter, the value that
-// it waited for and the value that it read.
+// up; then fills `report`, unless it is null.
 bool tg_await(volatile global tg_word* counters, uint counter, uint wanted, uint most_polls, global uint* report,
               uint3 place) {
   for (uint poll = 0; poll < most_polls; ++poll) {
@@ -132,12 +126,12 @@ bool tg_await(volatile global tg_word* counters, uint counter, uint wanted, uint
   }
   tg_add_release(&counters[TG_GAVE_UP]);
   if (report != 0) {
-    report[1] = place.x;
-    report[2] = place.y;
-    report[3] = place.z;
-    report[4] = counter / TG_LINE;
-    report[5] = wanted;
-    report[6] = tg_load_acquire(&counters[counter]);
+    report[TG_REPORT_LOCATION] = place.x;
+    report[TG_REPORT_LOCATION + 1] = place.y;
+    report[TG_REPORT_LOCATION + 2] = place.z;
+    report[TG_REPORT_COUNTER] = counter / TG_LINE;
+    report[TG_REPORT_WANTED] = wanted;
+    report[TG_REPORT_SEEN] = tg_load_acquire(&counters[counter]);
     report[0] = 1;
   }
   return false;

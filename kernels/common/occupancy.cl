@@ -3,12 +3,7 @@
 // closed. Groups start one after another, so each makes `settle_polls` reads before it closes the census, and
 // none returns before it is closed. Words of the state, a line apart: next ticket, ticket being served,
 // census closed, participants, timed-out lock waits, and a word to spend time on.
-#define TG_NEXT_TICKET 0
-#define TG_SERVING TG_LINE
-#define TG_CENSUS_CLOSED (2 * TG_LINE)
-#define TG_PARTICIPANTS (3 * TG_LINE)
-#define TG_LOCK_GAVE_UP (4 * TG_LINE)
-#define TG_PASTIME (5 * TG_LINE)
+#include "common/counters.h"
 
 bool tg_lock(volatile global uint* state, uint most_polls) {
   const uint ticket = atomic_inc(&state[TG_NEXT_TICKET]);

@@ -21,6 +21,11 @@
 #define TG_STEP_COMPRESS 9u  // cc
 #define TG_STEP_DONE 10u
 
+// Actions of a launch. They share one kernel, because CPU drivers compile each kernel separately with all its
+// code.
+#define TG_ACTION_RUN 0u
+#define TG_ACTION_POLL 1u // counts the groups that run concurrently; `limit_wave` polls to settle
+
 #define TG_HAS_QUEUE 1u
 #define TG_HAS_BITMAP 2u // and the next wave's bitmap is empty
 

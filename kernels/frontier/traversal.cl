@@ -252,11 +252,6 @@ TG_OUTLINED void tg_work_step(const tg_job* job, const tg_position* at, const tg
   }
 }
 
-// Actions of a launch. They share one kernel, because CPU drivers compile each kernel separately with all its
-// code.
-#define TG_ACTION_RUN 0u
-#define TG_ACTION_POLL 1u // counts the groups that run concurrently; `limit_wave` polls to settle
-
 // `arrivals_per_barrier` is 0 if each launch is one step.
 #define TG_PARAMETERS                                                                                              \
   TG_GRAPH_PARAMETERS, global tg_log_row *log, volatile global tg_word *counters, global uint *reports,            \

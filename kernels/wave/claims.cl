@@ -19,7 +19,7 @@
 #define TG_SHARE_CLAIMS(counters, share) ((volatile global ulong*)&(counters)[TG_REACHED(share)])
 // Next to TG_GAVE_UP, in its line: claims of the test that ends the repetition, and the number of iterations after which
 // that was met. A late group, which reads it after a later iteration, finds another number than its own.
-#define TG_UNTIL_CLAIM(counters) ((volatile global ulong*)&(counters)[TG_GAVE_UP + 2])
+#define TG_UNTIL_CLAIM(counters) ((volatile global ulong*)&(counters)[TG_CLAIM_OF_UNTIL])
 #define TG_UNTIL_MET (TG_GAVE_UP + 4)
 
 #define TG_NO_TILE 0xffffffffu

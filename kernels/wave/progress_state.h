@@ -1,6 +1,8 @@
 // Words that report a persistent launch's position to the host, and a span of its timeline (progress.cl);
 // shared by kernel and host.
 
+#include "common/counters.h"
+
 #define TG_PROGRESS_ITERATION 0
 #define TG_PROGRESS_STAGE 1
 #define TG_PROGRESS_TURN 2
@@ -11,7 +13,6 @@
 #define TG_PROGRESS_CLOCK_BEGIN 8  // of group 0 in this launch, two words each
 #define TG_PROGRESS_CLOCK_END 10
 #define TG_PROGRESS_GROUPS 16      // words before the groups' reports
-#define TG_REPORT 8                // words per report
 
 #define TG_SPAN_UNTIL 0xffffffffu // in place of a stage: evaluation of the `until` condition
 

@@ -26,8 +26,7 @@
 #include "wave/queue_state.h"
 
 #define TIDEGATE_QUEUE 1
-enum { TIDEGATE_DONE = 0, TIDEGATE_REQUEUE = 1 };
-#define TIDEGATE_FAULT(code) (0x80000000u | (uint)(code))
+#define TIDEGATE_FAULT(code) (TG_QUEUE_FAULT_BIT | (uint)(code))
 
 void tg_queue_fail(global uint* state, uint place, uint param, uint result) {
   if (atomic_cmpxchg(&state[TG_QUEUE_FAULT], 0u, 1u) == 0u) {

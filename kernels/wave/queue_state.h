@@ -45,6 +45,10 @@ enum {
   TG_QUEUE_WORDS = TG_QUEUE_DEDUPED + 2
 };
 
+// What ops return, besides TIDEGATE_FAULT(code), which sets the bit.
+enum { TIDEGATE_DONE = 0, TIDEGATE_REQUEUE = 1 };
+#define TG_QUEUE_FAULT_BIT 0x80000000u
+
 enum { TG_QUEUE_DRAINED, TG_QUEUE_FAILED, TG_QUEUE_NO_PROGRESS, TG_QUEUE_FULL };
 
 // Words of a ring, which is numbered from the first priority in use.

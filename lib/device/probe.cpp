@@ -1,5 +1,6 @@
 #include "device/probe.hpp"
 
+#include "common/counters.h"
 #include "device/kernels.hpp"
 #include "device/session.hpp"
 
@@ -18,7 +19,6 @@
 namespace tidegate::device {
 namespace {
 
-constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 constexpr std::uint32_t claim_batch = 256;
 constexpr std::uint32_t trial_items = 64; // TG_TRIAL_ITEMS
 
@@ -199,20 +199,17 @@ private:
       // one group per unit runs at a time.
       return std::max(info_.compute_units, 1U);
     }
-    constexpr std::size_t participants_line = 3;
-    constexpr std::size_t gave_up_line = 4;
-    constexpr std::size_t words = 6 * line_words;
     constexpr std::uint32_t settle_polls = 1000;
-    const Buffer state = buffer(words);
+    const Buffer state = buffer(TG_CENSUS_WORDS);
     launch(kernel(program, "discover", state, std::uint32_t{scale_.most_polls}, settle_polls),
            std::max(info_.compute_units, 1U) * scale_.offered_per_unit);
-    const std::vector<std::uint32_t> result = read(state, words);
-    if (result[gave_up_line * line_words] != 0) {
+    const std::vector<std::uint32_t> result = read(state, TG_CENSUS_WORDS);
+    if (result[TG_LOCK_GAVE_UP] != 0) {
       throw Refused{{.code = ErrorCode::opencl_failure,
                      .message = "the discovery of resident work-groups did not come to an end",
                      .fix = "try again when the device is not busy"}};
     }
-    return std::max(result[participants_line * line_words], 1U);
+    return std::max(result[TG_PARTICIPANTS], 1U);
   }
 
   // Returns true if kernels with barriers compute the same results as cases of one kernel, in both kinds of
@@ -269,7 +266,7 @@ private:
   }
 
   TrialVerdict litmus(const Program& program, std::uint32_t groups) {
-    const std::size_t counter_words = (2 + std::size_t{groups}) * line_words; // includes one line per group
+    const std::size_t counter_words = TG_COUNTER_WORDS(std::size_t{groups});
     const Buffer counters = buffer(counter_words);
     const Buffer errors = buffer(1);
     const Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size + 1);
@@ -279,7 +276,7 @@ private:
                            std::uint32_t{scale_.most_polls}),
                     groups);
     });
-    if (read(counters, counter_words)[line_words] != 0) {
+    if (read(counters, counter_words)[TG_GAVE_UP] != 0) {
       return TrialVerdict::hung;
     }
     return read(errors, 1).front() != 0 ? TrialVerdict::wrong : TrialVerdict::passed;
@@ -314,7 +311,7 @@ private:
                                     const RoundData& data) {
     constexpr int tries = 3;
     constexpr std::uint32_t few_rounds = 8;
-    const std::size_t counter_words = (2 + std::size_t{groups}) * line_words;
+    const std::size_t counter_words = TG_COUNTER_WORDS(std::size_t{groups});
     const Buffer counters = buffer(counter_words);
     const auto seconds = [&](std::uint32_t rounds) {
       double best = 0;
@@ -336,7 +333,7 @@ private:
       many = seconds(few_rounds + more_rounds);
       return many;
     });
-    if (read(counters, counter_words)[line_words] != 0) {
+    if (read(counters, counter_words)[TG_GAVE_UP] != 0) {
       return {};
     }
     // On a busy machine the shorter run may take longer; then the whole longer run counts.
@@ -413,7 +410,7 @@ private:
   // Measures a persistent launch and the wait for its end, as a run does it.
   void measure_start(const Program& program, DeviceCosts& costs) {
     constexpr int times = 15;
-    const Buffer counters = buffer(3 * line_words);
+    const Buffer counters = buffer(TG_COUNTER_WORDS(1));
     const Kernel once = kernel(program, "barriers", counters, std::uint32_t{0}, std::uint32_t{1});
     const std::uint32_t groups = std::max(info_.compute_units, 1U);
     std::vector<double> seconds;

@@ -329,9 +329,10 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   }
   const auto start = std::chrono::steady_clock::now();
   ArenaRun run;
-  const ArenaUse use = !built.plain_programs ? ArenaUse::generated_kernel
-                       : built.kernel        ? ArenaUse::both
-                                             : ArenaUse::plain_launches;
+  const ArenaUse use = context.exchange != nullptr ? ArenaUse::apart
+                       : !built.plain_programs     ? ArenaUse::generated_kernel
+                       : built.kernel              ? ArenaUse::both
+                                                   : ArenaUse::plain_launches;
   const std::shared_ptr<KeptArena> memory = arena_for(session, compiled, use, inputs);
   const Arena& arena = memory->arena;
   const DeviceImages& images = memory->images;
@@ -388,6 +389,9 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
     }
     ++run.buffers_read;
   }
+  if (done && context.exchange != nullptr) {
+    outputs = context.exchange->gather_outputs(static_cast<std::uint32_t>(run.outcome.iterations));
+  }
   run.queues = queues.read();
   device::require(session.finish(), "reading device memory back");
   run.read_back_ns = elapsed_ns(run.outcome.ended_at);
@@ -396,7 +400,11 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   }
   if (program.until && run.outcome.iterations != 0) {
     run.until = UntilState{.value = std::vector<std::byte>(program.until->value.size())};
-    download_part(program.until->buffer, run.until->value, Transferred::now);
+    if (context.exchange != nullptr) {
+      run.until->value = context.exchange->until_value();
+    } else {
+      download_part(program.until->buffer, run.until->value, Transferred::now);
+    }
     run.until->reached = run.outcome.until_met; // later waves may have changed the value
     if (run.until->reached) {
       run.until->value = program.until->value;

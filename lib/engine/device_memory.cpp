@@ -149,6 +149,13 @@ device::Buffer sub_buffer(const device::Session& session, const device::Buffer& 
 
 Arena allocate_arena(const device::Session& session, const Job& program, const MemoryLayout& layout,
                      ArenaUse use) {
+  if (use == ArenaUse::apart) {
+    Arena apart;
+    apart.views = allocate_apart(session, program);
+    std::ranges::transform(apart.views, std::back_inserter(apart.parts),
+                           [](const device::Buffer& memory) { return Arena::Part{.memory = memory}; });
+    return apart;
+  }
   std::vector<std::size_t> order; // by offset
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     if (program.buffers[i].in_arena()) {
@@ -221,7 +228,9 @@ void fill(const device::Session& session, const device::Buffer& to, std::uint64_
 void clear(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
            std::uint64_t bytes) {
   constexpr std::byte zero{0};
-  fill(session, to, offset, bytes, std::span(&zero, 1));
+  if (bytes != 0) {
+    fill(session, to, offset, bytes, std::span(&zero, 1));
+  }
 }
 
 void upload(const device::Session& session, const device::Buffer& to, std::uint64_t offset,

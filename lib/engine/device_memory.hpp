@@ -95,14 +95,15 @@ struct Arena {
   std::vector<device::Buffer> views; // by buffer, for plain launches; empty outside the arena
 };
 
-enum class ArenaUse : std::uint8_t { generated_kernel, plain_launches, both };
+enum class ArenaUse : std::uint8_t { generated_kernel, plain_launches, both, apart };
 
 // Allocates device memory. Throws device::Refused.
 device::Buffer allocate(const device::Session& session, std::uint64_t bytes);
 
 // Allocates the arena of a layout. On a GPU, plain launches alone get a block for each buffer, or for buffers that
 // share memory, because a first launch with sub-buffers takes longer. On a CPU all buffers stay in one block, where the
-// layout keeps them out of the same cache sets. Throws device::Refused.
+// layout keeps them out of the same cache sets. `apart`: each buffer has a block, whatever the layout. Throws
+// device::Refused.
 Arena allocate_arena(const device::Session& session, const Job& program, const MemoryLayout& layout,
                      ArenaUse use);
 

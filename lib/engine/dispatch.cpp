@@ -36,7 +36,6 @@ static_assert(offsetof(SpanRow, first) == offsetof(tg_span, first));
 static_assert(offsetof(SpanRow, step) == offsetof(tg_span, step));
 static_assert(offsetof(SpanRow, count) == offsetof(tg_span, count));
 static_assert(SpanRow::until == TG_SPAN_UNTIL);
-static_assert(group_report_words == TG_REPORT);
 } // namespace in_kernels
 
 enum Progress : std::uint8_t {
@@ -91,7 +90,7 @@ Dispatcher::Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStat
     : session_(run.session), compiled_(run.compiled), program_(compiled_.program),
       schedule_(compiled_.schedule), tables_(compiled_.tables),
       kernel_(run.built.kernel ? &*run.built.kernel : nullptr), plain_(plain), queues_(queues), arena_(arena),
-      limits_(limits), monitor_(run.monitor), budget_(limits.first_turns),
+      exchange_(run.exchange), limits_(limits), monitor_(run.monitor), budget_(limits.first_turns),
       times_(limits.trace_spans, Clock::now()), loop_(session_, monitor_, outcome_) {
   if (kernel_ == nullptr) {
     return;
@@ -117,6 +116,9 @@ Dispatcher::Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStat
 }
 
 DispatchOutcome Dispatcher::run() {
+  if (exchange_ != nullptr) {
+    limits_.deadline = exchange_->begin(*plain_, arena_, queues_);
+  }
   const auto start = Clock::now();
   const device::CallCounts calls_before = session_.calls()->now();
   settled_at_ = start;
@@ -128,6 +130,9 @@ DispatchOutcome Dispatcher::run() {
     stage_by_stage();
   }
   outcome_.ended_at = monitor_.in_flight == 0 ? outcome_.ended_at : Clock::now(); // given up
+  if (exchange_ != nullptr) {
+    exchange_->end();
+  }
   outcome_.calls = session_.calls()->since(calls_before);
   completed(outcome_.reached.iteration);
   outcome_.compile_ns = plain_ == nullptr ? 0 : plain_->compile_ns();
@@ -326,19 +331,11 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
   for (std::size_t i = begin; i < end; ++i) {
     const Stage& stage = schedule_.stages[i];
     if (stage.plain) {
-      const Position before = outcome_.reached;
-      ++monitor_.in_flight; // before: the first launch on a CPU is waited for
-      const bool drained = plain_->launch(stage.waves.front(), iteration, deadline(),
-                                          times_.event(static_cast<std::uint32_t>(i), iteration));
-      if (!drained && loop_.out_of_time(deadline())) {
-        return false;
+      launch_plain(i, iteration);
+      if (outcome_.status != RunStatus::done) {
+        return false; // the stage has not ended
       }
       launched(i, iteration);
-      if (!drained) {
-        outcome_.status = RunStatus::queue_failed;
-        outcome_.reached = before; // the stage has not ended
-        return false;
-      }
       monitor_.deadline = deadline();
     } else if (!compiled_.persistent()) {
       launch_stage(row++, iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
@@ -359,6 +356,25 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
     }
   }
   return true;
+}
+
+// Sets the outcome if the wave has not ended as it should.
+void Dispatcher::launch_plain(std::size_t stage, std::uint32_t iteration) {
+  const std::uint32_t wave = schedule_.stages[stage].waves.front();
+  if (exchange_ != nullptr) {
+    outcome_.status = exchange_->run(wave, iteration, deadline(), [this] { // all launches have ended
+      monitor_.in_flight = 0;
+      monitor_.reach(outcome_.reached);
+      forget_batches();
+    });
+    return;
+  }
+  ++monitor_.in_flight; // before: the first launch on a CPU is waited for
+  if (!plain_->launch(wave, iteration, deadline(),
+                      times_.event(static_cast<std::uint32_t>(stage), iteration)) &&
+      !loop_.out_of_time(deadline())) {
+    outcome_.status = RunStatus::queue_failed;
+  }
 }
 
 void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, device::Event* event) {
@@ -407,7 +423,7 @@ bool Dispatcher::run_iteration(std::uint32_t iteration) {
 
 // Only launches that are the same in all iterations, in runs that record no times.
 bool Dispatcher::may_record() const {
-  return !compiled_.persistent() && limits_.trace_spans == 0 && plain_ != nullptr &&
+  return !compiled_.persistent() && limits_.trace_spans == 0 && plain_ != nullptr && exchange_ == nullptr &&
          std::all_of(schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_begin),
                      schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_end),
                      [&](const Stage& stage) { return stage.plain && plain_->repeats(stage.waves.front()); });
@@ -482,7 +498,11 @@ void Dispatcher::completed(std::uint64_t iterations) {
 bool Dispatcher::until_met(std::uint32_t phase) {
   std::vector<std::byte> value(program_.until->value.size());
   const Arena::Part& part = arena_.parts[schedule_.storage[phase][program_.until->buffer]];
-  download(session_, part.memory, part.offset, value);
+  if (exchange_ != nullptr) {
+    exchange_->decide(part, value);
+  } else {
+    download(session_, part.memory, part.offset, value);
+  }
   outcome_.ended_at = Clock::now();
   monitor_.reach(outcome_.reached);
   monitor_.in_flight = 0;

@@ -1,8 +1,10 @@
-// Runs a schedule on a device: by launches, persistent or one for each stage, in bounded slices.
+// Runs a schedule on a device. A stage is shared (by persistent launches in bounded slices, or one launch), plain (the
+// user's kernel), or plain between the exchanges of one of several ranks.
 #pragma once
 #include "engine/device_memory.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
+#include "engine/rank_exchange.hpp"
 #include "engine/run_context.hpp"
 #include "engine/slices.hpp"
 
@@ -49,6 +51,7 @@ private:
   [[nodiscard]] bool may_record() const;
   [[nodiscard]] device::Recording record(std::uint32_t phase) const;
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
+  void launch_plain(std::size_t stage, std::uint32_t iteration);
   void launch_stage(std::size_t row, std::uint32_t iteration, device::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   void forget_batches();
@@ -70,7 +73,8 @@ private:
   PlainWaves* const plain_;
   const QueueStates& queues_;
   const Arena& arena_;
-  const DispatchLimits limits_;
+  RankExchange* const exchange_; // null: this process runs all of the program
+  DispatchLimits limits_;
   Monitor& monitor_;
 
   // Most turns of a slice, of all work-groups together: counters are compared by their difference.

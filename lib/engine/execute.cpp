@@ -15,10 +15,6 @@
 
 namespace tidegate::engine {
 
-WrittenFile output_file(const ProgramBuffer& buffer) {
-  return written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name)));
-}
-
 Result<BufferContents> read_expected(const Job& program) {
   BufferContents expected(program.buffers.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -53,7 +49,8 @@ Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostCon
     const ProgramBuffer& buffer = program.buffers[i];
     if (buffer.output) {
       TIDEGATE_CHECK(buffer.write(outputs[i]));
-      written.push_back(output_file(buffer));
+      written.push_back(
+          written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name))));
     }
   }
   return written;

@@ -69,15 +69,17 @@ Result<BufferContents> read_expected(const Job& program);
 std::vector<ExpectedReport> compare_expected(const Job& program, const BufferContents& references,
                                              const HostContents& outputs);
 
-// Names a written output for the report.
-WrittenFile output_file(const ProgramBuffer& buffer);
-
 // Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
 // the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
 // plain launches are the better choice (Tuning::plain_iteration_ns). A run that ends without outputs (deadline, interrupt,
 // hang, differing outputs) is not an error here; the report states it.
 Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor);
+
+// As execute(), on the ranks of the options; proof, comparison and files are those of rank 0. Error: invalid_program for
+// kinds of waves and of buffers that do not run on several ranks yet.
+Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                         const RunOptions& options, Monitor& monitor);
 
 // Checks that the host program can run all of it. Error: cannot_export for launches between persistent ones,
 // images, queues and hits.

@@ -1,5 +1,6 @@
 #include "engine/kernel_cache.hpp"
 
+#include "common/counters.h"
 #include "core/files.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
@@ -306,14 +307,13 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   if (kernel.resident_groups != 0) {
     return kernel.resident_groups;
   }
-  constexpr std::size_t participants = 3 * 64;
-  constexpr std::size_t gave_up = 4 * 64;
   constexpr std::uint32_t settle_polls = 1000;
   constexpr std::uint32_t most_polls = std::uint32_t{1} << 22U;
   // Twice the most work-items of a compute unit on any known device.
   const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
 
-  std::vector<std::uint32_t> words(poll_bytes / sizeof(std::uint32_t));
+  static_assert(poll_bytes == TG_CENSUS_WORDS * sizeof(std::uint32_t));
+  std::vector<std::uint32_t> words(TG_CENSUS_WORDS);
   const device::Buffer poll = allocate(session, poll_bytes);
   upload(session, poll, 0, std::as_bytes(std::span(words)));
   set_arguments(poll, settle_polls, most_polls);
@@ -325,12 +325,12 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   }
   require(status, "discovering how many work-groups are resident together");
   download(session, poll, 0, std::as_writable_bytes(std::span(words)));
-  if (words[gave_up] != 0) {
+  if (words[TG_LOCK_GAVE_UP] != 0) {
     throw device::Refused{{.code = ErrorCode::opencl_failure,
                            .message = "the discovery of resident work-groups did not come to an end",
                            .fix = "try again when the device is not busy, or take --strategy launch"}};
   }
-  kernel.resident_groups = std::max(words[participants], 1U);
+  kernel.resident_groups = std::max(words[TG_PARTICIPANTS], 1U);
   write_entry(session, device, kernel.entry, kernel.program, kernel.resident_groups);
   return kernel.resident_groups;
 }

@@ -57,7 +57,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 void compile_by_launching(const device::Session& session, const BuiltKernel& kernel, std::size_t group_size,
                           std::size_t most_groups);
 
-inline constexpr std::size_t poll_bytes = 6 * 64 * sizeof(std::uint32_t); // of kernels/common/occupancy.cl
+inline constexpr std::size_t poll_bytes = 6 * 64 * sizeof(std::uint32_t); // of kernels/common/counters.h
 
 // Sets a persistent kernel's arguments so that it only counts its resident groups: `poll` is the memory of
 // kernels/common/occupancy.cl and replaces all other memory.

@@ -1,4 +1,5 @@
 // Finds the buffers that ranks have in parts, and the arguments by which kernels find these parts.
+#include "engine/compile.hpp"
 #include "engine/split.hpp"
 #include "opencl_c/moved_pointers.hpp"
 #include <tidegate/core/text.hpp>
@@ -6,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace tidegate::engine {
@@ -66,6 +69,23 @@ std::vector<std::vector<ByteRange>> hulls(const Job& program, const JobSplit& sp
   return of_buffer;
 }
 
+// Returns, by unit, the source whose kernels take these arguments.
+std::map<std::uint32_t, std::string> moving_sources(const Job& program,
+                                                    const std::vector<std::vector<std::uint32_t>>& moved) {
+  std::map<std::uint32_t, opencl_c::MovedPointers> pointers;
+  for (std::size_t wave = 0; wave < moved.size(); ++wave) {
+    const std::uint32_t op = program.waves[wave].op;
+    if (!moved[wave].empty()) {
+      pointers[program.ops[op].unit][program.function(op).name] = {moved[wave].begin(), moved[wave].end()};
+    }
+  }
+  std::map<std::uint32_t, std::string> sources;
+  for (const auto& [unit, kernels] : pointers) {
+    sources[unit] = opencl_c::move_pointers(program.units[unit].unit, kernels);
+  }
+  return sources;
+}
+
 } // namespace
 
 void store_in_parts(const Job& program, JobSplit& split) {
@@ -97,6 +117,48 @@ void store_in_parts(const Job& program, JobSplit& split) {
   }
 }
 
+CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, std::uint32_t rank) {
+  CompiledProgram part = compiled;
+  part.program = compiled.written;
+  Job& job = part.program;
+  for (std::uint32_t i = 0; i < job.buffers.size(); ++i) {
+    ProgramBuffer& buffer = job.buffers[i];
+    buffer.output.reset(); // all ranks together have it
+    if (split.in_parts(i)) {
+      const ByteRange bytes = split.parts[i][rank];
+      buffer.bytes = bytes.size();
+      buffer.count = buffer.bytes / element_bytes(buffer.type);
+      if (buffer.first) {
+        buffer.first = [read = buffer.first_part, bytes] {
+          return bytes.size() == 0 ? Result<std::vector<std::byte>>() : read(bytes.begin, bytes.size());
+        };
+      }
+    }
+  }
+  const auto moved = moved_parameters(compiled.written, split);
+  for (std::uint32_t i = 0; i < job.waves.size(); ++i) {
+    ProgramWave& wave = job.waves[i];
+    if (split.waves[i].cut()) {
+      wave.range = part_of(wave.range, own_rows(split.waves[i], rank));
+    }
+    if (split.waves[i].local) {
+      wave.command = local_part(compiled.written, split, i, rank);
+    }
+    for (const std::uint32_t parameter : moved[i]) {
+      const ProgramArgument& argument = wave.arguments[parameter];
+      const std::uint64_t begin =
+          argument.is_memory() ? room_of(compiled.written, split, argument.buffer, rank).begin : 0;
+      const auto bytes = std::as_bytes(std::span(&begin, 1));
+      wave.arguments.push_back({.value = {bytes.begin(), bytes.end()}});
+    }
+  }
+  for (auto& [unit, source] : moving_sources(compiled.written, moved)) {
+    job.units[unit].built_in.clear();
+    job.units[unit].rewritten = std::move(source);
+  }
+  return part;
+}
+
 std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, const JobSplit& split) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> by_kernel; // unit and function
   const auto kernel_of = [&program](const ProgramWave& wave) {
@@ -118,22 +180,6 @@ std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, con
                         : std::vector<std::uint32_t>(found->second.begin(), found->second.end()));
   }
   return moved;
-}
-
-std::map<std::uint32_t, std::string> moving_sources(const Job& program,
-                                                    const std::vector<std::vector<std::uint32_t>>& moved) {
-  std::map<std::uint32_t, opencl_c::MovedPointers> pointers;
-  for (std::size_t wave = 0; wave < moved.size(); ++wave) {
-    const std::uint32_t op = program.waves[wave].op;
-    if (!moved[wave].empty()) {
-      pointers[program.ops[op].unit][program.function(op).name] = {moved[wave].begin(), moved[wave].end()};
-    }
-  }
-  std::map<std::uint32_t, std::string> sources;
-  for (const auto& [unit, kernels] : pointers) {
-    sources[unit] = opencl_c::move_pointers(program.units[unit].unit, kernels);
-  }
-  return sources;
 }
 
 } // namespace tidegate::engine

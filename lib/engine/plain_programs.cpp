@@ -66,8 +66,10 @@ std::string size_checks(const Job& program, const std::vector<std::uint32_t>& wa
   for (const std::uint32_t wave : waves) {
     const std::uint32_t op = program.waves[wave].op;
     const auto& arguments = program.waves[wave].arguments;
-    for (std::size_t i = 0; program.ops[op].unit == unit && i < arguments.size(); ++i) {
-      const std::string& type = program.function(op).parameters[i].type;
+    const auto& parameters =
+        program.function(op).parameters; // the user's: one of several ranks adds arguments
+    for (std::size_t i = 0; program.ops[op].unit == unit && i < parameters.size(); ++i) {
+      const std::string& type = parameters[i].type;
       if (arguments[i].kind == ProgramArgument::Kind::value && !opencl_c::arithmetic_type(type)) {
         checks += fmt::format("typedef char {}{}_{}_{}[sizeof({}) == {} ? 1 : -1];\n", value_size_check, wave,
                               i, arguments[i].value.size(), type, arguments[i].value.size());

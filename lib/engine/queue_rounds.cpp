@@ -18,9 +18,6 @@ namespace {
 
 using device::require;
 
-constexpr std::uint32_t fault_bit = std::uint32_t{1} << 31U; // set by TIDEGATE_FAULT
-constexpr std::uint32_t requeue_result = 1;                  // TIDEGATE_REQUEUE
-
 // The reference has more room than the queue, because its items run in another order.
 constexpr std::uint32_t reference_room = 4;
 constexpr std::uint32_t most_reference_items = 1U << 26U;
@@ -143,13 +140,13 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
                           most_queue_capacity);
     break;
   default:
-    if ((failure.result & fault_bit) != 0) {
-      error.message = fmt::format("{} failed with code {}", what, failure.result & ~fault_bit);
+    if ((failure.result & TG_QUEUE_FAULT_BIT) != 0) {
+      error.message = fmt::format("{} failed with code {}", what, failure.result & ~TG_QUEUE_FAULT_BIT);
       error.fix = "look at where the op returns that TIDEGATE_FAULT; no output was written";
     } else {
       error.message = fmt::format("{} returned {}, which is {}", what, failure.result,
-                                  failure.result == requeue_result ? "TIDEGATE_REQUEUE without its name"
-                                                                   : "not a result of a queue op");
+                                  failure.result == TIDEGATE_REQUEUE ? "TIDEGATE_REQUEUE without its name"
+                                                                     : "not a result of a queue op");
       error.fix = "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written";
     }
   }

@@ -1,5 +1,7 @@
 #include "engine/rank_clock.hpp"
 
+#include "core/duration.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,29 +13,23 @@
 
 namespace tidegate::engine {
 
-Result<void> RankClock::begin(std::chrono::nanoseconds most, std::uint64_t trace_spans) {
+RankClock::Clock::time_point RankClock::begin(std::chrono::nanoseconds most, std::uint64_t trace_spans) {
   monitor_.begin(Activity::running);
   monitor_.iterations = 0;
-  TIDEGATE_CHECK(ranks_.barrier());
-  deadline_ = Clock::now() + most;
-  monitor_.deadline = deadline_;
-  times_.trace = RankTrace(trace_spans);
-  restart();
-  return {};
-}
-
-void RankClock::restart() {
+  together([this] { return ranks_.barrier(); });
+  trace = RankTrace(trace_spans);
   before_ = ranks_.traffic();
   start_ = Clock::now();
+  monitor_.deadline = start_ + most;
+  return start_ + most;
 }
 
-void RankClock::end(DispatchOutcome& outcome, std::uint64_t compile_ns) {
-  const std::uint64_t elapsed = elapsed_ns(start_);
-  outcome.dispatch_ns = elapsed - std::min(elapsed, compile_ns);
+void RankClock::end() {
+  dispatch_ns = elapsed_ns(start_);
   const ranks::Traffic& after = ranks_.traffic();
-  times_.traffic = {.bytes_sent = after.bytes_sent - before_.bytes_sent,
-                    .messages = after.messages - before_.messages,
-                    .waiting_ns = after.waiting_ns - before_.waiting_ns};
+  traffic = {.bytes_sent = after.bytes_sent - before_.bytes_sent,
+             .messages = after.messages - before_.messages,
+             .waiting_ns = after.waiting_ns - before_.waiting_ns};
 }
 
 Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic, RankReport own,

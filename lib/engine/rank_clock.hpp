@@ -2,7 +2,8 @@
 // ranks.
 #pragma once
 #include "device/monitor.hpp"
-#include "engine/slices.hpp"
+#include "device/session.hpp"
+#include "engine/outcome.hpp"
 #include "engine/timeline.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
@@ -11,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tidegate::engine {
@@ -97,47 +100,42 @@ private:
 // empty timeline. `names` are those of work. Errors: as Ranks::wait().
 Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names, ranks::Ranks& ranks);
 
-struct RankTimes {
-  std::uint64_t upload_ns = 0;
-  std::uint64_t read_back_ns = 0;
-  ranks::Traffic traffic; // of the dispatch
-  RankTrace trace{0};
-};
-
-// Waits for the other ranks and times the dispatch. All references outlive it.
+// Waits for the other ranks and times the dispatch. All references outlive it. All throw device::Refused for what
+// Ranks::wait() returns.
 class RankClock {
 public:
   using Clock = std::chrono::steady_clock;
 
-  RankClock(ranks::Ranks& ranks, Monitor& monitor, RankTimes& times)
-      : ranks_(ranks), monitor_(monitor), times_(times) {}
+  RankClock(ranks::Ranks& ranks, Monitor& monitor) : ranks_(ranks), monitor_(monitor) {}
 
-  // Begins the dispatch on all ranks at the same time; `most` is its wall time. Keeps at most `trace_spans` spans of a
-  // trace. Errors: as Ranks::wait().
-  Result<void> begin(std::chrono::nanoseconds most, std::uint64_t trace_spans);
+  // Begins the dispatch on all ranks at the same time; `most` is its wall time, which ends at the time that it returns.
+  // Keeps at most `trace_spans` spans of a trace.
+  Clock::time_point begin(std::chrono::nanoseconds most, std::uint64_t trace_spans);
 
-  // Times and traffic count from here on.
-  void restart();
+  // Ends the dispatch on this rank.
+  void end();
 
-  // Reports the dispatch, without the time that first launches were compiled in.
-  void end(DispatchOutcome& outcome, std::uint64_t compile_ns = 0);
-
-  [[nodiscard]] Clock::time_point deadline() const { return deadline_; }
-
-  // Waits for other ranks by a call of Ranks.
+  // Returns what a call of Ranks does, which waits for other ranks.
   template <class Wait>
-  Result<void> together(const Wait& wait) {
+  auto together(const Wait& wait) {
     auto waited = wait();
-    times_.trace.exchanged(static_cast<std::uint32_t>(monitor_.iterations), ranks_.traffic());
-    return waited;
+    trace.exchanged(static_cast<std::uint32_t>(monitor_.iterations), ranks_.traffic());
+    if (!waited) {
+      throw device::Refused{std::move(waited.error())};
+    }
+    if constexpr (!std::is_void_v<typename decltype(waited)::value_type>) {
+      return *std::move(waited);
+    }
   }
+
+  RankTrace trace{0};
+  ranks::Traffic traffic;        // of the dispatch
+  std::uint64_t dispatch_ns = 0; // from its begin to its end
 
 private:
   ranks::Ranks& ranks_;
   Monitor& monitor_;
-  RankTimes& times_;
   Clock::time_point start_;
-  Clock::time_point deadline_;
   ranks::Traffic before_;
 };
 

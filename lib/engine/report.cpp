@@ -308,7 +308,7 @@ ProgramSummary summary_of(const CompiledProgram& compiled) {
 }
 
 // Reports the facts known after compilation.
-RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
+RunReport report_of_program(const CompiledProgram& compiled) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
   RunReport report;
   report.strategy = compiled.strategy.strategy;
@@ -319,7 +319,6 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.candidates = candidate_reports(compiled);
   report.ordering = compiled.ordering;
   report.warnings = compiled.warnings;
-  report.wall_time_ns = wall_time_ns;
   report.queue_plan_ns = compiled.plan_ns;
   report.geometry.workgroup_size = compiled.schedule.group_size;
   report.memory = {.arena_bytes = compiled.memory.arena_bytes,
@@ -398,9 +397,9 @@ RunStatus status_of(const ExecutedProgram& executed) {
 
 // Reports a check that runs the program wave by wave: its finding, or whether it completed.
 RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                          const RunOptions& options, std::uint64_t wall_time_ns, bool complete,
-                          std::optional<Error> found, RunStatus status_of_found) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
+                          const RunOptions& options, bool complete, std::optional<Error> found,
+                          RunStatus status_of_found) {
+  RunReport report = report_of_program(compiled);
   report.device = device_report(device);
   report.status = RunStatus::checked;
   if (found) {
@@ -447,8 +446,8 @@ std::string difference_fix(const std::optional<OutputParity>& parity, bool fp_co
          "please report the program";
 }
 
-RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
+RunReport report_of_plan(const CompiledProgram& compiled) {
+  RunReport report = report_of_program(compiled);
   report.status = RunStatus::planned;
   return report;
 }
@@ -520,11 +519,10 @@ std::uint64_t launched_lanes(const CompiledProgram& compiled, const Residency& r
 }
 
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
-                        const device::DeviceInfo& device, const RunOptions& options,
-                        std::uint64_t wall_time_ns) {
+                        const device::DeviceInfo& device, const RunOptions& options) {
   const DispatchOutcome& outcome = executed.run.outcome;
   const Residency& residency = executed.residency;
-  RunReport report = report_of_program(compiled, wall_time_ns);
+  RunReport report = report_of_program(compiled);
   report.device = device_report(device);
   report.status = outcome.status;
   std::vector<WaveProgress> progress = progress_of(compiled, outcome.reached, executed.run.queues);
@@ -609,10 +607,9 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
 }
 
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
-                           const device::DeviceInfo& device, const RunOptions& options,
-                           std::uint64_t wall_time_ns) {
+                           const device::DeviceInfo& device, const RunOptions& options) {
   RunReport report = report_of_check(
-      compiled, device, options, wall_time_ns, bounds.complete,
+      compiled, device, options, bounds.complete,
       bounds.violations.empty() ? std::nullopt : std::optional(bounds_error(bounds.violations.front())),
       RunStatus::out_of_bounds);
   report.bounds = bounds;
@@ -620,8 +617,8 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
 }
 
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
-                            const RunOptions& options, std::uint64_t wall_time_ns) {
-  RunReport report = report_of_program(compiled, wall_time_ns);
+                            const RunOptions& options) {
+  RunReport report = report_of_program(compiled);
   report_silence(report, monitor, interrupted, options, true);
   const Position reached = monitor.reached();
   const std::uint32_t alone = monitor.wave;

@@ -1,4 +1,4 @@
-// Builds the report of a run from the results of the passes.
+// Builds the report of a run from the results of the passes, all but its wall time.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
@@ -16,20 +16,18 @@ namespace tidegate::engine {
 std::string difference_fix(const std::optional<OutputParity>& parity, bool fp_contract_off);
 
 // Returns the report of a program that was compiled and not run: --dry-run.
-RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns);
+RunReport report_of_plan(const CompiledProgram& compiled);
 
 // Returns the report of a run that ended in any way.
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
-                        const device::DeviceInfo& device, const RunOptions& options,
-                        std::uint64_t wall_time_ns);
+                        const device::DeviceInfo& device, const RunOptions& options);
 
 // Returns the report of --check bounds.
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
-                           const device::DeviceInfo& device, const RunOptions& options,
-                           std::uint64_t wall_time_ns);
+                           const device::DeviceInfo& device, const RunOptions& options);
 
 // Returns what the host knows of a run whose device does not respond.
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
-                            const RunOptions& options, std::uint64_t wall_time_ns);
+                            const RunOptions& options);
 
 } // namespace tidegate::engine

@@ -7,7 +7,6 @@
 #include "engine/bounds.hpp"
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
-#include "engine/rank_run.hpp"
 #include "engine/report.hpp"
 #include <tidegate/core/error.hpp>
 
@@ -95,7 +94,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     return report;
   };
   if (options.compile.dry_run) {
-    return with_kernel(report_of_plan(compiled, elapsed_ns(start)));
+    return with_kernel(report_of_plan(compiled));
   }
 
   // Runs on the device; another thread reports a kernel that does not come back.
@@ -107,19 +106,20 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
       const std::scoped_lock lock(replacing);
       return prepared;
     }();
-    options.abandon(report_of_silence(run->compiled, monitor, interrupted, options, elapsed_ns(start)));
+    RunReport report = report_of_silence(run->compiled, monitor, interrupted, options);
+    report.wall_time_ns = elapsed_ns(start);
+    options.abandon(report);
   });
   if (options.check_bounds) {
     TIDEGATE_TRY(const BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
-    return with_kernel(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
+    return with_kernel(report_of_bounds(compiled, bounds, *device, options));
   }
   if (options.ranks != nullptr) { // all run the same, so that none may choose another way
-    TIDEGATE_CHECK(check_rankable(compiled.written));
     TIDEGATE_TRY(const auto executed,
                  execute_on_ranks(compiled, *device, options, monitor).map_error([&](Error error) {
                    return explained(std::move(error), monitor);
                  }));
-    return report_of_run(compiled, executed, *device, options, elapsed_ns(start));
+    return with_kernel(report_of_run(compiled, executed, *device, options));
   }
   auto executed = execute(*prepared, *device, options, monitor);
   CompileOptions compile_options = options.compile;
@@ -140,7 +140,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   if (!executed) {
     return tl::unexpected(explained(std::move(executed.error()), monitor));
   }
-  return with_kernel(report_of_run(prepared->compiled, *executed, *device, options, elapsed_ns(start)));
+  return with_kernel(report_of_run(prepared->compiled, *executed, *device, options));
 }
 
 } // namespace tidegate::engine

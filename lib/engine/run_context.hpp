@@ -22,6 +22,8 @@ struct BuiltProgram {
   std::uint64_t build_ns = 0;
 };
 
+class RankExchange;
+
 // All references outlive it.
 struct RunContext {
   const device::Session& session;
@@ -30,6 +32,7 @@ struct RunContext {
   BuiltProgram& built;
   Monitor& monitor;
   const RunOptions& options;
+  RankExchange* exchange = nullptr; // of one of several ranks, whose part the program is
 };
 
 } // namespace tidegate::engine

@@ -1,5 +1,6 @@
 #include "engine/slices.hpp"
 
+#include "common/counters.h"
 #include "core/interrupt.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 #include <utility>
 
 namespace tidegate::engine {
+
+static_assert(group_report_words == TG_REPORT);
 
 DispatchLimits dispatch_limits(const device::DeviceInfo& device, const Residency& residency,
                                std::uint32_t gpu_polls, std::uint64_t slice_ns, std::uint64_t most_ns) {
@@ -22,7 +25,7 @@ DispatchLimits dispatch_limits(const device::DeviceInfo& device, const Residency
 
 Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor)
     : monitor_(monitor) {
-  const std::size_t words = (2 + std::size_t{groups}) * line_words;
+  const std::size_t words = TG_COUNTER_WORDS(std::size_t{groups});
   if (!session.on_host) {
     memory_ = allocate(session, words * sizeof(std::uint32_t));
     device::require(session.clear(memory_, words * sizeof(std::uint32_t)), "clearing counters");
@@ -31,18 +34,15 @@ Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor
   shared_.resize(words);
   memory_ =
       device::require(session.share(std::as_writable_bytes(std::span(shared_))), "sharing the counters");
-  constexpr std::size_t gave_up = line_words; // TG_GAVE_UP
-  monitor_.share(shared_.data() + gave_up);
+  monitor_.share(shared_.data() + TG_GAVE_UP);
 }
 
 void Counters::clear_claims() {
-  constexpr std::size_t first = 2; // line, TG_REACHED
-  for (std::size_t word = first * line_words; word < shared_.size(); word += line_words) {
+  for (std::size_t word = TG_REACHED(0); word < shared_.size(); word += TG_LINE) {
     shared_[word] = shared_[word + 1] = 0;
   }
   if (!shared_.empty()) {
-    constexpr std::size_t until_claim = line_words + 2; // TG_UNTIL_CLAIM
-    shared_[until_claim] = shared_[until_claim + 1] = 0;
+    shared_[TG_CLAIM_OF_UNTIL] = shared_[TG_CLAIM_OF_UNTIL + 1] = 0;
   }
 }
 
@@ -91,17 +91,17 @@ std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const 
   std::vector<StuckGroup> stuck;
   for (std::uint32_t group = 0; group < groups; ++group) {
     const std::uint32_t* const report = words.data() + group_report_words * group;
-    const std::uint32_t line = report[4]; // of the counters
+    const std::uint32_t line = report[TG_REPORT_COUNTER];
     if (report[0] != 0) {
       stuck.push_back(
           {.group = group,
-           .iteration = report[1],
-           .stage = report[2],
+           .iteration = report[TG_REPORT_LOCATION],
+           .stage = report[TG_REPORT_LOCATION + 1],
            .waves = {},
-           .tile = report[3],
+           .tile = report[TG_REPORT_LOCATION + 2],
            .counter = line < 2 ? "arrivals at the barrier" : fmt::format("steps of group {}", line - 2),
-           .expected = report[5],
-           .seen = report[6]});
+           .expected = report[TG_REPORT_WANTED],
+           .seen = report[TG_REPORT_SEEN]});
     }
   }
   return stuck;

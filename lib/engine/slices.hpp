@@ -52,8 +52,6 @@ inline constexpr std::size_t most_slice_times = 65'535; // kept
 // the monitor can end the wait.
 class Counters {
 public:
-  static constexpr std::size_t line_words = 64; // TG_LINE of the kernels
-
   // All counters are 0 once the queue reaches this point. Throws device::Refused.
   Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor);
   Counters(const Counters&) = delete;
@@ -118,7 +116,7 @@ private:
   DispatchOutcome& outcome_;
 };
 
-inline constexpr std::size_t group_report_words = 8; // TG_REPORT of the kernels
+inline constexpr std::size_t group_report_words = 8; // TG_REPORT of kernels/common/counters.h
 
 // Returns the groups that gave up waiting, without their waves, as they report it at a word of `memory`
 // (kernels/common/device_barrier.cl).

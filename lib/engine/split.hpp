@@ -18,12 +18,13 @@
 #include "engine/job.hpp"
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace tidegate::engine {
+
+struct CompiledProgram;
 
 // Half-open; empty if begin >= end.
 struct ByteRange {
@@ -108,13 +109,13 @@ ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, cons
 // Decides which split buffers are in parts.
 void store_in_parts(const Job& program, JobSplit& split);
 
+// Returns the part of a program of plain launches that a rank runs: memory for what it has of each buffer, its rows of
+// waves that are cut, its part of local transfers, and kernels that learn where parts begin. No output is its own.
+CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, std::uint32_t rank);
+
 // Returns, by wave, the parameters of its kernel that are in parts; arguments after those of the wave say where each
 // part begins.
 std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, const JobSplit& split);
-
-// Returns, by unit, the source whose kernels take these arguments.
-std::map<std::uint32_t, std::string> moving_sources(const Job& program,
-                                                    const std::vector<std::vector<std::uint32_t>>& moved);
 
 // Bytes that one rank sends to another.
 struct RankTransfer {

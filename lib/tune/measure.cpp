@@ -619,10 +619,12 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
     if (!by_signal && device::work_notes().trying) {
       std::abort(); // of a candidate: another process goes on without it
     }
-    options.abandon(
+    engine::RunReport known =
         bench && bench->iterations() != 0
-            ? engine::report_of_silence(bench->compiled(0), monitor, by_signal, options, elapsed_ns(start))
-            : engine::RunReport{{.error = hang_error(by_signal, "try another device or driver")}});
+            ? engine::report_of_silence(bench->compiled(0), monitor, by_signal, options)
+            : engine::RunReport{{.error = hang_error(by_signal, "try another device or driver")}};
+    known.wall_time_ns = elapsed_ns(start);
+    options.abandon(known);
   });
   engine::FirstRun& report = result.report;
   Result<void> compared;

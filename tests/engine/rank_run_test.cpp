@@ -6,7 +6,7 @@
 #include "../test_scale.hpp"
 #include "engine/compile.hpp"
 #include "engine/proof.hpp"
-#include "engine/rank_run.hpp"
+#include "engine/rank_exchange.hpp"
 #include "program_support.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/program.hpp"
@@ -218,6 +218,13 @@ struct Compiled {
   }
 };
 
+struct RankRun {
+  HostContents outputs; // of rank 0
+  ranks::Traffic traffic;
+  std::vector<std::uint64_t> buffer_bytes;
+  std::uint64_t device_bytes = 0;
+};
+
 struct Together {
   std::vector<RankRun> runs; // by rank
   JobSplit split;
@@ -244,11 +251,18 @@ Together run_together(const CompiledProgram& compiled, std::uint32_t size, Memor
     threads.emplace_back([&, rank] {
       claims_by = 2 * std::size_t{rank} + 1;
       const auto device = session(moved);
-      const auto first = first_contents_of(*device, program, together.split, rank);
+      const CompiledProgram part = part_of(compiled, together.split, rank);
+      const auto first = first_contents(*device, part.program, 0);
       Monitor monitor;
-      auto run = run_on_ranks(*device, compiled, together.split, *first, *all[rank], monitor, {});
-      CHECK(run);
-      together.runs[rank] = run ? std::move(*run) : RankRun();
+      const device::DeviceInfo info;
+      const RunOptions options;
+      BuiltProgram built = build(*device, info, part, {});
+      RankExchange exchange(*device, compiled, together.split, *all[rank], monitor, {});
+      ArenaRun run = run_in_arena({*device, info, part, built, monitor, options, &exchange}, *first,
+                                  {.deadline = std::chrono::steady_clock::now() + never});
+      CHECK(run.outcome.status == RunStatus::done);
+      together.runs[rank] = {std::move(run.outputs), exchange.traffic(), exchange.buffer_bytes(),
+                             exchange.device_bytes()};
     });
   }
   threads.clear();
@@ -385,7 +399,7 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
     std::uint64_t by_rank = 0;
     std::uint64_t by_buffer = 0;
     for (const RankRun& run : together.runs) {
-      by_rank += run.times.traffic.bytes_sent;
+      by_rank += run.traffic.bytes_sent;
       CHECK(run.buffer_bytes == together.runs.front().buffer_bytes);
     }
     for (const std::uint64_t bytes : together.runs.front().buffer_bytes) {
@@ -419,7 +433,7 @@ TEST_CASE("halos alone are sent, and only where a later wave reads them") {
   CHECK(together.runs.front().buffer_bytes == std::vector<std::uint64_t>{(repeat - 1) * 2 * 4 * 3 * 2, 0});
   std::uint64_t messages = 0;
   for (const RankRun& run : together.runs) {
-    messages += run.times.traffic.messages;
+    messages += run.traffic.messages;
   }
   CHECK(messages == (repeat - 1) * 3 * 2);
 }
@@ -438,8 +452,8 @@ TEST_CASE("a rank has memory for what it owns and reads, and sends as much as wi
     CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
     for (std::uint32_t r = 0; r < size; ++r) {
       const RankRun& run = together.runs[r];
-      CHECK(run.times.traffic.bytes_sent == whole.runs[r].times.traffic.bytes_sent);
-      CHECK(run.times.traffic.messages == whole.runs[r].times.traffic.messages);
+      CHECK(run.traffic.bytes_sent == whole.runs[r].traffic.bytes_sent);
+      CHECK(run.traffic.messages == whole.runs[r].traffic.messages);
       CHECK(whole.runs[r].device_bytes == 2 * 4 * n);
       std::uint64_t bytes = 0;
       for (std::uint32_t buffer = 0; buffer < 2; ++buffer) {

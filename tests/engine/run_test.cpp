@@ -357,7 +357,7 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
     ExecutedProgram executed{.residency = residency};
     executed.run = run_in_arena({session, run.device, *compiled, built, run.monitor, run.options},
                                 *first_contents(session, compiled->program, 0), limits);
-    const RunReport report = report_of_run(*compiled, executed, run.device, run.options, 0);
+    const RunReport report = report_of_run(*compiled, executed, run.device, run.options);
     CHECK(report.status == RunStatus::hang);
     REQUIRE(!report.stuck_groups.empty());
     for (const StuckGroup& stuck : report.stuck_groups) {

@@ -15,10 +15,6 @@ namespace {
 
 using device::require;
 
-// Purposes of a launch; the numbers match kernels/frontier/traversal.cl.
-constexpr std::uint32_t run_action = 0;
-constexpr std::uint32_t poll_action = 1;
-
 // Arguments of a launch, in the order of the kernel's parameters after the graph's.
 struct LaunchArguments {
   const device::Buffer* log = nullptr;
@@ -30,7 +26,7 @@ struct LaunchArguments {
   std::uint32_t log_begin = 0;
   std::uint32_t most_polls = 0;
   std::uint32_t arrivals_per_barrier = 0;
-  std::uint32_t action = run_action;
+  std::uint32_t action = TG_ACTION_RUN;
 };
 
 std::uint32_t set_graph(const device::Session& session, const device::Kernel& kernel,
@@ -68,7 +64,7 @@ void set_poll(const device::Session& session, const device::Kernel& kernel, cons
               .poll = &poll,
               .limit_wave = settle_polls,
               .most_polls = most_polls,
-              .action = poll_action});
+              .action = TG_ACTION_POLL});
 }
 
 WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {

@@ -294,25 +294,24 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   const bool in_parts = checks == 0 && algorithm != Algorithm::cc && !sums; // rank 0 checks the fit of sums
 
   // They fill their memory, run and read back.
-  TIDEGATE_TRY(RankTraversalRun run,
-               run_on_ranks(session, plan,
-                            {.policy = choices, .groups = built.groups.workers, .in_parts = in_parts},
-                            options, monitor));
+  RankTraversalRun run =
+      run_on_ranks(session, plan, {.policy = choices, .groups = built.groups.workers, .in_parts = in_parts},
+                   options, monitor);
   const TraversalOutcome& outcome = run.outcome;
   TraversalResults& results = run.results;
-  report.upload_ns = report.queue_publish_ns = run.times.upload_ns;
-  report.read_back_ns = run.times.read_back_ns;
+  report.upload_ns = report.queue_publish_ns = run.upload_ns;
+  report.read_back_ns = run.read_back_ns;
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), outcome.calls);
   report_outcome(plan, outcome, built.groups, options, report);
-  TIDEGATE_TRY(report.ranks, engine::report_ranks(outcome.status, run.times.traffic,
+  TIDEGATE_TRY(report.ranks, engine::report_ranks(outcome.status, run.traffic,
                                                   rank_report(plan, outcome.dispatch_ns), ranks));
   if (outcome.status != RunStatus::done) {
     return {};
   }
   report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
-  if (run.times.trace.on()) {
+  if (run.trace.on()) {
     std::vector<std::string> names(policy::topology_names.begin(), policy::topology_names.end());
-    TIDEGATE_TRY(report.timeline, engine::timeline_of_ranks(run.times.trace, std::move(names), ranks));
+    TIDEGATE_TRY(report.timeline, engine::timeline_of_ranks(run.trace, std::move(names), ranks));
     if (ranks.rank() == 0) {
       engine::report_timeline(report, options);
     }

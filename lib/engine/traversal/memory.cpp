@@ -1,5 +1,6 @@
 #include "engine/traversal/memory.hpp"
 
+#include "common/counters.h"
 #include "engine/slices.hpp"
 #include "engine/traversal/kernel_layout.hpp"
 #include "engine/traversal/resident.hpp"
@@ -57,7 +58,7 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
                     : 0);
   add("state and log", sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row));
   // Each group has a line of counters, as have two common ones, and room for its report; what is empty takes 8 bytes.
-  constexpr std::uint64_t counter_line = engine::Counters::line_words * word;
+  constexpr std::uint64_t counter_line = TG_LINE * word;
   add("work-groups", (shape.groups + 2) * counter_line + shape.groups * engine::group_report_words * word +
                          static_cast<std::uint64_t>(Part::count) * sizeof(std::uint64_t));
   return parts;

@@ -65,31 +65,34 @@ public:
                                  setting.groups); // it does nothing
   }
 
-  Result<RankTraversalRun> run() {
+  RankTraversalRun run() {
     const Algorithm algorithm = shape_.algorithm;
     const device::CallCounts calls_before = session_.calls()->now();
-    TIDEGATE_CHECK(clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns), options_.most_spans()));
+    deadline_ = clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns), options_.most_spans());
     if (shape_.vertices != 0) { // no kernel need ask whether there is a first vertex
-      TIDEGATE_CHECK(algorithm == Algorithm::cc         ? run_components()
-                     : algorithm == Algorithm::pagerank ? run_iterations()
-                                                        : run_waves());
+      algorithm == Algorithm::cc         ? run_components()
+      : algorithm == Algorithm::pagerank ? run_iterations()
+                                         : run_waves();
     }
     require(session_.finish(), "running the waves");
     TraversalOutcome& outcome = run_.outcome;
-    clock_.end(outcome);
+    clock_.end();
+    outcome.dispatch_ns = clock_.dispatch_ns;
+    run_.traffic = clock_.traffic;
     outcome.iterations = outcome.waves.sums.waves;
     outcome.calls = session_.calls()->since(calls_before);
     if (outcome.status == RunStatus::done) {
       monitor_.begin(engine::Activity::reading);
       const auto reading = Clock::now();
-      TIDEGATE_CHECK(gather(At::values, shape_.value_words * word_bytes, run_.results.values));
+      gather(At::values, shape_.value_words * word_bytes, run_.results.values);
       if (shape_.parents) {
-        TIDEGATE_CHECK(gather(At::others, word_bytes, run_.results.parents));
+        gather(At::others, word_bytes, run_.results.parents);
       }
       run_.results.wide = shape_.value_words == 2;
       run_.results.rank_change = outcome.rank_change;
-      run_.times.read_back_ns = elapsed_ns(reading);
+      run_.read_back_ns = elapsed_ns(reading);
     }
+    run_.trace = std::move(clock_.trace);
     return std::move(run_);
   }
 
@@ -193,7 +196,7 @@ private:
     require(session_.set_bytes(kernel_.kernel, At::part, std::as_bytes(std::span(&part_, 1))),
             "setting an argument of the traversal");
     require(session_.finish(), "filling the buffers");
-    run_.times.upload_ns = elapsed_ns(start);
+    run_.upload_ns = elapsed_ns(start);
   }
 
   void launch(std::uint32_t action) {
@@ -230,49 +233,42 @@ private:
 
   // Waits for other ranks.
   template <class Wait>
-  Result<void> together(const Wait& wait) {
-    if (run_.times.trace.on()) {
+  auto together(const Wait& wait) {
+    if (clock_.trace.on()) {
       require(session_.finish(), "running the waves");
-      run_.times.trace.worked(0, part_.wave);
+      clock_.trace.worked(0, part_.wave);
     }
     return clock_.together(wait);
   }
 
-  Result<Counted> of_all(const Counted& own) {
+  Counted of_all(const Counted& own) {
     auto numbers = std::bit_cast<std::array<std::uint64_t, counted_numbers>>(own);
-    TIDEGATE_CHECK(together([&] { return ranks_.reduce(numbers, ranks::Reduction::sum); }));
+    together([&] { return ranks_.reduce(numbers, ranks::Reduction::sum); });
     return std::bit_cast<Counted>(numbers);
   }
-  Result<std::uint64_t> of_all(std::uint64_t own, ranks::Reduction how) {
-    TIDEGATE_CHECK(together([&] { return ranks_.reduce(std::span(&own, 1), how); }));
-    return own;
+  std::uint64_t of_all(std::uint64_t own, ranks::Reduction how) {
+    return together([&] { return ranks_.reduce(own, how); });
   }
 
-  bool out_of_time() { return engine::out_of_time(run_.outcome, clock_.deadline()); }
+  bool out_of_time() { return engine::out_of_time(run_.outcome, deadline_); }
 
   // Gives each rank what the others have for it.
   template <class T>
-  Result<std::vector<std::vector<T>>> exchange(std::vector<std::vector<T>> sent) {
-    std::vector<std::vector<T>> received;
-    TIDEGATE_CHECK(together([&]() -> Result<void> {
-      TIDEGATE_TRY(received, ranks_.exchange(std::move(sent)));
-      return {};
-    }));
-    return received;
+  std::vector<std::vector<T>> exchange(std::vector<std::vector<T>> sent) {
+    return together([&] { return ranks_.exchange(std::move(sent)); });
   }
 
   // Gives every rank the own parts of an array in device memory, whose element v / `per_element` is that of vertex v.
-  Result<void> share(std::uint32_t from, std::uint32_t to, std::uint64_t offset, std::uint64_t per_element) {
+  void share(std::uint32_t from, std::uint32_t to, std::uint64_t offset, std::uint64_t per_element) {
     const auto byte_of = [&](std::uint64_t vertex) {
       return (vertex + per_element - 1) / per_element * word_bytes;
     };
     std::vector<std::byte> own(byte_of(part_.end) - byte_of(part_.first));
     engine::download(session_, memory_[from], offset + byte_of(part_.first), own);
-    TIDEGATE_TRY(const auto parts, exchange(std::vector(own_.cut.size() - 1, own)));
+    const auto parts = exchange(std::vector(own_.cut.size() - 1, own));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
       engine::upload(session_, memory_[to], offset + byte_of(own_.cut[rank]), parts[rank]);
     }
-    return {};
   }
 
   // Makes the next frontier the frontier.
@@ -285,7 +281,7 @@ private:
   }
 
   // Pushes the next frontier, whose vertices are counted.
-  Result<void> push() {
+  void push() {
     const std::uint32_t entry = rank_message_words(shape_);
     advance();
     clear_counters();
@@ -301,7 +297,7 @@ private:
       words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
                    listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
     }
-    TIDEGATE_TRY(const auto received, exchange(std::move(sent)));
+    const auto received = exchange(std::move(sent));
     const std::size_t most = std::size_t{rank_heard_vertices} * entry;
     for (const std::vector<std::uint32_t>& words : received) {
       for (std::size_t at = 0; at < words.size(); at += most) {
@@ -311,30 +307,28 @@ private:
         launch(TG_PART_ADOPT);
       }
     }
-    return {};
   }
 
   // Returns the edges that all ranks have scanned.
-  Result<std::uint64_t> pull() {
+  std::uint64_t pull() {
     advance();
-    TIDEGATE_CHECK(share(At::frontier, At::all, 0, word_vertices));
+    share(At::frontier, At::all, 0, word_vertices);
     clear_counters();
     launch(TG_PART_PULL);
     return of_all(counted(read_counters()).scanned, ranks::Reduction::sum);
   }
 
   // Counts the next frontier of all ranks. Distances of sssp that are far are near after some waves.
-  Result<Counted> count() {
+  Counted count() {
     while (true) {
       clear_counters();
       launch(TG_PART_COUNT);
       const Counters words = read_counters();
-      TIDEGATE_TRY(const Counted all, of_all(counted(words)));
+      const Counted all = of_all(counted(words));
       if (all.vertices != 0 || all.far == 0) {
         return all;
       }
-      TIDEGATE_TRY(const std::uint64_t nearest,
-                   of_all(~words[TG_NEAREST * TG_SUM_LINE], ranks::Reduction::min));
+      const std::uint64_t nearest = of_all(~words[TG_NEAREST * TG_SUM_LINE], ranks::Reduction::min);
       part_.near = near_after(static_cast<std::uint32_t>(nearest));
     }
   }
@@ -376,62 +370,59 @@ private:
   void log(const WaveRecord& wave) {
     monitor_.items += wave.vertices;
     run_.outcome.waves.add(wave);
-    run_.times.trace.name(static_cast<std::uint32_t>(wave.topology), wave.wave);
+    clock_.trace.name(static_cast<std::uint32_t>(wave.topology), wave.wave);
     monitor_.iterations = ++part_.wave;
   }
 
-  Result<void> run_waves() {
+  void run_waves() {
     launch(TG_PART_BEGIN);
     launch(TG_PART_SEED);
-    TIDEGATE_TRY(Counted next, count());
+    Counted next = count();
     while (next.vertices != 0 && !out_of_time()) {
       WaveRecord wave = chosen(next.vertices, next.edges);
       wave.scanned_edges = wave.frontier_edges;
       if (wave.topology == policy::Topology::dense_frontier) {
-        TIDEGATE_TRY(wave.scanned_edges, pull());
+        wave.scanned_edges = pull();
       } else {
-        TIDEGATE_CHECK(push());
+        push();
       }
       log(wave);
-      TIDEGATE_TRY(next, count());
+      next = count();
     }
     run_.outcome.vertices_left = next.vertices;
     if (shape_.parents && run_.outcome.status == RunStatus::done) {
-      TIDEGATE_CHECK(share(At::values, At::values, 0, 1));
+      share(At::values, At::values, 0, 1);
       launch(TG_PART_FINISH);
     }
-    return {};
   }
 
-  Result<void> run_iterations() {
+  void run_iterations() {
     clear_counters();
     launch(TG_PART_BEGIN);
-    TIDEGATE_TRY(Counted of, of_all(counted(read_counters())));
+    Counted of = of_all(counted(read_counters()));
     while (!out_of_time()) {
       WaveRecord wave = chosen(shape_.vertices, shape_.edges);
-      TIDEGATE_CHECK(
-          share(At::others, At::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices}, 1));
+      share(At::others, At::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices}, 1);
       part_.idle = of.idle;
       clear_counters();
       launch(TG_PART_RANK);
       if (by_shares_) {
         launch(TG_PART_APPLY);
       }
-      TIDEGATE_TRY(of, of_all(counted(read_counters())));
+      of = of_all(counted(read_counters()));
       wave.scanned_edges = of.scanned;
       log(wave);
       run_.outcome.rank_change = static_cast<double>(of.change) / rank_units;
       if (of.change < setting_.rank_tolerance || part_.wave >= setting_.most_waves) {
-        return {};
+        return;
       }
     }
     run_.outcome.vertices_left = shape_.vertices;
-    return {};
   }
 
   // Each rank joins the ends of its edges. Then forests are merged along a binomial tree: in round k the ranks whose
   // lowest set bit is k hand theirs to the rank without that bit.
-  Result<void> run_components() {
+  void run_components() {
     WaveRecord wave = chosen(shape_.vertices, shape_.edges);
     launch(TG_PART_BEGIN);
     launch(TG_PART_PUSH);
@@ -443,12 +434,12 @@ private:
       if ((rank & bit) != 0) {
         engine::download(session_, memory_[At::values], 0, forest);
         ranks_.send(rank - bit, forest);
-        TIDEGATE_CHECK(wait());
+        wait();
         break;
       }
       if (rank + bit < ranks_.size()) {
         ranks_.receive(rank + bit, forest);
-        TIDEGATE_CHECK(wait());
+        wait();
         engine::upload(session_, memory_[At::heard], 0, forest);
         launch(TG_PART_ADOPT);
         launch(TG_PART_FINISH);
@@ -456,27 +447,25 @@ private:
     }
     wave.scanned_edges = wave.frontier_edges;
     log(wave);
-    return {};
   }
 
   // Gives rank 0 the own parts of an array with `bytes` for each vertex, or reads the own part alone.
-  Result<void> gather(std::uint32_t from, std::uint64_t bytes, std::vector<std::uint32_t>& gathered) {
+  void gather(std::uint32_t from, std::uint64_t bytes, std::vector<std::uint32_t>& gathered) {
     const bool whole = shape_.algorithm == Algorithm::cc && !in_parts_; // rank 0 has all
     gathered.resize(bytes * (whole ? shape_.vertices : part_.end - part_.first) / word_bytes);
     engine::download(session_, memory_[from], whole ? 0 : bytes * part_.first,
                      std::as_writable_bytes(std::span(gathered)));
     if (in_parts_ || whole) {
-      return {};
+      return;
     }
     std::vector<std::vector<std::uint32_t>> sent(own_.cut.size() - 1);
     sent.front() = std::move(gathered);
-    TIDEGATE_TRY(const auto parts, exchange(std::move(sent)));
+    const auto parts = exchange(std::move(sent));
     gathered.clear();
     for (const std::vector<std::uint32_t>& part : parts) {
       gathered.insert(gathered.end(), part.begin(), part.end());
     }
     gathered.resize(bytes * shape_.vertices / word_bytes); // room for what rank 0 sends
-    return {};
   }
 
   const device::Session& session_;
@@ -498,7 +487,8 @@ private:
   tg_part part_{};
   std::array<device::Buffer, At::setting> memory_;
   RankTraversalRun run_;
-  engine::RankClock clock_{ranks_, monitor_, run_.times};
+  engine::RankClock clock_{ranks_, monitor_};
+  Clock::time_point deadline_;
 };
 
 } // namespace
@@ -569,9 +559,9 @@ ChoicePolicy rank_policy(ChoicePolicy policy, Algorithm algorithm) {
   return policy;
 }
 
-Result<RankTraversalRun> run_on_ranks(const device::Session& session, const TraversalPlan& plan,
-                                      const RankSetting& setting, const engine::RunOptions& options,
-                                      engine::Monitor& monitor) {
+RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
+                              const RankSetting& setting, const engine::RunOptions& options,
+                              engine::Monitor& monitor) {
   return RankTraversal(session, plan, setting, options, monitor).run();
 }
 

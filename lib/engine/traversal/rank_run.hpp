@@ -47,7 +47,10 @@ ChoicePolicy rank_policy(ChoicePolicy policy, graphs::Algorithm algorithm);
 struct RankTraversalRun {
   TraversalOutcome outcome;
   TraversalResults results; // on rank 0 all of them; in parts, on each rank its vertices'
-  engine::RankTimes times;
+  engine::RankTrace trace{0};
+  ranks::Traffic traffic; // of the dispatch
+  std::uint64_t upload_ns = 0;
+  std::uint64_t read_back_ns = 0;
 };
 
 struct RankSetting {
@@ -58,11 +61,11 @@ struct RankSetting {
 
 struct TraversalPlan;
 
-// Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in parts. Errors: of
-// ranks; interrupted. Throws device::Refused.
-Result<RankTraversalRun> run_on_ranks(const device::Session& session, const TraversalPlan& plan,
-                                      const RankSetting& setting, const engine::RunOptions& options,
-                                      engine::Monitor& monitor);
+// Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in parts. Throws
+// device::Refused, also for errors of ranks and an interrupt.
+RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
+                              const RankSetting& setting, const engine::RunOptions& options,
+                              engine::Monitor& monitor);
 
 // Combines the ranks' answers for their own vertices into one, on rank 0. Errors: of ranks.
 Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);

@@ -1,0 +1,460 @@
+#include "engine/rank_exchange.hpp"
+
+#include "core/duration.hpp"
+#include "engine/slices.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using device::require;
+
+template <class T>
+T or_refuse(Result<T> result) {
+  if (!result) {
+    throw device::Refused{std::move(result.error())};
+  }
+  if constexpr (!std::is_void_v<T>) {
+    return *std::move(result);
+  }
+}
+
+// Bytes of device memory that go to a rank, or come from it.
+struct Piece {
+  int rank = 0;
+  device::Buffer memory;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+} // namespace
+
+// Bytes of buffers on their way between ranks, through host memory, which is pinned where that helps. Between begin()
+// and end() the device may run what needs none of them.
+//
+//   device   | reads | inner work-groups …           | writes | work-groups at the borders
+//   host             | sends, receives ----- waits - |
+struct RankExchange::Messages {
+  const device::Session& session;
+  ranks::Ranks& ranks;
+  std::map<std::vector<std::uint64_t>, HostContents> blocks{}; // by the sizes of their parts
+  HostContents* bytes = nullptr;                               // of what is sent, then of what is received
+  std::vector<Piece> sent{}, received{};
+  device::Event read{};
+
+  // Enqueues the reads.
+  void begin() {
+    constexpr std::uint64_t most_pinned = std::uint64_t{64} << 20U; // bytes: halos are far smaller
+    std::vector<std::uint64_t> sizes;
+    for (const auto* pieces : {&sent, &received}) {
+      std::ranges::transform(*pieces, std::back_inserter(sizes), &Piece::bytes);
+    }
+    bytes = &blocks.try_emplace(sizes, session, sizes, most_pinned).first->second;
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      download(session, sent[i].memory, sent[i].offset, (*bytes)[i], device::Transferred::later);
+    }
+    require(session.mark(read), "reading halos");
+    require(session.flush(), "reading halos");
+  }
+
+  // Waits for the reads, and starts the messages. What was written in the exchange before is done then, too.
+  void send() {
+    require(session.wait(read), "reading halos");
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      ranks.receive(received[i].rank, (*bytes)[sent.size() + i]);
+    }
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      ranks.send(sent[i].rank, (*bytes)[i]);
+    }
+  }
+
+  // Enqueues the writes of the received bytes.
+  void end() {
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      upload(session, received[i].memory, received[i].offset, (*bytes)[sent.size() + i],
+             device::Transferred::later);
+    }
+  }
+};
+
+// A buffer that ranks combine after a wave.
+struct RankExchange::Combined {
+  const ProgramBuffer* buffer;
+  Combine how;
+  device::Buffer memory;
+  std::vector<std::uint64_t> before; // elements, so that sums count what they were once
+};
+
+RankExchange::RankExchange(const device::Session& session, const CompiledProgram& whole,
+                           const JobSplit& split, ranks::Ranks& ranks, Monitor& monitor,
+                           const RankSettings& settings)
+    : session_(session), program_(whole.written), split_(split), storage_(whole.schedule.storage),
+      ranks_(ranks), rank_(static_cast<std::uint32_t>(ranks.rank())), monitor_(monitor), settings_(settings),
+      fresh_(program_, split, storage_), messages_(new Messages{session, ranks}), clock_(ranks, monitor),
+      buffer_bytes_(program_.buffers.size()) {}
+
+RankExchange::~RankExchange() {
+  std::ignore = session_.finish(); // transfers may still use the memory of messages
+}
+
+Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena, const QueueStates& queues) {
+  waves_ = &waves;
+  queues_ = &queues;
+  memory_ = arena.views;
+  device_bytes_ = session_.calls()->now().buffer_bytes;
+  return clock_.begin(settings_.most, settings_.trace_spans);
+}
+
+const device::Buffer& RankExchange::memory(std::uint32_t buffer, std::uint32_t iteration) const {
+  return memory_[storage_[iteration % storage_.size()][buffer]];
+}
+
+// The bytes of a buffer that this rank has memory for.
+ByteRange RankExchange::room(std::uint32_t buffer) const {
+  return room_of(program_, split_, buffer, rank_);
+}
+
+// Returns the position of bytes of a buffer in its memory, or in that of one of its set.
+std::uint64_t RankExchange::place(std::uint32_t buffer, const ByteRange& bytes) const {
+  const ByteRange all = room(buffer);
+  if (bytes.begin < all.begin || bytes.end > all.end) {
+    throw std::logic_error("bytes of a buffer that are not in this rank's part of it");
+  }
+  return bytes.begin - all.begin;
+}
+
+// Begins to exchange this rank's share of what a wave needs; returns what this rank awaits, or nothing if it takes no
+// part.
+std::optional<std::vector<RankTransfer>> RankExchange::begin_transfers(std::uint32_t wave,
+                                                                       std::uint32_t iteration) {
+  messages_->sent.clear();
+  messages_->received.clear();
+  std::vector<RankTransfer> awaited;
+  for (const RankTransfer& transfer : fresh_.before(wave, iteration)) {
+    buffer_bytes_[transfer.buffer] += transfer.bytes.size();
+    if (transfer.from != rank_ && transfer.to != rank_) {
+      continue;
+    }
+    const bool sends = transfer.from == rank_;
+    (sends ? messages_->sent : messages_->received)
+        .push_back({.rank = static_cast<int>(sends ? transfer.to : transfer.from),
+                    .memory = memory(transfer.buffer, iteration),
+                    .offset = place(transfer.buffer, transfer.bytes),
+                    .bytes = transfer.bytes.size()});
+    if (!sends) {
+      awaited.push_back(transfer);
+    }
+  }
+  if (messages_->sent.empty() && messages_->received.empty()) {
+    return {};
+  }
+  messages_->begin();
+  return awaited;
+}
+
+// Launches these rows of a wave that is cut. Refuses rows that touch what this rank has no memory for.
+void RankExchange::launch_rows(std::uint32_t wave, std::uint32_t iteration, const TileRows& rows,
+                               device::Event* event) {
+  if (rows.empty()) {
+    return;
+  }
+  const ProgramWave& spec = program_.waves[wave];
+  for (const ProgramArgument& argument : spec.arguments) {
+    if (argument.is_memory() && split_.in_parts(argument.buffer)) {
+      std::ignore =
+          place(argument.buffer, touched(spec, argument, rows, program_.buffers[argument.buffer].bytes));
+    }
+  }
+  waves_->set_range(wave, part_of(spec.range, rows));
+  ++monitor_.in_flight;
+  waves_->launch(wave, iteration, deadline_, event);
+}
+
+std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {
+  std::vector<std::byte> bytes(of.buffer->bytes);
+  download(session_, of.memory, 0, bytes);
+  std::vector<std::uint64_t> values(of.buffer->count);
+  with_type(of.buffer->type, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        T value{};
+        std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+        values[i] = static_cast<std::uint64_t>(value); // with its sign
+      }
+    }
+  });
+  return values;
+}
+
+std::vector<RankExchange::Combined> RankExchange::before_combining(std::uint32_t wave,
+                                                                   std::uint32_t iteration) {
+  std::vector<Combined> all;
+  for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+    if (argument.combine) {
+      all.push_back({.buffer = &program_.buffers[argument.buffer],
+                     .how = *argument.combine,
+                     .memory = memory(argument.buffer, iteration),
+                     .before = {}});
+      if (all.back().how == Combine::sum) {
+        all.back().before = elements(all.back());
+      }
+    }
+  }
+  return all;
+}
+
+void RankExchange::combine(const std::vector<Combined>& all) {
+  for (const Combined& one : all) {
+    const ElementType type = one.buffer->type;
+    std::vector<std::uint64_t> values = elements(one);
+    // Least and greatest signed elements are those of the numbers with another first bit.
+    const bool is_signed = type == ElementType::i32 || type == ElementType::i64;
+    const std::uint64_t flipped = is_signed && one.how != Combine::sum ? std::uint64_t{1} << 63U : 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = (values[i] - (one.before.empty() ? 0 : one.before[i])) ^ flipped;
+    }
+    clock_.together([&] { return ranks_.reduce(values, static_cast<ranks::Reduction>(one.how)); });
+    std::vector<std::byte> bytes(one.buffer->bytes);
+    const std::size_t size = element_bytes(type);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint64_t value = (values[i] ^ flipped) + (one.before.empty() ? 0 : one.before[i]);
+      std::memcpy(bytes.data() + i * size, &value, size); // the low bytes come first
+    }
+    upload(session_, one.memory, 0, bytes);
+  }
+}
+
+// Gives all ranks what rank 0 may have written in a wave, and how it ended there.
+RunStatus RankExchange::share(std::uint32_t wave, std::uint32_t iteration, RunStatus ended) {
+  const auto broadcast = [this](std::span<std::byte> bytes) {
+    clock_.together([&] { return ranks_.broadcast(bytes); });
+  };
+  std::array<std::byte, 1> status{static_cast<std::byte>(ended)};
+  broadcast(status);
+  const ProgramWave& spec = program_.waves[wave];
+  std::set<std::uint32_t> written;
+  if (spec.state) {
+    written.insert(*spec.state);
+  }
+  for (const ProgramArgument& argument : spec.users_arguments()) {
+    if (argument.is_memory() && argument.access != Access::read) {
+      written.insert(argument.buffer);
+    }
+  }
+  for (const std::uint32_t buffer : written) {
+    std::vector<std::byte> bytes(program_.buffers[buffer].bytes);
+    if (rank_ == 0) {
+      download(session_, memory(buffer, iteration), 0, bytes);
+    }
+    broadcast(bytes);
+    if (rank_ != 0) {
+      upload(session_, memory(buffer, iteration), 0, bytes);
+    }
+    buffer_bytes_[buffer] += (split_.ranks - 1) * bytes.size();
+  }
+  return static_cast<RunStatus>(status[0]);
+}
+
+RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::time_point deadline,
+                            const std::function<void()>& waited) {
+  const WaveCut& cut = split_.waves[wave];
+  const TileRows own = cut.cut() ? own_rows(cut, rank_) : TileRows();
+  TileRows inner{own.begin, own.begin}; // launched while halos are under way
+  DispatchOutcome at;
+  deadline_ = deadline;
+  if (const auto awaited = begin_transfers(wave, iteration)) {
+    device::Event inner_ended;
+    if (!own.empty() && !combines(program_.waves[wave])) {
+      inner = inner_rows(program_, wave, own, *awaited);
+      launch_rows(wave, iteration, inner, &inner_ended);
+      require(session_.flush(), "running the waves");
+    }
+    messages_->send();
+    waited();
+    clock_.together([&] {
+      return ranks_.wait(inner_ended ? [&] { return !session_.has_ended(inner_ended); }
+                                     : std::function<bool()>());
+    });
+    messages_->end();
+    if (out_of_time(at, deadline)) {
+      return at.status;
+    }
+  }
+  const std::vector<Combined> combined =
+      cut.cut() ? before_combining(wave, iteration) : std::vector<Combined>();
+  if (cut.cut()) {
+    launch_rows(wave, iteration, {own.begin, inner.begin});
+    launch_rows(wave, iteration, {inner.end, own.end});
+  } else if (cut.local || rank_ == 0) {
+    ++monitor_.in_flight;
+    if (!waves_->launch(wave, iteration, deadline) || (program_.waves[wave].state && queues_->any_failed())) {
+      at.status = out_of_time(at, deadline) ? at.status : RunStatus::queue_failed;
+    }
+  }
+  if (clock_.trace.on()) {
+    require(session_.finish(), "running the waves");
+    clock_.trace.worked(wave, iteration);
+  }
+  if (cut.on_one_rank()) {
+    at.status = share(wave, iteration, at.status);
+  }
+  if (at.status == RunStatus::done) {
+    fresh_.after(wave, iteration);
+    combine(combined);
+  }
+  return at.status;
+}
+
+void RankExchange::decide(const Arena::Part& part, std::span<std::byte> value) {
+  if (rank_ == 0) {
+    download(session_, part.memory, part.offset, value);
+  }
+  clock_.together([&] { return ranks_.broadcast(value); });
+  until_value_.assign(value.begin(), value.end());
+}
+
+bool RankExchange::in_parts(std::uint32_t buffer) const {
+  return !settings_.whole_outputs && program_.buffers[buffer].output_head && split_.split(buffer);
+}
+
+HostContents RankExchange::gather_outputs(std::uint32_t iterations) {
+  last_iteration_ = iterations;
+  std::vector<std::uint64_t> sizes;
+  for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
+    sizes.push_back(program_.buffers[i].output && !in_parts(i) ? program_.buffers[i].bytes : 0);
+  }
+  HostContents outputs(session_, sizes, 0);
+  std::vector<std::vector<std::byte>> sent;
+  for (std::uint32_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) {
+      continue;
+    }
+    if (rank_ == 0) {
+      download(session_, memory(i, iterations), 0, outputs[i].subspan(room(i).begin, room(i).size()));
+    }
+    for (const RankTransfer& transfer : fresh_.gather(i, iterations)) {
+      if (rank_ == 0) {
+        ranks_.receive(static_cast<int>(transfer.from),
+                       outputs[i].subspan(transfer.bytes.begin, transfer.bytes.size()));
+      } else if (rank_ == transfer.from) {
+        download(session_, memory(i, iterations), place(i, transfer.bytes),
+                 sent.emplace_back(transfer.bytes.size()));
+        ranks_.send(0, sent.back());
+      }
+    }
+  }
+  clock_.together([this] { return ranks_.wait(); });
+  return outputs;
+}
+
+Result<std::vector<WrittenFile>> RankExchange::write_outputs(const HostContents& outputs) {
+  std::vector<WrittenFile> written;
+  for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program_.buffers[i];
+    if (!buffer.output) {
+      continue;
+    }
+    if (in_parts(i)) {
+      ranks::FileInParts file{.path = *buffer.output,
+                              .head = *buffer.output_head,
+                              .begin = {0},
+                              .read = [&](std::uint64_t at, std::span<std::byte> bytes) {
+                                download(session_, memory(i, last_iteration_), at - room(i).begin, bytes);
+                              }};
+      std::ranges::transform(split_.owned[i], std::back_inserter(file.begin), &ByteRange::end);
+      TIDEGATE_CHECK(ranks::write_in_parts(file, ranks_));
+    } else if (rank_ == 0) {
+      TIDEGATE_CHECK(buffer.write(outputs[i]));
+    }
+    if (rank_ == 0) {
+      written.push_back(
+          written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name))));
+    }
+  }
+  return written;
+}
+
+// Reports why a buffer is not split (a wave that is not cut writes it, or ranks combine it), or why every rank has
+// memory for all of it.
+RankBufferReport RankExchange::report_buffer(std::uint32_t buffer) const {
+  RankBufferReport report{.buffer = program_.buffers[buffer].name,
+                          .split = split_.split(buffer),
+                          .in_parts = split_.in_parts(buffer),
+                          .bytes_sent = buffer_bytes_[buffer],
+                          .reason = {},
+                          .fix = {}};
+  if (report.split) {
+    report.reason = split_.whole[buffer].reason;
+    report.fix = split_.whole[buffer].fix;
+    return report;
+  }
+  report.reason = "no wave writes it";
+  bool whole = false; // some wave that is not cut writes it
+  for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
+    const WaveCut& cut = split_.waves[wave];
+    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+      if (!argument.is_memory() || split_.swap_set[argument.buffer] != split_.swap_set[buffer] ||
+          argument.access == Access::read || (cut.cut() && whole) || cut.local) {
+        continue;
+      }
+      whole = cut.on_one_rank();
+      report.fix = cut.fix;
+      report.reason = fmt::format("{} {}{}", whole ? "rank 0 runs all of" : "ranks combine theirs after",
+                                  program_.wave_text(wave), whole ? ", which writes it" : "");
+      if (argument.buffer != buffer) {
+        report.reason += " when it is swapped";
+      }
+    }
+  }
+  return report;
+}
+
+RanksReport RankExchange::report(const DispatchOutcome& outcome, const std::string& device) {
+  RanksReport report = or_refuse(report_ranks(outcome.status, clock_.traffic,
+                                              {.host = {},
+                                               .device = device,
+                                               .dispatch_ns = outcome.dispatch_ns,
+                                               .edges = {},
+                                               .device_bytes = device_bytes_},
+                                              ranks_));
+  for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
+    report.waves.push_back({.wave = program_.wave_text(wave),
+                            .runs_on = split_.waves[wave].on_one_rank() ? RunsOn::one : RunsOn::parts,
+                            .reason = split_.waves[wave].reason,
+                            .fix = split_.waves[wave].fix});
+  }
+  for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+    if (!program_.buffers[buffer].pointer.empty()) { // the others belong to queues
+      report.buffers.push_back(report_buffer(buffer));
+    }
+  }
+  return report;
+}
+
+std::optional<Timeline> RankExchange::timeline() {
+  if (!clock_.trace.on()) {
+    return {};
+  }
+  std::vector<std::string> names;
+  for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
+    names.push_back(program_.wave_text(wave));
+  }
+  return or_refuse(timeline_of_ranks(clock_.trace, std::move(names), ranks_));
+}
+
+} // namespace tidegate::engine

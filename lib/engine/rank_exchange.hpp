@@ -1,0 +1,117 @@
+// What one of several ranks does around the waves that it launches: it exchanges what they need of split buffers
+// (split.hpp), combines what all add to, and gets from rank 0 what that alone has run.
+#pragma once
+#include "device/monitor.hpp"
+#include "device/session.hpp"
+#include "engine/compile.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/outcome.hpp"
+#include "engine/plain_waves.hpp"
+#include "engine/queue_rounds.hpp"
+#include "engine/rank_clock.hpp"
+#include "engine/split.hpp"
+#include "ranks/ranks.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tidegate::engine {
+
+struct RankSettings {
+  bool whole_outputs = true; // rank 0 needs them; otherwise those that files hold as they are stay in parts
+  std::uint64_t trace_spans = 0;                         // at most; a traced run waits for each launch
+  std::chrono::nanoseconds most = std::chrono::hours(1); // wall time of the waves
+};
+
+// Members are called by all ranks in the same order. All throw device::Refused, also for what Ranks::wait() returns.
+class RankExchange {
+public:
+  // All references outlive it. `whole` is the program of all ranks.
+  RankExchange(const device::Session& session, const CompiledProgram& whole, const JobSplit& split,
+               ranks::Ranks& ranks, Monitor& monitor, const RankSettings& settings);
+  RankExchange(const RankExchange&) = delete;
+  RankExchange& operator=(const RankExchange&) = delete;
+  ~RankExchange();
+
+  // Begins the dispatch on all ranks at the same time, with the launches and the memory of this rank's job. Returns its
+  // deadline.
+  std::chrono::steady_clock::time_point begin(PlainWaves& waves, const Arena& arena,
+                                              const QueueStates& queues);
+
+  // Runs this rank's part of a wave; `waited` hears that all launches before it have ended. Returns done, or how the
+  // program ends.
+  RunStatus run(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
+                const std::function<void()>& waited);
+
+  // Reads the value that `until` tests. Rank 0 decides for all: kernels that do not repeat their results could have
+  // ranks go different ways.
+  void decide(const Arena::Part& part, std::span<std::byte> value);
+
+  // Ends the dispatch on this rank.
+  void end() { clock_.end(); }
+
+  // Hands outputs to rank 0, in room for all of them, or leaves them in parts.
+  HostContents gather_outputs(std::uint32_t iterations);
+
+  // Writes outputs in the order of buffers, those in parts by all ranks and the others by rank 0. Errors: of files.
+  Result<std::vector<WrittenFile>> write_outputs(const HostContents& outputs);
+
+  // In rank 0, of all ranks; of a run that ended early each has its own.
+  RanksReport report(const DispatchOutcome& outcome, const std::string& device);
+  std::optional<Timeline> timeline(); // of a traced run, in rank 0
+
+  [[nodiscard]] const std::vector<std::byte>& until_value() const {
+    return until_value_;
+  }                                                                              // after the last iteration
+  [[nodiscard]] const ranks::Traffic& traffic() const { return clock_.traffic; } // of the dispatch
+  [[nodiscard]] std::uint64_t device_bytes() const { return device_bytes_; }     // of all buffers
+  // By buffer: sent by all ranks in the dispatch.
+  [[nodiscard]] const std::vector<std::uint64_t>& buffer_bytes() const { return buffer_bytes_; }
+  // True if an output stays on the ranks that own its rows.
+  [[nodiscard]] bool in_parts(std::uint32_t buffer) const;
+
+private:
+  struct Combined;
+  struct Messages;
+
+  [[nodiscard]] const device::Buffer& memory(std::uint32_t buffer, std::uint32_t iteration) const;
+  [[nodiscard]] ByteRange room(std::uint32_t buffer) const;
+  [[nodiscard]] std::uint64_t place(std::uint32_t buffer, const ByteRange& bytes) const;
+  std::optional<std::vector<RankTransfer>> begin_transfers(std::uint32_t wave, std::uint32_t iteration);
+  void launch_rows(std::uint32_t wave, std::uint32_t iteration, const TileRows& rows,
+                   device::Event* event = nullptr);
+  std::vector<std::uint64_t> elements(const Combined& of);
+  std::vector<Combined> before_combining(std::uint32_t wave, std::uint32_t iteration);
+  void combine(const std::vector<Combined>& all);
+  RunStatus share(std::uint32_t wave, std::uint32_t iteration, RunStatus ended);
+  [[nodiscard]] RankBufferReport report_buffer(std::uint32_t buffer) const;
+
+  const device::Session& session_;
+  const Job& program_;
+  const JobSplit& split_;
+  const std::vector<std::vector<std::uint32_t>>& storage_;
+  ranks::Ranks& ranks_;
+  const std::uint32_t rank_;
+  Monitor& monitor_;
+  const RankSettings settings_;
+  Freshness fresh_;
+  std::unique_ptr<Messages> messages_;
+  RankClock clock_;
+  PlainWaves* waves_ = nullptr;
+  const QueueStates* queues_ = nullptr;
+  std::vector<device::Buffer> memory_; // by buffer
+  std::chrono::steady_clock::time_point deadline_;
+  std::vector<std::byte> until_value_;
+  std::vector<std::uint64_t> buffer_bytes_;
+  std::uint64_t device_bytes_ = 0;
+  std::uint32_t last_iteration_ = 0;
+};
+
+} // namespace tidegate::engine
