@@ -100,10 +100,10 @@ Dispatcher::Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStat
       row_stages_.push_back(stage);
     }
   }
-  stages_ = upload_rows(session_, tables_.stages);
-  entries_ = upload_rows(session_, tables_.entries);
-  waits_ = upload_rows(session_, tables_.waits);
-  words_ = upload_rows(session_, tables_.words);
+  device_tables_.stages = upload_rows(session_, tables_.stages);
+  device_tables_.entries = upload_rows(session_, tables_.entries);
+  device_tables_.waits = upload_rows(session_, tables_.waits);
+  device_tables_.words = upload_rows(session_, tables_.words);
   counters_.emplace(session_, limits_.workers, monitor_);
   if (compiled_.persistent() && limits_.clock != engine::DeviceClock::none) {
     span_room_ = static_cast<std::uint32_t>(
@@ -121,7 +121,7 @@ DispatchOutcome Dispatcher::run() {
   }
   const auto start = Clock::now();
   const device::CallCounts calls_before = session_.calls()->now();
-  settled_at_ = start;
+  batch_.settled_at = start;
   outcome_.ended_at = start;
   times_ = LaunchTimes(limits_.trace_spans, start);
   if (compiled_.persistent() && schedule_.is_one_launch()) {
@@ -172,8 +172,8 @@ std::uint32_t Dispatcher::row_of(std::size_t stage) const {
 
 void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_t budget) {
   PersistentArguments arguments{
-      .memory = {&arena_.whole, &stages_, &entries_, &waits_, &words_, &counters_->memory(), &progress_,
-                 &counters_->memory()},
+      .memory = {&arena_.whole, &device_tables_.stages, &device_tables_.entries, &device_tables_.waits,
+                 &device_tables_.words, &counters_->memory(), &progress_, &counters_->memory()},
       .stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
       .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
       .stage_end = rows.stage_end,
@@ -383,8 +383,8 @@ void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, device::
   const std::uint64_t first =
       std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
   StageArguments{.arena = &arena_.whole,
-                 .entries = &entries_,
-                 .words = &words_,
+                 .entries = &device_tables_.entries,
+                 .words = &device_tables_.words,
                  .first_entry = static_cast<std::uint32_t>(first),
                  .iteration = static_cast<std::uint32_t>(iteration)}
       .set(session_, kernel, tables_.dynamic_local_bytes);
@@ -412,7 +412,7 @@ bool Dispatcher::run_iteration(std::uint32_t iteration) {
     }
   }
   const std::uint64_t launches = schedule_.repeat_end - schedule_.repeat_begin;
-  if (recorded_.empty() || !recorded_.front() || launches > batch_) {
+  if (recorded_.empty() || !recorded_.front() || launches > batch_.size) {
     return run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration);
   }
   require(session_.enqueue(recorded_[iteration % phases]), "launching what was recorded");
@@ -440,15 +440,15 @@ device::Recording Dispatcher::record(std::uint32_t phase) const {
 
 // After a wait for all launches.
 void Dispatcher::forget_batches() {
-  in_batches_before_ = 0;
-  end_of_batch_ = {};
+  batch_.launches_before = 0;
+  batch_.end = {};
 }
 
 // Waits for the device when enough is under way, and says whether there is time for more. At the end it waits
 // for all; until then for the batch before the last one, so that the device never runs out of launches.
 bool Dispatcher::settle(bool always) {
-  const std::uint64_t in_batch = monitor_.in_flight - in_batches_before_;
-  if (monitor_.in_flight == 0 || (in_batch < batch_ && !always)) {
+  const std::uint64_t in_batch = monitor_.in_flight - batch_.launches_before;
+  if (monitor_.in_flight == 0 || (in_batch < batch_.size && !always)) {
     return true;
   }
   if (always) {
@@ -459,22 +459,22 @@ bool Dispatcher::settle(bool always) {
     device::Event end_of_batch;
     require(session_.mark(end_of_batch), "marking the end of a batch");
     require(session_.flush(), "running the waves");
-    const device::Event awaited = std::exchange(end_of_batch_, end_of_batch);
-    const Position reached = std::exchange(end_of_batch_at_, outcome_.reached);
+    const device::Event awaited = std::exchange(batch_.end, end_of_batch);
+    const Position reached = std::exchange(batch_.end_at, outcome_.reached);
     if (!awaited) {
-      in_batches_before_ = in_batch;
+      batch_.launches_before = in_batch;
       return true;
     }
     require(session_.wait(awaited), "running the waves");
     monitor_.reach(reached);
     monitor_.in_flight = in_batch;
-    in_batches_before_ = in_batch;
+    batch_.launches_before = in_batch;
     outcome_.ended_at = Clock::now();
   }
-  const std::uint64_t elapsed = elapsed_ns(settled_at_, outcome_.ended_at);
-  settled_at_ = outcome_.ended_at;
+  const std::uint64_t elapsed = elapsed_ns(batch_.settled_at, outcome_.ended_at);
+  batch_.settled_at = outcome_.ended_at;
   constexpr std::uint64_t most_batch = 8192;
-  batch_ = next_batch(batch_, elapsed, limits_.slice_ns, 4, most_batch);
+  batch_.size = next_batch(batch_.size, elapsed, limits_.slice_ns, 4, most_batch);
   return always || !(loop_.out_of_time(deadline()) || any_queue_failed());
 }
 

@@ -80,20 +80,25 @@ private:
   // Most turns of a slice, of all work-groups together: counters are compared by their difference.
   static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
 
-  device::Buffer stages_, entries_, waits_, words_, progress_;
+  struct {
+    device::Buffer stages, entries, waits, words;
+  } device_tables_; // the tables in device memory
+  device::Buffer progress_;
   std::optional<Counters> counters_;      // where there is a kernel
   std::vector<std::uint32_t> row_stages_; // by row of the tables: its stage
   std::uint32_t arrivals_ = 0;            // at the barrier, so far
   std::uint64_t budget_;                  // turns of the next slice
-  // Launches between two waits of the host. The first ones show how long a launch takes: what is queued cannot be
-  // stopped at the deadline.
-  std::uint64_t batch_ = 1;
-  device::Event end_of_batch_; // of the last one, if it was not waited for
-  Position end_of_batch_at_;
-  std::uint64_t in_batches_before_ = 0;     // of the launches under way
+  struct {
+    // Launches between two waits of the host. The first ones show how long a launch takes: what is queued cannot be
+    // stopped at the deadline.
+    std::uint64_t size = 1;
+    device::Event end; // of the last one, if it was not waited for
+    Position end_at;
+    std::uint64_t launches_before = 0; // of those under way
+    Clock::time_point settled_at;
+  } batch_;
   std::vector<device::Recording> recorded_; // an iteration, by phase; empty where none may be
-  Clock::time_point settled_at_;
-  std::uint32_t span_room_ = 0; // spans that are kept of a work-group
+  std::uint32_t span_room_ = 0;             // spans that are kept of a work-group
   LaunchTimes times_;
   std::vector<SliceTimes> slices_; // by the device's clock alone
   DispatchOutcome outcome_;

@@ -141,8 +141,7 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
   }
   device::Status status = device::success;
   if (what) {
-    const auto part = transfers_.find(wave);
-    status = transfer(part == transfers_.end() ? *what : part->second, prepared, event);
+    status = transfer(*what, prepared, event);
   } else {
     set_progressions(wave, iteration, prepared.kernel);
     status = session_.launch(prepared.kernel, prepared.range, event);

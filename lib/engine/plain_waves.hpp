@@ -57,9 +57,6 @@ public:
   // Changes the range of the launches of a wave.
   void set_range(std::uint32_t wave, const NdRange& range);
 
-  // Lets a fill or copy do this in place of its command: other bytes of the same buffers.
-  void set_transfer(std::uint32_t wave, const TransferCommand& part) { transfers_[wave] = part; }
-
   // Returns the kernel of a wave in a swap phase, for arguments after those of the wave.
   [[nodiscard]] const device::Kernel& kernel(std::uint32_t wave, std::uint32_t phase) const {
     return prepared_.at({wave, phase}).kernel;
@@ -83,8 +80,7 @@ private:
   const Job& program_;
   const std::uint32_t phases_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, QueueRounds> queues_; // waves with several launches
-  std::map<std::uint32_t, TransferCommand> transfers_;                    // in place of those of the program
+  std::map<std::pair<std::uint32_t, std::uint32_t>, QueueRounds> queues_;     // waves with several launches
   std::set<std::pair<std::uint32_t, std::array<std::uint32_t, 3>>> compiled_; // op and work-group size
   std::uint64_t compile_ns_ = 0;
 };

@@ -43,8 +43,10 @@ Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
   begin_building(engine::Activity::building);
   const bool floats = graphs::weight_type(graph_.out) == graphs::WeightType::f32;
   const engine::KernelSource source = traversal::frontier_kernel(
-      shape_, floats, geometry, strategy == Strategy::barrier ? device_.profile->ordering : std::nullopt,
-      device_.opencl_version, engine::DeviceClock::none, own_ ? &*own_ : nullptr);
+      shape_, floats, geometry,
+      {.ordering = strategy == Strategy::barrier ? device_.profile->ordering : std::nullopt,
+       .opencl_version = device_.opencl_version},
+      own_ ? &*own_ : nullptr);
   return &kernels_
               .emplace(strategy, engine::build_kernel(session_, device_, source, 0, options_.cache_folder))
               .first->second;

@@ -50,6 +50,19 @@ FREE_OF_CYCLES = {"engine", "planning", "policy", "ranks", "tune"}
 REPORT_WRITERS = {"engine/report", "engine/run", "app/run", "app/tune", "tune/measure"}  # the last three: texts of fixes
 
 
+MOST_PARAMETERS = 6
+FUNCTION = re.compile(r"\b(\w+)\(((?:[^(){};]|\([^(){};]*\))*)\)(?= (?:const )?[;{:]| const;|;)")
+
+
+def parameters(text):
+    """Returns the number of commas between parameters, plus one."""
+    depth, count = 0, 1
+    for character in text:
+        depth += (character in "<([{") - (character in ">)]}")
+        count += character == "," and depth == 0
+    return count
+
+
 def modules():
     """Returns what each module includes."""
     edges = {}
@@ -82,6 +95,14 @@ class House(unittest.TestCase):
             if any(module.split("/")[0] in FREE_OF_CYCLES for module in cycle):
                 with self.subTest(cycle=sorted(cycle)):
                     self.assertTrue(any(cycle <= known for known in KNOWN_CYCLES))
+
+    def test_no_function_of_a_header_has_many_parameters(self):
+        known = {"find_candidates"}
+        for folder in FOLDERS.values():
+            for header in folder.rglob("*.hpp"):
+                for name, text in FUNCTION.findall(re.sub(r"//.*", "", header.read_text())):
+                    with self.subTest(header=header.name, function=name):
+                        self.assertTrue(parameters(text) <= MOST_PARAMETERS or name in known)
 
     def test_only_who_writes_a_report_includes_it(self):
         """What a pass found out is in the pass's own header; the report collects it."""

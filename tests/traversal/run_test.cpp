@@ -340,7 +340,7 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
   const device::Session& session = **opened;
   engine::BuiltKernel kernel = engine::build_kernel(
       session, cpu,
-      frontier_kernel(shape, false, geometry, device::MemoryOrdering::classic, cpu.opencl_version), 0, {});
+      frontier_kernel(shape, false, geometry, {device::MemoryOrdering::classic, cpu.opencl_version}), 0, {});
   const ResidentGraph resident = make_resident(session, {run.program, graph, *memory, geometry, policy}, {});
   engine::DispatchLimits limits =
       limits_of(cpu, run.options, {.resident = 1, .workers = 1}, engine::Strategy::barrier);

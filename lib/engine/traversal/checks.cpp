@@ -285,7 +285,7 @@ Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std
   return answer_of(plan.asked.program.algorithm, floats, results, plan.asked.numbers, first);
 }
 
-CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, std::uint64_t waves,
+CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results,
                            std::optional<OwnChecks>& own, CheckedResult checked,
                            const engine::RunOptions& options, engine::Monitor& monitor) {
   std::optional<Verification>& verification = checked.verification;
@@ -296,7 +296,7 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
     checked.error = verification->error;
     return checked;
   }
-  engine::FirstRun first = plan_first_check(plan, options, waves);
+  engine::FirstRun first = plan_first_check(plan, options, results.waves);
   if (options.verify || (first.compared && !first.kept)) {
     monitor.begin(engine::Activity::verifying);
     const auto start = Clock::now();
@@ -322,7 +322,7 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
       first.elapsed_ns = elapsed_ns(start);
       checked.verify_ns += first.elapsed_ns;
       first.runs = 1;
-      first.iterations = waves;
+      first.iterations = results.waves;
       first.equal = verification->right;
       plan.asked.kept->checked = first.equal;
       first.kept = first.equal && keep_file(options.traversal.checked, "right by the serial algorithm\n");
@@ -334,7 +334,7 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
     if (in_time && !first.equal && !options.verify) {
       checked.warning = engine::Warning{
           .message = fmt::format("the result of this program's first run here is wrong after {}: {}",
-                                 plural(waves, "wave"), first.reason),
+                                 plural(results.waves, "wave"), first.reason),
           .fix = "this is a bug in tidegate or in the device's compiler: please report it, with the program "
                  "and this report",
           .pointer = "/algorithm"};

@@ -17,6 +17,7 @@ struct TraversalResults {
   bool wide = false; // two words a value
   std::vector<std::uint32_t> parents;
   double rank_change = 0; // pagerank: total change by the last iteration
+  std::uint64_t waves = 0;
 };
 
 struct Verification {

@@ -249,6 +249,7 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
   start = Clock::now();
   TraversalResults results = read_back(session, *kept.resident, plan.shape);
   results.rank_change = outcome.rank_change;
+  results.waves = outcome.waves.sums.waves;
   report.read_back_ns = elapsed_ns(start);
   report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
   CheckedResult fix_point = own ? check_fix_point(*own, results.values) : CheckedResult();
@@ -256,9 +257,7 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
   if (plan.program.algorithm == Algorithm::sssp) {
     TIDEGATE_CHECK(check_distances_fit(plan.graph(), results, plan.asked.numbers));
   }
-  if (!report_check(
-          check_result(plan, results, outcome.waves.sums.waves, own, std::move(fix_point), options, monitor),
-          report)) {
+  if (!report_check(check_result(plan, results, own, std::move(fix_point), options, monitor), report)) {
     return {};
   }
   if (options.compare_rounds != 0) {
@@ -340,9 +339,7 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(plan, session, resident, options));
   CheckedResult fix_point = own ? check_fix_point(*own, results.values) : CheckedResult();
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), outcome.calls);
-  if (!report_check(
-          check_result(plan, results, outcome.waves.sums.waves, own, std::move(fix_point), options, monitor),
-          report)) {
+  if (!report_check(check_result(plan, results, own, std::move(fix_point), options, monitor), report)) {
     return {};
   }
   monitor.begin_writing();

@@ -101,7 +101,7 @@ engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOp
 CheckedResult check_fix_point(OwnChecks& own, const std::vector<std::uint32_t>& values);
 
 // Checks the result as the program's first run or --verify wants it, of an algorithm of the user's own after its fix point.
-CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, std::uint64_t waves,
+CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results,
                            std::optional<OwnChecks>& own, CheckedResult fix_point,
                            const engine::RunOptions& options, engine::Monitor& monitor);
 

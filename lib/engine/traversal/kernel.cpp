@@ -97,33 +97,32 @@ policy::Topology always_pushes(graphs::Algorithm algorithm, const graphs::Graph&
 }
 
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                     const FrontierGeometry& geometry,
-                                     std::optional<device::MemoryOrdering> ordering,
-                                     const std::string& opencl_version, engine::DeviceClock clock,
+                                     const FrontierGeometry& geometry, const KernelTarget& target,
                                      const OwnCode* own) {
   const auto algorithm = static_cast<std::size_t>(shape.algorithm);
   constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory
-  const device::MemoryOrdering used = ordering.value_or(device::MemoryOrdering::classic);
-  const std::string_view standard = used == device::MemoryOrdering::classic  ? "CL1.2"
-                                    : opencl_version.starts_with("OpenCL 3") ? "CL3.0"
-                                                                             : "CL2.0";
-  return {
-      .source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
-      .options = fmt::format(
-          "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
-          "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
-          "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
-          "-DTG_CLOCK={}{}",
-          standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
-          geometry.wide_lanes, geometry.word_lanes,
-          static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
-          static_cast<int>(own == nullptr ? float_weights : own->float_weights),
-          static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
-          static_cast<int>(shape.short_rows), share_size(shape), geometry.eager,
-          geometry.eager ? few_edges : 0, static_cast<int>(clock), own == nullptr ? "" : own->definitions),
-      .kernel = "tidegate_frontier",
-      .groups_per_unit =
-          used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1 ? geometry.groups_per_unit : 0};
+  const device::MemoryOrdering used = target.ordering.value_or(device::MemoryOrdering::classic);
+  const std::string_view standard = used == device::MemoryOrdering::classic         ? "CL1.2"
+                                    : target.opencl_version.starts_with("OpenCL 3") ? "CL3.0"
+                                                                                    : "CL2.0";
+  return {.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
+          .options = fmt::format(
+              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+              "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
+              "-DTG_CLOCK={}{}",
+              standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
+              geometry.wide_lanes, geometry.word_lanes,
+              static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+              static_cast<int>(own == nullptr ? float_weights : own->float_weights),
+              static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
+              static_cast<int>(shape.short_rows), share_size(shape), geometry.eager,
+              geometry.eager ? few_edges : 0, static_cast<int>(target.clock),
+              own == nullptr ? "" : own->definitions),
+          .kernel = "tidegate_frontier",
+          .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
+                                 ? geometry.groups_per_unit
+                                 : 0};
 }
 
 } // namespace tidegate::traversal

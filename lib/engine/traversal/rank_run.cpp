@@ -90,6 +90,7 @@ public:
       }
       run_.results.wide = shape_.value_words == 2;
       run_.results.rank_change = outcome.rank_change;
+      run_.results.waves = outcome.waves.sums.waves;
       run_.read_back_ns = elapsed_ns(reading);
     }
     run_.trace = std::move(clock_.trace);
@@ -538,8 +539,8 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
                                  const OwnCode* own) {
   TraversalShape of_part = shape;
   of_part.edges = std::max(part.shape().edges, part.shape().in_edges);
-  engine::KernelSource source = frontier_kernel(of_part, float_weights, geometry, std::nullopt,
-                                                opencl_version, engine::DeviceClock::none, own);
+  engine::KernelSource source =
+      frontier_kernel(of_part, float_weights, geometry, {.opencl_version = opencl_version}, own);
   source.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/ranks.cl");
   source.kernel = "tidegate_ranks";
   return source;

@@ -59,12 +59,16 @@ bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
 policy::Topology always_pushes(graphs::Algorithm algorithm, const graphs::Graph& graph,
                                const FrontierGeometry& geometry);
 
-// `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log. `own`: the code of an
-// algorithm of the program's own, or null.
-engine::KernelSource
-frontier_kernel(const TraversalShape& shape, bool float_weights, const FrontierGeometry& geometry,
-                std::optional<device::MemoryOrdering> ordering, const std::string& opencl_version,
-                engine::DeviceClock clock = engine::DeviceClock::none, const OwnCode* own = nullptr);
+struct KernelTarget {
+  std::optional<device::MemoryOrdering> ordering = {}; // of persistent launches
+  std::string opencl_version = {};
+  engine::DeviceClock clock = engine::DeviceClock::none; // that stamps the rows of the log
+};
+
+// `own`: the code of an algorithm of the program's own, or null.
+engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
+                                     const FrontierGeometry& geometry, const KernelTarget& target,
+                                     const OwnCode* own = nullptr);
 
 inline constexpr double rank_units = 1152921504606846976.0; // 2^60, as in kernels/frontier/pagerank.cl
 

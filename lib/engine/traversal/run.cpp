@@ -113,9 +113,9 @@ Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::
   }
   const bool floats = graphs::weight_type(graph.out) == graphs::WeightType::f32;
   const std::string version = device == nullptr ? "" : device->opencl_version;
-  plan.source =
-      plan.part ? rank_kernel(plan.shape, *plan.part, floats, plan.geometry, version, own)
-                : frontier_kernel(plan.shape, floats, plan.geometry, plan.ordering, version, plan.clock, own);
+  plan.source = plan.part ? rank_kernel(plan.shape, *plan.part, floats, plan.geometry, version, own)
+                          : frontier_kernel(plan.shape, floats, plan.geometry,
+                                            {plan.ordering, version, plan.clock}, own);
   return plan;
 }
 
