@@ -129,7 +129,9 @@ DispatchOutcome Dispatcher::run() {
   } else {
     stage_by_stage();
   }
-  outcome_.ended_at = monitor_.in_flight == 0 ? outcome_.ended_at : Clock::now(); // given up
+  if (monitor_.in_flight != 0 || exchange_ != nullptr) { // given up, or somewhere between other ranks
+    outcome_.ended_at = Clock::now();
+  }
   if (exchange_ != nullptr) {
     exchange_->end();
   }
