@@ -68,7 +68,8 @@ std::string size_checks(const Job& program, const std::vector<std::uint32_t>& wa
     const auto& arguments = program.waves[wave].arguments;
     const auto& parameters =
         program.function(op).parameters; // the user's: one of several ranks adds arguments
-    const std::size_t count = program.ops[op].unit == unit ? std::min(arguments.size(), parameters.size()) : 0;
+    const std::size_t count =
+        program.ops[op].unit == unit ? std::min(arguments.size(), parameters.size()) : 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::string& type = parameters[i].type;
       if (arguments[i].kind == ProgramArgument::Kind::value && !opencl_c::arithmetic_type(type)) {

@@ -23,7 +23,7 @@ FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in 
 OWNERS = {
     # The text of walks of lists of tiles; check warns of no write past a buffer where it cannot tell which tiles run.
     "active": {"active.cpp", "generate.cpp", "job_checks.cpp"},
-    "hits": {"hits.cpp"},
+    "hits": {"hits.cpp", "job_checks.cpp"},
     "image": {"device_images.cpp", "kernel_objects.cpp"},
     "queue": {"queue_rounds.cpp", "recommend.cpp"},  # the ops of its items, of which some are hot
 }
