@@ -57,15 +57,25 @@ Result<void> refuse_idle_reference(const Document& document, const CheckContext&
                  fmt::format("check it without {}", context.dag ? "--dag" : "--lifetimes"));
 }
 
+void add_warnings(const std::vector<engine::Warning>& warnings, CheckedDocument& entry) {
+  for (const engine::Warning& warning : warnings) {
+    if (!entry.warnings) {
+      entry.warnings.emplace();
+    }
+    entry.warnings->push_back({.code = ErrorCode::warning,
+                               .message = warning.message,
+                               .fix = warning.fix,
+                               .pointer = warning.pointer});
+  }
+}
+
 // Decodes a document of a known type and reports faults that its schema cannot express.
 Result<void> judge_document(const Document& document, std::string_view json, const CheckContext& context,
                             CheckedDocument& entry) {
   if (is<engine::WaveProgram>(document)) {
     TIDEGATE_TRY(const engine::WaveProgram program, documents::decode<engine::WaveProgram>(json));
-    TIDEGATE_TRY(std::vector<engine::Warning> warnings, lint(program, entry.file, context.scope));
-    if (!warnings.empty()) {
-      entry.warnings = std::move(warnings);
-    }
+    TIDEGATE_TRY(const std::vector<engine::Warning> warnings, lint(program, entry.file, context.scope));
+    add_warnings(warnings, entry);
     return {};
   }
   if (is<documents::NamedWaveDag>(document)) {
@@ -80,7 +90,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     TIDEGATE_TRY(const graphs::FrontierProgram program, documents::decode<graphs::FrontierProgram>(json));
     if (const auto idle = traversal::idle_policy_fields(
             program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
-      entry.warnings = {*idle};
+      add_warnings({*idle}, entry);
     }
     return lint(program, entry.file, context.scope);
   }
@@ -123,12 +133,12 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
   TIDEGATE_CHECK(refuse_idle_reference(*document, context));
   TIDEGATE_CHECK(judge_document(*document, json, context, entry));
   ErrorList errors;
-  for (const engine::Warning& warning : context.strict&& entry.warnings ? *std::exchange(entry.warnings, {})
-                                                                        : std::vector<engine::Warning>()) {
-    errors.add({.code = ErrorCode::invalid_program,
-                .message = warning.message,
-                .fix = warning.fix,
-                .pointer = warning.pointer});
+  if (context.strict && entry.warnings) {
+    for (Error& warning : *entry.warnings) {
+      warning.code = ErrorCode::invalid_program;
+      errors.add(std::move(warning));
+    }
+    entry.warnings.reset();
   }
   return errors.result();
 }
@@ -139,18 +149,21 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
                                const std::string& file, std::optional<std::uint64_t> line,
                                const CheckContext& context, std::string_view written) {
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
+  const auto locate = [&](Error error) {
+    error = at_document(std::move(error), file, json, written);
+    if (line && error.source == display_name(file)) {
+      error.line = line; // a document of a stream is one line of its file
+    }
+    return error;
+  };
   if (auto sound = find_faults(json, document, context, checked); !sound) {
-    checked.error = at_document(std::move(sound.error()), file, json, written);
-    checked.verdict = verdict_of(checked.error->code);
-    checked.others = documents::take_others(*checked.error);
-    const auto locate_line = [&](Error& error) {
-      if (line && error.source == display_name(file)) {
-        error.line = line; // a document of a stream is one line of its file
-      }
-    };
-    locate_line(*checked.error);
-    if (checked.others) {
-      std::ranges::for_each(*checked.others, locate_line);
+    checked.verdict = verdict_of(sound.error().code);
+    checked.others = documents::take_others(sound.error());
+    checked.error = locate(std::move(sound.error()));
+  }
+  for (auto* const located : {&checked.others, &checked.warnings}) {
+    if (*located) {
+      std::ranges::transform(**located, (*located)->begin(), locate);
     }
   }
   return checked;
@@ -171,7 +184,6 @@ struct CheckSettings {
   PathScope scope = PathScope::folder; // of the paths of programs
   std::string output = "-";
   std::string_view format{};
-  bool quiet = false;
   bool strict = false;
 };
 
@@ -217,14 +229,28 @@ Result<CheckContext> read_context(const CheckSettings& request) {
   return context;
 }
 
-// Returns the error of a checked document, with its further errors in `others`.
-Error error_of(const documents::CheckedGraph& checked) {
-  return *checked.error;
+// Returns all errors and warnings of a checked document or graph, the error that decides on the exit code first.
+std::vector<Error> findings_of(const auto& checked) {
+  std::vector<Error> all;
+  if (checked.error) {
+    all.push_back(*checked.error);
+  }
+  if constexpr (requires { checked.others; }) {
+    for (const auto& list : {checked.others, checked.warnings}) {
+      if (list) {
+        all.insert(all.end(), list->begin(), list->end());
+      }
+    }
+  }
+  return all;
 }
-Error error_of(const CheckedDocument& checked) {
-  Error error = *checked.error;
-  error.others = checked.others.value_or(std::vector<Error>());
-  return error;
+
+ExitCode exit_code_of(const auto& checked) {
+  ExitCode code = ExitCode::done;
+  for (const Error& error : findings_of(checked)) {
+    code = error.code == ErrorCode::warning ? code : worst(code, exit_code(error));
+  }
+  return code;
 }
 
 // The verdict on a line of a stream.
@@ -268,7 +294,7 @@ Result<ExitCode> check_streams(const CheckSettings& request) {
       if (checked.error && checked.error->code == ErrorCode::syntax_error) {
         return tl::unexpected(*std::move(checked.error));
       }
-      reply.exit_code = checked.error ? exit_code(error_of(checked)) : ExitCode::done;
+      reply.exit_code = exit_code_of(checked);
       documents::CheckReport report;
       count_verdict(report, report.documents, std::move(checked));
       documents::encode(documents::DocumentOf<documents::CheckReport>::document, &report,
@@ -380,6 +406,8 @@ Result<void> refuse_document_options(const CheckSettings& request) {
                  fmt::format("{} is for documents, and check graph reads graphs", option), "leave it out");
 }
 
+constexpr std::array<std::string_view, 5> check_formats{"json", "table", "github", "sarif", "junit"};
+
 // A mistyped document type looks like a file that does not exist, and standard input can be read once.
 Result<void> refuse_words(const CheckSettings& request) {
   const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
@@ -413,26 +441,30 @@ Result<void> check_files(const CheckSettings& settings) {
   return refuse_overwriting(files);
 }
 
-// Writes the report, and the errors in it to standard error. The exit code is the worst of theirs.
+// Writes the report, and the errors and warnings in it to standard error. The exit code is the worst of the errors.
 template <class Report, class Table>
 Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
                         Table table) {
   ExitCode code = ExitCode::done;
+  std::vector<Finding> findings;
   for (const auto& verdict : verdicts) {
-    if (verdict.error) {
-      const Error error = error_of(verdict);
-      print_error(error);
-      code = worst(code, exit_code(error));
+    Finding& finding = findings.emplace_back();
+    finding.file = display_name(verdict.file);
+    if constexpr (requires { verdict.document; }) {
+      finding.file += verdict.line ? fmt::format(":{}", *verdict.line) : "";
+      finding.document = verdict.document.value_or("unknown");
+    } else {
+      finding.document = "graph";
     }
-    if constexpr (requires { verdict.warnings; }) {
-      for (const engine::Warning& warning : verdict.warnings.value_or(std::vector<engine::Warning>())) {
-        if (!settings.quiet) {
-          print_warning(warning, verdict.file);
-        }
-      }
-    }
+    finding.errors = findings_of(verdict);
+    print_findings(finding.errors);
+    code = worst(code, exit_code_of(verdict));
   }
-  TIDEGATE_CHECK(write_document(settings.output, settings.format, report, table));
+  if (settings.format.empty() || settings.format == "json" || settings.format == "table") {
+    TIDEGATE_CHECK(write_document(settings.output, settings.format, report, table));
+  } else {
+    TIDEGATE_CHECK(write_text(settings.output, ci_text(settings.format, findings)));
+  }
   return code;
 }
 
@@ -456,7 +488,8 @@ Result<ExitCode> run_check(CheckSettings& settings) {
     const documents::GraphCheck report = check_graphs(settings.files);
     return answer(settings, report, report.graphs, graph_table);
   }
-  if (settings.stream && !is_table(settings.format, settings.output)) {
+  if (settings.stream && (settings.format == "json" ||
+                          (settings.format.empty() && !is_table(settings.format, settings.output)))) {
     return check_streams(settings);
   }
   TIDEGATE_TRY(const documents::CheckReport report, check_documents(settings));
@@ -489,8 +522,10 @@ CommandModel check_command() {
                                                    "Capacity instead of the lifetimes'")),
                parameter_option(request.parameters), path_scope_option(request.scope),
                flag("--strict", request.strict, "Count warnings as errors"),
-               short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
-               format_option(settings->format), output_option(settings->output)},
+               format_option(settings->format, check_formats,
+                             "JSON, a table for people (default on a terminal), or for CI: annotations of "
+                             "GitHub, SARIF, JUnit XML"),
+               output_option(settings->output, {"json", "sarif", "xml"})},
           .positionals = {std::move(files)},
           .examples = {{"Is the evidence complete?",
                         "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},

@@ -50,6 +50,14 @@ std::string verdict_counts(const Report& report, bool colour) {
          '\n';
 }
 
+// A checked document with its errors and warnings, for a service that shows them.
+struct Finding {
+  std::string file; // with the line of a stream
+  std::string document;
+  std::vector<Error> errors; // and warnings: of the code `warning`
+};
+std::string ci_text(std::string_view format, const std::vector<Finding>& findings); // github, sarif or junit
+
 // Checks every file; a file that is not a graph gets a verdict, too.
 documents::GraphCheck check_graphs(const std::vector<std::string>& files);
 

@@ -32,39 +32,57 @@ struct Subcommand {
 };
 
 // In the order of the help text.
-constexpr std::string_view run_kernels = "Run kernels", plan_ahead = "Plan launches and memory",
-                           read_documents = "Look at documents", policy_parts = "Parts of the launch policy",
-                           set_up = "Set up and report";
+constexpr std::string_view first_steps = "First steps", planning = "Plan launches and memory", more = "More";
 constexpr std::array subcommands{
-    Subcommand{run_kernels, "init",
+    Subcommand{first_steps, "init",
                "Write a first wave program for OpenCL kernels, with a note at each placeholder",
                init_command},
-    Subcommand{run_kernels, "run",
+    Subcommand{first_steps, "run",
                "Run a program of OpenCL kernels as one persistent launch, checked and timed", run_command},
-    Subcommand{run_kernels, "export",
+    Subcommand{first_steps, "check", "Check documents: report every error that needs no device to find",
+               check_command},
+    Subcommand{first_steps, "tune", "Measure what is fastest for a program; choose from measured costs",
+               tune_command},
+    Subcommand{first_steps, "devices", "List the OpenCL devices of this machine with their limits",
+               devices_command},
+    Subcommand{planning, "recommend",
+               "Recommend how to launch: geometry, topology, mode, hit capacity, memory", recommend_command},
+    Subcommand{planning, "plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
+               plan_command},
+    Subcommand{planning, "arena", "Place buffers with lifetimes in one arena, also as a picture",
+               arena_command},
+    Subcommand{planning, "priority", "Drain requeue counters, diffuse priorities between siblings",
+               priority_command},
+    Subcommand{more, "compare", "Compare two reports of runs: speed, choices, times by wave",
+               compare_command},
+    Subcommand{more, "export",
                "Write a program's persistent launch as a C program that needs nothing but OpenCL",
                export_command},
-    Subcommand{run_kernels, "devices", "List the OpenCL devices of this machine with their limits",
-               devices_command},
-    Subcommand{plan_ahead, "plan", "Plan a wave DAG: barrier groups under a memory budget, also as a picture",
-               plan_command},
-    Subcommand{plan_ahead, "arena", "Place buffers with lifetimes in one arena, also as a picture",
-               arena_command},
-    Subcommand{plan_ahead, "recommend",
-               "Recommend how to launch: geometry, topology, mode, hit capacity, memory", recommend_command},
-    Subcommand{read_documents, "check", "Check documents: report every error that needs no device to find",
-               check_command},
-    Subcommand{read_documents, "compare", "Compare two reports of runs: speed, choices, times by wave",
-               compare_command},
-    Subcommand{read_documents, "schema", "Print the JSON Schema or the reference of a document type",
-               schema_command},
-    Subcommand{policy_parts, "priority", "Drain requeue counters, diffuse priorities between siblings",
-               priority_command},
-    Subcommand{policy_parts, "tune", "Measure what is fastest for a program; choose from measured costs",
-               tune_command},
-    Subcommand{set_up, "completion", "Print a completion script for a shell", completion_command},
-    Subcommand{set_up, "version", "Print versions, system, drivers and devices, for bug reports",
+    Subcommand{more, "schema", "Print the JSON Schema or the reference of a document type", schema_command},
+    Subcommand{more, "completion", "Print a completion script for a shell", completion_command},
+    Subcommand{more, "version", "Print versions, system, drivers and devices, for bug reports",
                version_command},
+};
+
+// Spellings of earlier versions, which are refused with what to give in their place.
+struct Former {
+  std::string_view command, word, now;
+};
+constexpr std::array former_spellings{
+    Former{"tidegate run", "--check-bounds", "--check bounds"},
+    Former{"tidegate run", "--no-cache", "--cache no"},
+    Former{"tidegate run", "--no-measure", "--measure no"},
+    Former{"tidegate run", "--no-verify-first", "--verify-first no"},
+    Former{"tidegate run", "--export", "--times FILE, which ends in .md or .csv"},
+    Former{"tidegate run", "--export-markdown", "--times FILE.md"},
+    Former{"tidegate run", "--export-csv", "--times FILE.csv"},
+    Former{"tidegate run", "--baseline", "both reports to `tidegate compare`, the earlier one first"},
+    Former{"tidegate run", "--fail-slower", "it to `tidegate compare`, with both reports"},
+    Former{"tidegate run", "--measure-budget", "--measure-time"},
+    Former{"tidegate tune measure", "--budget", "--time"},
+    Former{"tidegate tune measure", "--no-cache", "--cache no"},
+    Former{"tidegate tune measure", "--profile", "--write-profile"},
+    Former{"tidegate tune measure", "--policy", "--write-policy"},
 };
 
 constexpr std::size_t widest_help = 100, left_column = 34; // in characters
@@ -120,6 +138,21 @@ void add_option(CLI::App& command, const OptionModel& option) {
   }
   if (!option.needs.empty()) {
     added->needs(command.get_option(option.needs));
+  }
+  for (const OptionModel& setting : option.settings) {
+    const std::string_view key = setting.names.front();
+    command
+        .add_option_function<std::vector<std::string>>(
+            fmt::format("--{}", key.substr(key.rfind('.') + 1)),
+            [&setting](const std::vector<std::string>& values) {
+              for (const std::string& value : values) {
+                if (const auto taken = setting.take(value); !taken) {
+                  throw RefusedValue(setting.names.front(), taken.error());
+                }
+              }
+            })
+        ->allow_extra_args(false)
+        ->group(""); // not in the help
   }
 }
 
@@ -235,21 +268,11 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
       unexpected, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
   if (option != unexpected.end()) {
     const std::string word = option->substr(0, option->find('='));
-    const auto renamed = [&](std::string now) {
-      return Error{.code = ErrorCode::unknown_option,
-                   .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
-                   .fix = "give " + std::move(now)};
-    };
-    for (const OptionModel& known : at.command->options) {
-      if (std::ranges::find(known.former_names, word) != known.former_names.end()) {
-        return renamed(known.now);
-      }
-      for (const OptionModel& setting : known.settings) {
-        const std::string& key = setting.names.front();
-        const std::string_view bare = std::string_view(key).substr(key.starts_with("tuning.") ? 7 : 0);
-        if (word == fmt::format("--no-{}", bare) || word == fmt::format("--{}", bare)) {
-          return renamed(fmt::format("--set {}={}", key, word.starts_with("--no-") ? "no" : setting.value));
-        }
+    for (const Former& former : former_spellings) {
+      if (former.command == at.path && former.word == word) {
+        return {.code = ErrorCode::unknown_option,
+                .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
+                .fix = fmt::format("give {}", former.now)};
       }
     }
     const bool of_compiler = (word.starts_with("-D") || word.starts_with("-I")) &&
@@ -290,16 +313,23 @@ bool wants_json_errors(const std::vector<std::string>& arguments) {
 }
 
 CommandModel command_line(std::string_view only) {
+  OptionModel quiet;
+  quiet.names = {"-q", "--quiet"};
+  quiet.meaning = "No warnings, hints, summaries or progress on standard error, only errors";
+  quiet.take = [](const std::string&) -> Result<void> {
+    be_quiet(true);
+    return {};
+  };
   CommandModel root{
       .name = "tidegate",
       .summary = "Runs programs of OpenCL kernels, and graph algorithms, as one persistent launch.",
-      .options = {
-          {.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
-          {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
-          index_option(
-              "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
-              error_format_names,
-              "Errors and warnings on standard error as text, or each as one JSON object on a line")}};
+      .options = {{.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
+                  {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
+                  index_option(
+                      "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
+                      error_format_names,
+                      "Errors and warnings on standard error as text, or each as one JSON object on a line"),
+                  std::move(quiet)}};
   for (const Subcommand& subcommand : subcommands) {
     if (only.empty() || only == subcommand.name) {
       CommandModel& command = root.subcommands.emplace_back(subcommand.describe());
@@ -311,7 +341,7 @@ CommandModel command_line(std::string_view only) {
   return root;
 }
 
-Result<Run> parse(std::vector<std::string> arguments) {
+Result<Action> parse(std::vector<std::string> arguments) {
   if (!arguments.empty() && arguments.front() == "help") { // help recommend: recommend --help
     arguments.erase(arguments.begin());
     arguments.emplace_back("--help");
@@ -330,7 +360,8 @@ Result<Run> parse(std::vector<std::string> arguments) {
   const CommandModel root = command_line(named);
   CLI::App parser(root.summary, root.name);
   parser.get_formatter()->column_width(left_column);
-  parser.footer("`tidegate COMMAND --help` describes a command, `man tidegate` all of them.");
+  parser.footer(
+      "`tidegate COMMAND --help` describes a command, `man tidegate` all of them; these options may follow any command.");
   add_command(parser, root);
   try {
     // CLI11 takes the arguments last to first.
@@ -370,6 +401,7 @@ Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
 
 ExitCode run_tidegate(const std::vector<std::string>& arguments) {
   print_errors_as_json(wants_json_errors(arguments));
+  be_quiet(false);
   fill_catalogue();
   Error error;
   try {
@@ -378,7 +410,7 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
             .map_error([](Error usage) {
               return !ranks::launched().several() ? usage : after_first_rank(std::move(usage), without_mpi);
             })
-            .and_then([&](const Run& run) { return run(); });
+            .and_then([&](const Action& action) { return action(); });
     if (result) {
       return *result;
     }

@@ -25,9 +25,8 @@ struct OptionModel {
   std::function<std::vector<std::string>()> suggest; // further values for shells to offer
   std::string meaning;                               // one line
   std::string needs;                                 // the option without which this one means nothing
-  std::vector<std::string> former_names; // that are refused with `now`, what to give in their place
-  std::string now;
-  std::vector<OptionModel> settings; // the keys of KEY=VALUE, each an option with a name without dashes
+  std::vector<OptionModel>
+      settings; // the keys of KEY=VALUE; each is an option --KEY, too, which help does not list
   // Stores a given value; a flag's is empty. The parser uses an error's message and nearest name. Empty for
   // help and version.
   std::function<Result<void>(const std::string& value)> take;
@@ -81,8 +80,8 @@ CommandModel command_line(std::string_view only = {});
 
 // Parses the arguments into a command with its values, or a help text. Errors name the nearest command or
 // option.
-using Run = std::function<Result<ExitCode>()>;
-Result<Run> parse(std::vector<std::string> arguments);
+using Action = std::function<Result<ExitCode>()>;
+Result<Action> parse(std::vector<std::string> arguments);
 
 // Returns true if the arguments request errors as JSON, also for errors in the arguments themselves.
 bool wants_json_errors(const std::vector<std::string>& arguments);

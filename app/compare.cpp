@@ -6,15 +6,21 @@
 #include "app/speed.hpp"
 #include "core/duration.hpp"
 #include "core/table.hpp"
+#include "engine/traversal/documents.hpp"
+#include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,78 +30,141 @@ namespace {
 using documents::ComparedNumber;
 using documents::ComparedText;
 using documents::ReportComparison;
+using Json = nlohmann::json;
+
+// A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
+
+// The compared values, and what their rows are called if not by their key.
+struct Key {
+  const char* pointer;
+  std::string_view name{};
+};
+constexpr std::array text_keys{
+    Key{"/status"},   Key{"/device/name", "device"}, Key{"/device/driver_version", "driver"},
+    Key{"/strategy"}, Key{"/execution_mode"},        Key{"/promotion/promoted"},
+    Key{"/algorithm"}};
+constexpr std::array number_keys{Key{"/wall_time_ns"},
+                                 Key{"/build_ns"},
+                                 Key{"/backend_dispatch_ns"},
+                                 Key{"/telemetry/kernel_launches"},
+                                 Key{"/telemetry/sync_points"},
+                                 Key{"/telemetry/bytes_uploaded"},
+                                 Key{"/telemetry/bytes_read_back"},
+                                 Key{"/effective_geometry/worker_groups"},
+                                 Key{"/effective_geometry/workgroup_size"},
+                                 Key{"/iterations"},
+                                 Key{"/memory/arena_bytes"},
+                                 Key{"/wave_times/critical_path_ns"},
+                                 Key{"/wave_times/synchronization_ns"},
+                                 Key{"/graph/vertices"},
+                                 Key{"/graph/edges"},
+                                 Key{"/summary/waves"}};
+
+// Returns the value at a pointer if there is one of this type.
+template <class T>
+std::optional<T> value_at(const Json& report, const std::string& pointer) {
+  const Json::json_pointer at(pointer);
+  if (!report.contains(at)) {
+    return {};
+  }
+  const Json& value = report[at];
+  const bool fits = std::is_same_v<T, std::string> ? value.is_string() : value.is_number();
+  return fits ? std::optional(value.get<T>()) : std::nullopt;
+}
+
+template <class T>
+std::vector<std::pair<std::string, T>> values_of(const Json& report, std::span<const Key> keys) {
+  std::vector<std::pair<std::string, T>> values;
+  for (const Key& key : keys) {
+    const std::string_view pointer = key.pointer;
+    if (auto value = value_at<T>(report, key.pointer)) {
+      values.emplace_back(key.name.empty() ? pointer.substr(pointer.rfind('/') + 1) : key.name, *value);
+    }
+  }
+  return values;
+}
+
+std::vector<double> list_at(const Json& report, const char* pointer) {
+  std::vector<double> list;
+  const Json::json_pointer at(pointer);
+  if (report.contains(at) && report[at].is_array()) {
+    for (const Json& item : report[at]) {
+      list.push_back(item.is_number() ? item.get<double>() : 0);
+    }
+  }
+  return list;
+}
 
 // The compared parts of a report of either kind.
 struct Report {
-  std::vector<std::pair<std::string_view, std::string>> texts;
-  std::vector<std::pair<std::string_view, double>> numbers;
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::vector<std::pair<std::string, double>> numbers;
   std::vector<std::pair<std::string, double>> waves; // mean ns of an execution, by wave
   std::vector<std::string> topologies;               // of each wave of a graph program
-  std::optional<Timings> timings;
+  Timings timings;                                   // without rounds: it was not run with --compare
 };
 
-void add_head(const engine::ReportHead& head, Report& report) {
-  report.texts = {{"status", std::string(engine::run_status_names[static_cast<std::size_t>(head.status)])},
-                  {"device", head.device ? head.device->name : "none"},
-                  {"driver", head.device ? head.device->driver_version : "none"},
-                  {"strategy", std::string(engine::strategy_names[static_cast<std::size_t>(head.strategy)])}};
-  report.numbers = {{"wall_time_ns", head.wall_time_ns},
-                    {"build_ns", head.build_ns},
-                    {"backend_dispatch_ns", head.dispatch_ns},
-                    {"kernel_launches", head.telemetry.kernel_launches},
-                    {"sync_points", head.telemetry.sync_points},
-                    {"bytes_uploaded", head.telemetry.bytes_uploaded},
-                    {"bytes_read_back", head.telemetry.bytes_read_back},
-                    {"worker_groups", head.geometry.worker_groups},
-                    {"workgroup_size", head.geometry.workgroup_size}};
-}
-
-Report report_of(const engine::RunReport& run) {
-  Report report;
-  add_head(run, report);
-  report.texts.emplace_back("execution_mode",
-                            policy::execution_mode_names[static_cast<std::size_t>(run.mode)]);
-  report.texts.emplace_back("promoted",
-                            engine::promotion_names[static_cast<std::size_t>(run.promotion.promoted)]);
-  report.numbers.emplace_back("iterations", run.iterations);
-  report.numbers.emplace_back("iteration_ns",
-                              static_cast<double>(run.dispatch_ns) /
-                                  static_cast<double>(std::max<std::uint64_t>(run.iterations, 1)));
-  report.numbers.emplace_back("arena_bytes", run.memory.arena_bytes);
-  if (run.wave_times) {
-    report.numbers.emplace_back("critical_path_ns", run.wave_times->critical_path_ns);
-    report.numbers.emplace_back("synchronization_ns", run.wave_times->synchronization_ns);
-    for (const engine::WaveTime& wave : run.wave_times->waves) {
-      report.waves.emplace_back(wave.waves,
-                                static_cast<double>(wave.time_ns) /
-                                    static_cast<double>(std::max<std::uint64_t>(wave.executions, 1)));
+void add_waves(const Json& json, Report& report) {
+  const auto each = [&json](const char* list, auto add) {
+    const Json::json_pointer at(list);
+    for (std::size_t i = 0; json.contains(at) && json[at].is_array() && i < json[at].size(); ++i) {
+      add(json[at][i]);
     }
-  }
-  report.timings = timings_of(run);
-  return report;
-}
-
-Report report_of(const traversal::FrontierReport& run) {
-  Report report;
-  add_head(run, report);
-  report.texts.emplace_back("algorithm", graphs::algorithm_names[static_cast<std::size_t>(run.algorithm)]);
-  report.numbers.emplace_back("vertices", run.graph.vertices);
-  report.numbers.emplace_back("edges", run.graph.edges);
-  report.numbers.emplace_back("waves", run.summary.waves);
-  for (const traversal::WaveRecord& wave : run.waves) {
-    report.topologies.emplace_back(policy::name(wave.topology));
-    if (wave.time_ns) {
-      report.waves.emplace_back(fmt::format("wave {}", wave.wave), *wave.time_ns);
+  };
+  each("/wave_times/waves", [&](const Json& wave) {
+    report.waves.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"),
+                              value_at<double>(wave, "/time_ns").value_or(0) /
+                                  std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
+  });
+  each("/waves", [&](const Json& wave) {
+    report.topologies.push_back(value_at<std::string>(wave, "/topology").value_or("?"));
+    if (const auto time = value_at<double>(wave, "/time_ns")) {
+      report.waves.emplace_back(fmt::format("wave {}", report.topologies.size() - 1), *time);
     }
-  }
-  report.timings = timings_of(run);
-  return report;
+  });
 }
 
 Result<Report> read_compared(const std::string& file) {
-  return read_report(file).map([](const AnyReport& report) {
-    return std::visit([](const auto& run) { return report_of(run); }, report);
-  });
+  TIDEGATE_TRY(const DocumentText text, read_document(file));
+  const auto kind = documents::kind_of(text.json);
+  if (!kind) {
+    return tl::unexpected(at_document(kind.error(), file, text.json));
+  }
+  const documents::Document& waves = documents::DocumentOf<documents::RunReportDocument>::document;
+  const documents::Document& frontier = documents::DocumentOf<traversal::FrontierReport>::document;
+  const Json json = Json::parse(text.json, nullptr, false);
+  if ((*kind != waves.kind && *kind != frontier.kind) ||
+      value_at<double>(json, "/schema_version") != waves.schema_version) {
+    Error error{.code = *kind == waves.kind || *kind == frontier.kind ? ErrorCode::unsupported_version
+                                                                      : ErrorCode::wrong_kind,
+                .message = fmt::format("this is no {} or {} of schema_version {}", waves.kind, frontier.kind,
+                                       waves.schema_version),
+                .fix = "give two reports of `tidegate run`",
+                .source = display_name(file)};
+    return tl::unexpected(std::move(error));
+  }
+  Report report{.texts = values_of<std::string>(json, text_keys),
+                .numbers = values_of<double>(json, number_keys),
+                .waves = {},
+                .topologies = {},
+                .timings = {}};
+  const auto dispatch = value_at<double>(json, "/backend_dispatch_ns");
+  const auto iterations = value_at<double>(json, "/iterations");
+  if (dispatch && iterations && *iterations != 0) {
+    report.numbers.emplace_back("iteration_ns", *dispatch / *iterations);
+  }
+  add_waves(json, report);
+  report.timings.run_ns = list_at(json, "/comparison/run_rounds_ns");
+  // Items, bytes and a graph's size, which other work hardly has all alike.
+  for (const char* const of : {"/items_in_all", "/memory/sum_bytes", "/graph/vertices", "/graph/edges"}) {
+    if (const auto value = value_at<std::uint64_t>(json, of)) {
+      report.timings.workload +=
+          fmt::format("{} {}, ", std::string_view(of).substr(std::string_view(of).rfind('/') + 1), *value);
+    }
+  }
+  report.timings.workload += value_at<std::string>(json, "/algorithm").value_or("") + " on " +
+                             value_at<std::string>(json, "/device/name").value_or("an unknown device");
+  return report;
 }
 
 // Pairs values of the same name, in the order of the first report. A value that only one report has is null for the
@@ -151,9 +220,7 @@ Result<Compared> compare(const std::string& a_file, const std::string& b_file,
       wave.b_topology = b.topologies[i];
     }
   }
-  if (a.timings && b.timings) {
-    made.speed = against_baseline(*b.timings, *a.timings, a_file);
-  }
+  made.speed = against_baseline(b.timings, a.timings, a_file);
   Compared compared{.made = std::move(made), .slower = {}};
   if (fail_slower) {
     if (!compared.made.speed) {
@@ -161,7 +228,7 @@ Result<Compared> compare(const std::string& a_file, const std::string& b_file,
                      "--fail-slower needs two reports with enough rounds to compare",
                      "make both with `tidegate run --compare 9 -o FILE`");
     }
-    TIDEGATE_CHECK(refuse_other_work(*b.timings, *a.timings));
+    TIDEGATE_CHECK(refuse_other_work(b.timings, a.timings));
     compared.slower = slower_than_baseline(*compared.made.speed, *fail_slower);
   }
   return compared;

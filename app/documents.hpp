@@ -32,8 +32,8 @@ struct CheckedDocument {
   std::optional<std::string> document; // kind of document, once known
   Verdict verdict = Verdict::valid;
   std::optional<Error> error;
-  std::optional<std::vector<Error>> others;             // none has others itself
-  std::optional<std::vector<engine::Warning>> warnings; // of a valid program
+  std::optional<std::vector<Error>> others;   // none has others itself
+  std::optional<std::vector<Error>> warnings; // of a valid program, with the code `warning`
 };
 
 struct CheckReport {

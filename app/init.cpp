@@ -29,7 +29,6 @@ struct InitSettings {
   std::string output = "-";         // path of the program, or - for standard output
   std::string options;              // for the compiler
   bool force = false;
-  bool quiet = false;
 };
 
 // Returns the path relative to `folder`, as a program there names the file.
@@ -111,7 +110,7 @@ Result<ExitCode> run_init(const InitSettings& settings) {
   TIDEGATE_CHECK(keep_program(settings));
   TIDEGATE_TRY(const engine::WaveProgram drafted, draft(settings));
   auto written = write_text(settings.output, documents::encode(drafted, documents::Style::brief) + '\n');
-  if (written && !settings.quiet) {
+  if (written && !is_quiet()) {
     print_notes(drafted, settings.output);
   }
   return written;
@@ -125,7 +124,6 @@ CommandModel init_command() {
       .options = {text_option("--options", "TEXT", settings->options,
                               "Compiler options for the kernels, as for clBuildProgram"),
                   flag("--force", settings->force, "Replace the file of -o"),
-                  short_flag("-q", "--quiet", settings->quiet, "Print errors only, no list of placeholders"),
                   output_option(settings->output)},
       .positionals = {files_positional(
           "KERNELS...", settings->sources,

@@ -2,7 +2,6 @@
 
 #include "app/terminal.hpp"
 #include "core/catalogue.hpp"
-#include "core/duration.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -80,10 +79,14 @@ OptionModel written_file_option(std::string name, std::string& target, std::vect
   return option;
 }
 
-OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
-                            std::string meaning) {
-  const auto read = [unit_ns](const std::string& text) { return parse_duration(text, unit_ns); };
-  return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
+OptionModel number_option(std::string name, std::optional<std::uint32_t>& target, std::uint32_t least,
+                          std::uint32_t most, std::string meaning) {
+  const auto read = [least, most](const std::string& text) {
+    return read_count(text, 0, most).map([least](std::uint64_t given) {
+      return given < least ? std::nullopt : std::optional(static_cast<std::uint32_t>(given));
+    });
+  };
+  return option(std::move(name), "N", target, read, std::move(meaning));
 }
 
 OptionModel path_scope_option(PathScope& scope) {
@@ -149,10 +152,6 @@ OptionModel settings_option(std::vector<OptionModel> settings, std::string meani
                      });
       }
     }
-    if (const std::string renamed = "tuning." + key; std::ranges::find(known, renamed) != known.end()) {
-      return tl::unexpected(Error{.message = fmt::format("{} is a setting for experts now", in_quotes(key)),
-                                  .fix = fmt::format("give --set {}", "tuning." + text)});
-    }
     Error error{.message = fmt::format("there is no setting {}", in_quotes(key)),
                 .fix = "`tidegate schema run_settings` lists the settings"};
     error.nearest = nearest_name(key, known);
@@ -164,12 +163,6 @@ OptionModel settings_option(std::vector<OptionModel> settings, std::string meani
           .meaning = std::move(meaning),
           .settings = std::move(settings),
           .take = take};
-}
-
-OptionModel formerly(std::vector<std::string> names, std::string now, OptionModel option) {
-  option.former_names = std::move(names);
-  option.now = std::move(now);
-  return option;
 }
 
 OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {

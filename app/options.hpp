@@ -2,6 +2,7 @@
 #pragma once
 #include "app/command_line.hpp"
 #include "app/serve.hpp"
+#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/parameters.hpp"
 #include <tidegate/core/error.hpp>
@@ -58,6 +59,9 @@ OptionModel count_option(std::string name, Target& target, std::string meaning) 
   const auto read = [](const std::string& text) { return read_count(text); };
   return option(std::move(name), "N", target, read, std::move(meaning));
 }
+// A number of at most `most`. One below `least` leaves the choice to tidegate.
+OptionModel number_option(std::string name, std::optional<std::uint32_t>& target, std::uint32_t least,
+                          std::uint32_t most, std::string meaning);
 Result<double> read_percent(const std::string& text); // 5% or 5 as 0.05
 template <class Target>
 OptionModel percent_option(std::string name, Target& target, std::string meaning) {
@@ -68,8 +72,11 @@ OptionModel bytes_option(std::string name, Target& target, std::string meaning) 
   return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));
 }
 // Takes 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
-OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
-                            std::string meaning);
+template <class Target>
+OptionModel duration_option(std::string name, Target& target_ns, std::uint64_t unit_ns, std::string meaning) {
+  const auto read = [unit_ns](const std::string& text) { return parse_duration(text, unit_ns); };
+  return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
+}
 std::vector<std::string> device_names(); // that --device takes, of this machine
 
 template <class Target>
@@ -119,9 +126,6 @@ OptionModel output_option(std::string& output, std::vector<std::string_view> end
 
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
-
-// Adds names that an option had: the error for an old name says to give `now`.
-OptionModel formerly(std::vector<std::string> names, std::string now, OptionModel option);
 
 // --param NAME=VALUE, as often as wanted; the last value of a name counts.
 OptionModel parameter_option(std::vector<documents::Parameter>& parameters);

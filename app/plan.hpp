@@ -82,6 +82,8 @@ std::string svg_head(double width, double height);
 
 // Escapes text for an XML element; names may contain any character.
 std::string xml_text(std::string_view text);
+std::string xml_lines(std::string_view text);     // of several lines
+std::string xml_attribute(std::string_view text); // the same between double quotes
 
 // Returns the summary at the head of tables and pictures: "3 groups, 2 barriers, proved to be the fewest".
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);

@@ -507,6 +507,24 @@ std::string xml_text(std::string_view text) {
   return safe;
 }
 
+std::string xml_lines(std::string_view text) {
+  std::string safe;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    safe += xml_text(text.substr(at, end - at)) + (end < text.size() ? "\n" : "");
+    at = end + 1;
+  }
+  return safe;
+}
+
+std::string xml_attribute(std::string_view text) {
+  std::string safe = xml_text(text);
+  for (std::size_t at = 0; (at = safe.find('"', at)) != std::string::npos;) {
+    safe.replace(at, 1, "&quot;");
+  }
+  return safe;
+}
+
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
                      std::vector<std::size_t> colours) {
   return Picture(planned, std::move(colours)).draw(plan_headline(planned, options));

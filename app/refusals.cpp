@@ -32,8 +32,8 @@ struct Rule {
 
 constexpr std::string_view no_tiles = "they have no tiles";
 
-std::vector<Rule> rules(const RunSettings& settings) {
-  const engine::RunOptions& options = settings.options;
+std::vector<Rule> rules(const RunRequest& request) {
+  const engine::RunOptions& options = request.options;
   const engine::CompileOptions& compile = options.compile;
   return {
       {"--dry-run", compile.dry_run, one_run},
@@ -43,43 +43,50 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"--compare", options.compare_rounds != 0, needs_end | one_process},
       {"--stress", options.stress_runs != 0, needs_end | one_process,
        "each wave waits for all of the previous one, so no other order is possible"},
-      {"--set require-convergence", settings.require_convergence, needs_end | one_run},
-      {"--baseline", !settings.baseline.empty(), needs_times | one_run},
-      {"--export", !settings.export_file.empty(), needs_times | one_run},
+      {"--set require-convergence", request.require_convergence, needs_end | one_run},
+      {"--times", !request.times_file.empty(), needs_times | one_run},
       {"export", !options.export_folder.empty(), one_process,
        "the kernel needs a graph that tidegate lays out on the device"},
       {"--set tuning.mode", compile.mode.has_value(), 0, "the kernel is always compiled for the algorithm"},
-      {"--set plan", settings.plan.has_value(), one_run, "the size of a wave is known only while it runs"},
+      {"--set plan", request.plan.has_value(), one_run, "the size of a wave is known only while it runs"},
       {"--strategy counters", compile.strategy == engine::Strategy::counters, 0,
        "each wave waits for all of the previous one"},
       {"--strategy plain", compile.strategy == engine::Strategy::plain, 0, "launch has one launch per wave"},
       {"--trace", !options.trace.empty(), one_run},
       {"--report", !options.page.empty(), one_run},
-      {"--by-wave", settings.by_wave, one_process},
+      {"--by-wave", request.by_wave, one_process},
       {"--emit-kernel", !options.emit_kernel.empty(), one_run | one_process},
-      {"an algorithm with a graph", !settings.graph.empty(), one_run},
-      {"--stream", settings.stream, one_process},
+      {"an algorithm with a graph", !request.graph.empty(), one_run},
+      {"--stream", request.stream, one_process},
       {"--set fp-contract", compile.fp_contract_off, 0, "all strategies share one kernel"},
       {"--set tuning.promote", compile.promote.has_value(), 0, "they have one op"},
-      {"--set tuning.side-by-side", settings.side_by_side != 0, 0, no_tiles},
+      {"--set tuning.side-by-side", compile.side_by_side.has_value(), 0, no_tiles},
       {"--set tuning.order", compile.mapping.has_value(), 0, no_tiles},
-      {"--set measure", settings.measure.has_value(), 0, "they have no candidates to time"},
+      {"--set measure", request.measure.has_value(), 0, "they have no candidates to time"},
       {"--set tuning.force-topology",
        options.traversal.force_topology.has_value(),
        one_process,
        {},
        "only graphs have topologies"},
-      {"--set tuning.group-size", settings.group_size != 0, 0, {}, "they state their work-groups"},
-      {"--set tuning.alone-up-to", settings.alone_up_to.has_value(), 0, {}, "they have no frontier"},
+      {"--set tuning.group-size",
+       options.traversal.group_size.has_value(),
+       0,
+       {},
+       "they state their work-groups"},
+      {"--set tuning.alone-up-to",
+       options.traversal.alone_vertices.has_value(),
+       0,
+       {},
+       "they have no frontier"},
   };
 }
 
 // Refuses two outputs on standard output.
-Result<void> refuse_two_outputs(const RunSettings& settings) {
+Result<void> refuse_two_outputs(const RunRequest& request) {
   const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
-      {{settings.options.trace, "the trace"},
-       {settings.options.page, "the page"},
-       {settings.output, "the report"}}};
+      {{request.options.trace, "the trace"},
+       {request.options.page, "the page"},
+       {request.output, "the report"}}};
   std::string_view taken;
   for (const auto& [file, what] : outputs) {
     if (file != standard_stream) {
@@ -97,8 +104,8 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
 
 } // namespace
 
-Result<void> check_options(const RunSettings& settings) {
-  const engine::CompileOptions& compile = settings.options.compile;
+Result<void> check_options(const RunRequest& request) {
+  const engine::CompileOptions& compile = request.options.compile;
   if (compile.strategy == engine::Strategy::counters && compile.mapping == engine::TileMapping::strided) {
     return failure(
         ErrorCode::invalid_usage,
@@ -106,10 +113,10 @@ Result<void> check_options(const RunSettings& settings) {
         "owners of runs of tiles",
         "give --set tuning.order=blocked or serpentine, or --strategy barrier");
   }
-  const std::string_view instead = compile.dry_run                 ? "--dry-run"
-                                   : settings.options.check_bounds ? "--check bounds"
-                                                                   : "";
-  for (const Rule& rule : rules(settings)) {
+  const std::string_view instead = compile.dry_run                ? "--dry-run"
+                                   : request.options.check_bounds ? "--check bounds"
+                                                                  : "";
+  for (const Rule& rule : rules(request)) {
     if (!rule.given) {
       continue;
     }
@@ -119,28 +126,24 @@ Result<void> check_options(const RunSettings& settings) {
           fmt::format("{} has no effect with {}, which runs no program to its end", rule.name, instead),
           "leave one of the two out");
     }
-    if ((rule.limits & needs_times) != 0 && settings.options.compare_rounds == 0) {
+    if ((rule.limits & needs_times) != 0 && request.options.compare_rounds == 0) {
       return failure(ErrorCode::invalid_usage, fmt::format("{} needs --compare", rule.name),
                      "add --compare 9");
     }
-    if ((rule.limits & one_run) != 0 && settings.stream) {
+    if ((rule.limits & one_run) != 0 && request.stream) {
       return failure(ErrorCode::invalid_usage, fmt::format("{} is for one run, not for a stream", rule.name),
                      "leave --stream or the other out");
     }
   }
-  if (settings.fail_slower && settings.baseline.empty()) {
-    return failure(ErrorCode::invalid_usage, "--fail-slower needs a run to compare with",
-                   "give --baseline REPORT, too");
-  }
-  TIDEGATE_CHECK(refuse_stream(settings.stream, settings.format));
-  return refuse_two_outputs(settings);
+  TIDEGATE_CHECK(refuse_stream(request.stream, request.format));
+  return refuse_two_outputs(request);
 }
 
-Result<void> check_options_for(const RunSettings& settings, bool frontier) {
+Result<void> check_options_for(const Run& run, bool frontier) {
   const engine::Strategy of_ranks = frontier ? engine::Strategy::launch : engine::Strategy::plain;
-  std::vector<Rule> all = rules(settings);
+  std::vector<Rule> all = rules(run);
   all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
-                 settings.options.compile.strategy.value_or(of_ranks) != of_ranks, one_process});
+                 run.options.compile.strategy.value_or(of_ranks) != of_ranks, one_process});
   for (const Rule& rule : all) {
     const std::string_view why = frontier ? rule.not_for_graphs : rule.not_for_waves;
     if (rule.given && !why.empty()) {
@@ -149,13 +152,13 @@ Result<void> check_options_for(const RunSettings& settings, bool frontier) {
           fmt::format("{} does not apply to {} programs: {}", rule.name, frontier ? "frontier" : "wave", why),
           "leave it out");
     }
-    if (rule.given && (rule.limits & one_process) != 0 && settings.ranks) {
+    if (rule.given && (rule.limits & one_process) != 0 && run.ranks) {
       return failure(ErrorCode::invalid_usage,
                      fmt::format("{} does not work on several ranks yet", rule.name),
                      "leave it out, or run the program in one process, without mpirun");
     }
   }
-  if (settings.ranks && settings.program == standard_stream) {
+  if (run.ranks && run.program == standard_stream) {
     return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",
                    "give the program as a file that all ranks can read");
   }

@@ -3,39 +3,366 @@
 #include "app/arena.hpp"
 #include "app/plan.hpp"
 #include "app/run.hpp"
+#include "core/duration.hpp"
 #include "core/json.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace tidegate::app {
 namespace {
 
 using engine::Lane;
+using engine::SpanKind;
+using engine::TimelineSpan;
+using Rows = RunTable::Rows;
 
-using documents::JsonWriter;
+std::string time_text(std::uint64_t ns) {
+  return short_time_text(static_cast<double>(ns));
+}
 
-// Writes an array; `write` writes each item.
-template <class List, class Write>
-void list(JsonWriter& json, std::string_view key, const List& items, Write write) {
-  json.key(key);
-  json.open('[');
-  for (const auto& item : items) {
-    write(item);
+// Inside of it, `name` is text of a document, kernel or driver, and everything else is markup.
+std::string isolated(std::string_view name) {
+  return fmt::format("<bdi class=\"name\">{}</bdi>", xml_text(name));
+}
+
+std::string section(std::string_view id, std::string_view title, const std::string& body) {
+  return body.empty() ? ""
+                      : fmt::format("<section aria-labelledby=\"{0}\"><h2 id=\"{0}\">{1}</h2><div "
+                                    "id=\"{0}-body\">{2}</div></section>\n",
+                                    id, title, body);
+}
+
+std::string details(std::string_view title, const std::string& body) {
+  return fmt::format("<details><summary>{}</summary>{}</details>", title, body);
+}
+
+std::string scrolled(std::string_view name, const std::string& inside) {
+  return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>",
+                     name, inside);
+}
+
+std::string json_text(const documents::Record& record, const void* object) {
+  std::string json;
+  documents::encode(record, object, documents::Style::pretty, json);
+  return xml_lines(json);
+}
+
+std::string trimmed(std::string_view text) {
+  return std::string(text.substr(std::min(text.find_first_not_of(' '), text.size())));
+}
+
+// A table whose first row is its head. Columns of numbers stand at the right.
+std::string table(const Rows& rows) {
+  constexpr std::size_t most = 500;
+  std::string text = "<table>";
+  for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
+    text += "<tr>";
+    for (std::size_t column = 0; column < rows[i].size(); ++column) {
+      const std::string cell = trimmed(rows[i][column]);
+      const bool number = column != 0 && !cell.empty() && cell.find_first_not_of("0123456789.") == cell.npos;
+      text += fmt::format("<{0}{1}>{2}</{0}>", i == 0 || column == 0 ? "th" : "td",
+                          number ? " class=\"number\"" : "", xml_text(cell));
+    }
+    text += "</tr>\n";
   }
-  json.close(']');
+  return scrolled("table", text + "</table>") +
+         (rows.size() > most
+              ? fmt::format("<p class=\"soft small\">The first {} of {}.</p>", most - 1, rows.size() - 1)
+              : "");
 }
 
-template <class List>
-void list(JsonWriter& json, std::string_view key, const List& items) {
-  list(json, key, items, [&json](const auto& item) { json.value(item); });
+// Names and values.
+std::string facts(const Rows& rows) {
+  std::string text = "<dl class=\"facts\">";
+  for (const std::vector<std::string>& row : rows) {
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", xml_text(trimmed(row[0])), xml_text(row[1]));
+  }
+  return text + "</dl>";
 }
+
+struct Part {
+  std::string name;
+  std::uint64_t amount = 0;
+};
+
+// Parts of a whole as a bar with a legend; `form` makes texts of amounts.
+template <class Form>
+std::string part_bar(const std::vector<Part>& parts, Form form) {
+  std::uint64_t whole = 0;
+  for (const Part& part : parts) {
+    whole += part.amount;
+  }
+  std::string spans, legend;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string_view colour = picture_colours[i % picture_colours.size()];
+    const std::string text = fmt::format("{} {}", xml_text(parts[i].name), form(parts[i].amount));
+    spans += fmt::format("<span title=\"{}\" style=\"width:{:.2f}%;background:{}\"></span>",
+                         xml_attribute(parts[i].name + " " + form(parts[i].amount)),
+                         100.0 * static_cast<double>(parts[i].amount) /
+                             static_cast<double>(std::max<std::uint64_t>(whole, 1)),
+                         colour);
+    legend += fmt::format("<li><span class=\"swatch\" style=\"background:{}\"></span>{}</li>", colour, text);
+  }
+  return fmt::format("<div class=\"bar\">{}</div><ul class=\"legend\">{}</ul>", spans, legend);
+}
+
+std::string tile(std::string_view name, std::string_view field, double value, const std::string& shown,
+                 const std::string& rest) {
+  return fmt::format("<dl><dt>{}</dt><dd class=\"value\"><data value=\"{}\" data-field=\"{}\">{}</data></dd>"
+                     "<dd class=\"rest\">{}</dd></dl>\n",
+                     name, value, field, xml_text(shown), xml_text(rest));
+}
+
+// What a reader looks for first: the speed, the outputs, an iteration.
+std::string tiles(const engine::ReportHead& report, std::string_view other, std::string_view outputs,
+                  const std::string& verdict, std::string_view each, std::uint64_t iterations) {
+  std::string text;
+  if (const auto& compared = report.comparison) {
+    text += tile("Speed", "comparison.speedup", compared->speedup, fmt::format("{:.2f} ×", compared->speedup),
+                 fmt::format("as fast as {}; {:.2f} to {:.2f} with 95 % confidence", other,
+                             compared->speedup_low, compared->speedup_high));
+  }
+  text += fmt::format("<dl><dt>Outputs</dt><dd class=\"value\">{}</dd><dd class=\"rest\">{}</dd></dl>\n",
+                      xml_text(outputs), xml_text(verdict));
+  if (report.dispatch_ns != 0) {
+    const std::uint64_t launches = report.telemetry.kernel_launches;
+    text += fmt::format(
+        "<dl><dt>{}</dt><dd class=\"value\">{}</dd><dd class=\"rest\">{} of them in {} {}</dd></dl>\n", each,
+        short_time_text(static_cast<double>(report.dispatch_ns) /
+                        static_cast<double>(std::max<std::uint64_t>(iterations, 1))),
+        iterations, launches, launches == 1 ? "launch" : "launches");
+    text += tile("Dispatch", "backend_dispatch_ns", static_cast<double>(report.dispatch_ns),
+                 time_text(report.dispatch_ns), "from the first launch to the end of the last");
+  }
+  return text + tile("Wall time", "wall_time_ns", static_cast<double>(report.wall_time_ns),
+                     time_text(report.wall_time_ns), "with building, checking and files");
+}
+
+std::string notices(const engine::ReportHead& report) {
+  std::string text;
+  const auto add = [&text](std::string_view kind, std::string_view strong, std::string_view rest) {
+    text += fmt::format("<div class=\"notice {}\"><p><strong>{}</strong></p><p>{}</p></div>\n", kind,
+                        xml_text(strong), xml_text(rest));
+  };
+  if (report.error) {
+    add("bad\" id=\"error", report.error->message, report.error->fix);
+  }
+  for (const engine::StuckGroup& stuck : report.stuck_groups) {
+    add("bad",
+        fmt::format("Work-group {} waits in front of stage {} ({}), tile {}, iteration {}", stuck.group,
+                    stuck.stage, fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration),
+        fmt::format("{} is {}, not {}", stuck.counter, stuck.seen, stuck.expected));
+  }
+  for (const engine::Warning& warning : report.warnings) {
+    add("warn", warning.message, fmt::format("{} {}", warning.fix, warning.pointer));
+  }
+  return text;
+}
+
+std::string wall_time(const engine::ReportHead& report, std::vector<Part> parts) {
+  std::erase_if(parts, [](const Part& part) { return part.amount == 0; });
+  std::uint64_t known = 0;
+  for (const Part& part : parts) {
+    known += part.amount;
+  }
+  parts.push_back(
+      {"comparison, files and the rest", report.wall_time_ns - std::min(known, report.wall_time_ns)});
+  return "<h3>Wall time</h3>" + part_bar(parts, time_text);
+}
+
+// Every round of both ways a dot, the median a bar.
+std::string spread(const engine::Comparison& compared, std::string_view other) {
+  constexpr double left = 104, width = 560, row_height = 40;
+  const std::array<std::pair<std::string_view, const std::vector<double>*>, 2> ways{
+      {{"this run", &compared.run_rounds_ns}, {other, &compared.plain_rounds_ns}}};
+  double slowest = 1;
+  for (const auto& [name, rounds] : ways) {
+    for (const double ns : *rounds) {
+      slowest = std::max(slowest, ns);
+    }
+  }
+  const auto x = [slowest](double ns) { return left + (width - left - 12) * ns / slowest; };
+  std::string text =
+      fmt::format("<svg class=\"picture\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Times "
+                  "of each round\">",
+                  width, 2 * row_height + 24);
+  for (std::size_t row = 0; row < ways.size(); ++row) {
+    const auto& [name, rounds] = ways[row];
+    const double y = row_height * (static_cast<double>(row) + 0.5);
+    const double middle = row == 0 ? compared.run_ns : compared.plain_ns;
+    text += fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>", y + 4, xml_text(name));
+    for (const double ns : *rounds) {
+      text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\" fill=\"{}\" fill-opacity=\"0.55\"/>",
+                          x(ns), y, picture_colours[row]);
+    }
+    text += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{}\" width=\"4\" height=\"24\" rx=\"2\" fill=\"{}\"><title>median "
+        "{}</title></rect>\n",
+        x(middle) - 2, y - 12, picture_colours[row], short_time_text(middle));
+  }
+  return text +
+         fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\">0</text><text class=\"soft\" x=\"{}\" y=\"{}\" "
+                     "text-anchor=\"end\">{}</text></svg>",
+                     left, 2 * row_height + 18, width, 2 * row_height + 18, short_time_text(slowest));
+}
+
+std::string speed(const engine::ReportHead& report, const RunTable& made, std::string_view other) {
+  if (!report.comparison) {
+    return "";
+  }
+  std::string text;
+  for (const auto& row : made.rows) {
+    text += trimmed(row[0]) == "compared" ? fmt::format("<p>{}</p>", xml_text(row[1])) : "";
+  }
+  return text + spread(*report.comparison, other);
+}
+
+// The timeline: a picture stretched to the page; zoom.js moves its viewBox. Browsers cut coordinates above 2^25, so
+// these are parts of the run and not nanoseconds.
+
+// The text of a span: what, which iteration and tiles, how long.
+std::string span_text(const engine::Timeline& timeline, const TimelineSpan& span) {
+  std::string text = span.kind == SpanKind::wait
+                         ? fmt::format("waits in front of stage {}", span.stage.value_or(0))
+                     : span.kind == SpanKind::until ? "looks at until"
+                                                    : timeline.names[span.name];
+  text += fmt::format(", iteration {}", span.iteration);
+  if (span.tiles && span.tiles->count != 0) {
+    text += fmt::format(", {} from {}", plural(span.tiles->count, "tile"), span.tiles->first);
+  }
+  return fmt::format("{}: {} from {}", text, time_text(span.end_ns - span.begin_ns),
+                     time_text(span.begin_ns));
+}
+
+std::string timeline_part(const engine::Timeline& timeline, const std::vector<std::size_t>& colours) {
+  constexpr std::size_t most_lanes = 48, most_columns = 3000;
+  constexpr double lane_height = 20, left = 120, width = 1200, whole = 100'000;
+  std::vector<const Lane*> lanes;
+  std::uint64_t end = 1;
+  for (const Lane& lane : timeline.lanes) {
+    if (!lane.spans.empty()) {
+      lanes.push_back(&lane);
+      end = std::max(end, lane.spans.back().end_ns);
+    }
+  }
+  if (lanes.empty()) {
+    return "";
+  }
+  const std::size_t shown = std::min(lanes.size(), most_lanes);
+  const double column = static_cast<double>(end) /
+                        static_cast<double>(most_columns * std::min<std::size_t>(4, most_lanes / shown));
+  const double scale = whole / static_cast<double>(end);
+  std::string names, spans;
+  for (std::size_t row = 0; row < shown; ++row) {
+    const double top = lane_height * static_cast<double>(row);
+    names += fmt::format("<text class=\"soft\" x=\"0\" y=\"{}\">{}</text>\n", top + 13,
+                         xml_text(shortened_middle(lanes[row]->name, 18)));
+    const std::vector<TimelineSpan>& all = lanes[row]->spans;
+    for (std::size_t i = 0, next = 0; i < all.size(); i = next) {
+      // Spans that begin in one column and are narrower than it are drawn as one.
+      for (next = i + 1;
+           next < all.size() && static_cast<double>(all[next].end_ns - all[i].begin_ns) < column;) {
+        ++next;
+      }
+      const TimelineSpan& span = all[i];
+      const bool work = span.kind == SpanKind::work || span.kind == SpanKind::launch;
+      const std::string fill =
+          work ? fmt::format(" fill=\"{}\"",
+                             picture_colours[(span.name < colours.size() ? colours[span.name] : span.name) %
+                                             picture_colours.size()])
+               : fmt::format(" class=\"{}\"", engine::span_kind_names[static_cast<std::size_t>(span.kind)]);
+      spans += fmt::format(
+          "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"{}><title>{}{}</title></rect>\n",
+          scale * static_cast<double>(span.begin_ns), top + (work ? 2 : 4),
+          scale * std::max(static_cast<double>(all[next - 1].end_ns - span.begin_ns), column / 2),
+          work ? 15 : 11, fill, xml_text(span_text(timeline, span)),
+          next == i + 1 ? "" : fmt::format("; and {} more", next - i - 1));
+    }
+  }
+  const double height = lane_height * static_cast<double>(shown);
+  return fmt::format(
+             "<p>{}{}{}. <span class=\"soft\">{}</span></p>\n<p class=\"tools\"><button>+</button><button>−</button>"
+             "<button>Whole run</button><output id=\"range\" data-from=\"0\" data-to=\"{}\">0 to {}</output></p>\n",
+             plural(timeline.span_count(), "span"),
+             timeline.left_out == 0 ? "" : fmt::format(", {} more had no room", timeline.left_out),
+             shown == lanes.size() ? "" : fmt::format(", {} of {} lanes", shown, lanes.size()),
+             timeline.clock == engine::DeviceClock::none
+                 ? "Launches are timed by their events."
+                 : fmt::format("Work-groups read the clock {}.",
+                               engine::device_clock_names[static_cast<std::size_t>(timeline.clock)]),
+             end, time_text(end)) +
+         scrolled("Timeline",
+                  fmt::format(
+                      "<svg class=\"picture\" viewBox=\"0 0 {0} {1}\" width=\"100%\">\n{2}<svg id=\"lanes\" "
+                      "tabindex=\"0\" x=\"{3}\" y=\"0\" width=\"{4}\" height=\"{1}\" viewBox=\"0 0 {5} {1}\" "
+                      "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Timeline of the run\">\n{6}"
+                      "</svg></svg>",
+                      width, height, names, left, width - left, whole, spans)) +
+         "<p class=\"soft small\">Drag to move. In focus, the wheel and + − zoom, arrows move, 0 shows the whole "
+         "run. A title names each span.</p>";
+}
+
+// Graph programs: the frontier wave by wave, on a logarithmic scale.
+std::string frontier_part(const traversal::FrontierReport& report) {
+  constexpr double width = 1000, height = 220, left = 70, below = 24;
+  const std::vector<traversal::WaveRecord>& waves = report.waves;
+  if (waves.empty()) {
+    return "";
+  }
+  std::uint32_t widest = 10;
+  for (const traversal::WaveRecord& wave : waves) {
+    widest = std::max(widest, wave.vertices);
+  }
+  const double high = std::log10(static_cast<double>(widest));
+  const auto y = [high](double count) {
+    return height - below - (height - below - 8) * (std::log10(count) + 0.15) / (high + 0.15);
+  };
+  std::string text = fmt::format("<svg class=\"picture\" viewBox=\"0 0 {} {}\" width=\"100%\" role=\"img\" "
+                                 "aria-label=\"Vertices of each wave\">\n",
+                                 width, height);
+  for (double power = 1; power <= static_cast<double>(widest); power *= 10) {
+    text += fmt::format(
+        "<line class=\"repeats\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" opacity=\"0.3\"/>"
+        "<text class=\"soft\" x=\"{3}\" y=\"{2:.1f}\" text-anchor=\"end\">{4:.0f}</text>\n",
+        left, width, y(power), left - 6, power);
+  }
+  constexpr std::size_t most_columns = 900;
+  const std::size_t each = (waves.size() + most_columns - 1) / most_columns;
+  const double step = (width - left) * static_cast<double>(each) / static_cast<double>(waves.size());
+  for (std::size_t i = 0; i < waves.size(); i += each) { // a column shows its widest wave
+    const auto last = waves.begin() + static_cast<std::ptrdiff_t>(std::min(i + each, waves.size()));
+    const traversal::WaveRecord& wave =
+        *std::max_element(waves.begin() + static_cast<std::ptrdiff_t>(i), last,
+                          [](const auto& a, const auto& b) { return a.vertices < b.vertices; });
+    const double top = y(std::max(1U, wave.vertices));
+    text += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"><title>wave {}: {} vertices, "
+        "{} edges scanned, {} ({}){}{}</title></rect>\n",
+        left + step * static_cast<double>(i / each), top, std::max(1.0, step - 0.5), height - below - top,
+        picture_colours[static_cast<std::size_t>(wave.topology) % picture_colours.size()], wave.wave,
+        wave.vertices, wave.scanned_edges, policy::name(wave.topology), policy::name(wave.rule),
+        wave.alone ? ", by one work-group" : "", wave.time_ns ? ", " + time_text(*wave.time_ns) : "");
+  }
+  return text +
+         fmt::format(
+             "<text class=\"soft\" x=\"{}\" y=\"{}\">wave 0</text><text class=\"soft\" x=\"{}\" y=\"{}\" "
+             "text-anchor=\"end\">wave {}</text></svg>\n<p class=\"soft small\">Vertices of each wave's "
+             "frontier; colours are topologies.</p>",
+             left, height - 6, width, height - 6, waves.back().wave);
+}
+
+// Wave programs.
 
 // Returns the place of each wave's colour: waves of a small program have one each, those of a large one share their op's.
 std::vector<std::size_t> colours_of(const engine::ProgramSummary& program) {
@@ -49,103 +376,177 @@ std::vector<std::size_t> colours_of(const engine::ProgramSummary& program) {
   return colours;
 }
 
-void write_rows(JsonWriter& json, std::string_view key, const RunTable::Rows& rows) {
-  list(json, key, rows, [&json](const std::vector<std::string>& row) {
-    json.open('[');
-    for (const std::string& cell : row) {
-      json.value(cell);
-    }
-    json.close(']');
-  });
-}
-
-void write_program(const engine::ProgramSummary& program, JsonWriter& json) {
-  json.open('{');
-  json.key("waves");
-  json.open('[');
-  const std::vector<std::size_t> colours = colours_of(program);
+// The colour of each name of a timeline: that of its first wave.
+std::vector<std::size_t> span_colours(const engine::Timeline& timeline,
+                                      const engine::ProgramSummary& program) {
+  const std::vector<std::size_t> of_waves = colours_of(program);
+  std::map<std::string, std::size_t> of_texts;
   for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    const engine::WaveSummary& wave = program.waves[i];
-    json.open('{');
-    json.member("name", wave.name);
-    json.member("text", wave.text);
-    json.member("op", wave.op);
-    json.member("tiles", wave.tiles);
-    json.member("colour", colours[i]);
-    json.close('}');
+    of_texts.emplace(program.waves[i].text, of_waves[i]);
   }
-  json.close(']');
-  list(json, "windows", program.windows, [&](const engine::WindowSummary& window) {
-    json.open('{');
-    json.member("text", window.text);
-    list(json, "waves", window.waves);
-    json.close('}');
-  });
-  list(json, "dependencies", program.dag.dependencies, [&](const planning::Dependency& dependency) {
-    json.open('[');
-    json.value(dependency.before);
-    json.value(dependency.after);
-    json.close(']');
-  });
-  json.member("derived", program.derived);
-  list(json, "buffers", program.buffers, [&](const engine::BufferSummary& buffer) {
-    json.open('{');
-    json.member("name", buffer.name);
-    json.member("bytes", buffer.bytes);
-    json.member("place", engine::memory_kind_names[static_cast<std::size_t>(buffer.memory)]);
-    json.member("offset", buffer.offset);
-    json.member("lower", buffer.alive.lower);
-    json.member("upper", buffer.alive.upper);
-    json.close('}');
-  });
-  json.member("budget_bytes", program.budget_bytes);
-  json.member("budget_given", program.budget_given);
-  list(json, "reasons", program.reasons, [&](const policy::ExplanationStep& step) {
-    json.open('[');
-    json.value(step.step);
-    json.value(step.outcome);
-    json.value(step.because);
-    json.close(']');
-  });
-  json.close('}');
+  for (const engine::WindowSummary& window : program.windows) {
+    of_texts.emplace(window.text, window.waves.empty() ? 0 : of_waves[window.waves.front()]);
+  }
+  std::vector<std::size_t> colours;
+  for (const std::string& name : timeline.names) {
+    const auto found = of_texts.find(of_texts.contains(name) ? name : name.substr(0, name.find(" + ")));
+    colours.push_back(found == of_texts.end() ? 0 : found->second);
+  }
+  return colours;
 }
 
-// Writes nine numbers for each span. Two are differences from the previous span: the begin counts from its end, the iteration
-// from its iteration.
-void write_lanes(const std::vector<Lane>& lanes, JsonWriter& json) {
-  list(json, "lanes", lanes, [&](const Lane& lane) {
-    json.open('{');
-    json.member("name", lane.name);
-    std::uint64_t end = 0;
-    std::int64_t iteration = 0;
-    list(json, "spans", lane.spans, [&](const engine::TimelineSpan& span) {
-      json.value(static_cast<int>(span.kind));
-      json.value(span.name);
-      json.value(static_cast<std::int64_t>(span.begin_ns) - static_cast<std::int64_t>(end));
-      json.value(span.end_ns - span.begin_ns);
-      json.value(static_cast<std::int64_t>(span.iteration) - iteration);
-      json.value(span.stage ? static_cast<std::int64_t>(*span.stage) : -1);
-      const engine::TileRun tiles = span.tiles.value_or(engine::TileRun{});
-      json.value(tiles.first);
-      json.value(tiles.step);
-      json.value(tiles.count);
-      end = span.end_ns;
-      iteration = span.iteration;
-    });
-    json.close('}');
-  });
+std::string plan_part(const documents::RunReportDocument& document) {
+  const engine::ProgramSummary& program = document.report.program;
+  PlannedDag planned{.named = {.dag = program.dag, .names = {}, .iterations = program.most_iterations},
+                     .plan = memory_plan(document.plan)};
+  Rows rows{{"wave", "op", "tiles", "group"}};
+  for (const engine::WaveSummary& wave : program.waves) {
+    planned.named.names.push_back(wave.name);
+    planned.named.sections.push_back(wave.section);
+  }
+  if (planned.plan.order.empty()) {
+    return "";
+  }
+  for (std::size_t group = 0; group < planned.plan.group_count(); ++group) {
+    for (const std::uint32_t wave : planned.plan.group(group)) {
+      rows.push_back({program.waves[wave].name, program.waves[wave].op,
+                      std::to_string(program.waves[wave].tiles), std::to_string(group)});
+    }
+  }
+  return scrolled("Picture of the plan",
+                  plan_svg(planned, {.planner = document.plan.planner}, colours_of(program))) +
+         fmt::format("<p class=\"soft small\">{}</p>",
+                     program.derived ? "Dependencies follow from what the kernels read and write."
+                                     : "Dependencies are those that the program lists.") +
+         details("Waves in words", table(rows));
 }
 
-void write_timeline(const engine::Timeline& timeline, JsonWriter& json) {
-  json.open('{');
-  json.member("clock", engine::device_clock_names[static_cast<std::size_t>(timeline.clock)]);
-  json.member("left_out", timeline.left_out);
-  json.key("until_met_ns");
-  timeline.until_met_ns ? json.value(*timeline.until_met_ns) : json.verbatim("null");
-  list(json, "kinds", engine::span_kind_names);
-  list(json, "names", timeline.names);
-  write_lanes(timeline.lanes, json);
-  json.close('}');
+std::string memory_part(const engine::RunReport& report) {
+  const engine::MemoryReport& memory = report.memory;
+  PlannedArena planned{
+      .lifetimes = {},
+      .plan = {.height_bytes = memory.arena_bytes, .lower_bound_bytes = memory.lower_bound_bytes}};
+  Rows rows{{"buffer", "bytes", "offset", "alive"}};
+  for (const engine::BufferSummary& buffer : report.program.buffers) {
+    const bool in_arena = buffer.memory == engine::MemoryKind::arena;
+    if (in_arena) {
+      planned.lifetimes.buffers.push_back({.id = Identifier(buffer.name), .lifetime = buffer.alive});
+      planned.plan.offsets.push_back(buffer.offset);
+    }
+    rows.push_back({buffer.name, std::to_string(buffer.bytes),
+                    in_arena
+                        ? std::to_string(buffer.offset)
+                        : std::string(engine::memory_kind_names[static_cast<std::size_t>(buffer.memory)]),
+                    fmt::format("in groups {} to {}", buffer.alive.lower, buffer.alive.upper - 1)});
+  }
+  std::string text;
+  if (!planned.plan.offsets.empty() && memory.arena_bytes != 0) {
+    text = scrolled(
+        "Picture of the arena",
+        arena_svg(planned, fmt::format("arena of {}, {} without sharing, over the groups of the plan",
+                                       bytes_text(memory.arena_bytes), bytes_text(memory.sum_bytes))));
+  }
+  text += fmt::format(
+      "<p class=\"soft small\">Arena {}, images {}, tables {}{}.</p>", bytes_text(memory.arena_bytes),
+      bytes_text(memory.image_bytes), bytes_text(memory.table_bytes),
+      report.program.budget_bytes == 0 ? ""
+                                       : fmt::format("; budget {}", bytes_text(report.program.budget_bytes)));
+  return rows.size() == 1 ? "" : text + details("Buffers in words", table(rows));
+}
+
+std::string policy_part(const documents::RunReportDocument& document) {
+  const policy::LaunchRecommendation& launch = document.report.recommendation;
+  Rows steps{{"decision", "outcome", "because"}};
+  for (const policy::ExplanationStep& step : document.report.program.reasons) {
+    steps.push_back({step.step, step.outcome, step.because});
+  }
+  return fmt::format("<p><strong>{}</strong> in {} mode, {} of {}, queue {}</p>",
+                     policy::name(launch.topology), policy::name(launch.execution_mode),
+                     plural(launch.geometry.dispatch_grid[0], "work-group"), launch.geometry.workgroup_size_x,
+                     policy::name(launch.pressure)) +
+         details("Decisions", table(steps)) +
+         details("Evidence",
+                 fmt::format("<pre>{}</pre>", json_text(documents::Description<documents::Evidence>::record,
+                                                        &document.evidence)));
+}
+
+// A word as a shell takes it for that word.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    c == '\'' ? quoted += "'\\''" : quoted += c;
+  }
+  return quoted + '\'';
+}
+
+std::string again_part(const engine::ReportHead& report, const PageOrigin& origin) {
+  std::vector<std::string> words;
+  std::ranges::transform(origin.command, std::back_inserter(words), shell_word);
+  Rows files;
+  for (const engine::WrittenFile& file : report.files_written) {
+    files.push_back({file.file, fmt::format("{}, {}", file.what, bytes_text(file.bytes))});
+  }
+  return fmt::format("<pre id=\"command\" tabindex=\"0\">{}</pre>",
+                     xml_text(fmt::format("{}", fmt::join(words, " ")))) +
+         (files.empty() ? "<p class=\"soft\">No other file was written.</p>" : facts(files));
+}
+
+// Puts parts into page.html.
+template <class Document>
+std::string page_of(const Document& document, const engine::ReportHead& report, const RunTable& made,
+                    const PageOrigin& origin, const std::string& body) {
+  const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
+  const bool good = report.status == engine::RunStatus::done || report.status == engine::RunStatus::planned ||
+                    report.status == engine::RunStatus::checked;
+  std::string words(status);
+  std::ranges::replace(words, '_', ' ');
+  const std::string heading = fmt::format(
+      "<p class=\"over\">tidegate run</p>\n<h1>{}<span id=\"status\" class=\"badge {}\">{}</span></h1>\n"
+      "<p id=\"lead\">{}{}.</p>",
+      isolated(origin.program), good ? "good" : "bad", words, xml_text(made.headline),
+      report.device ? " on " + xml_text(report.device->name) : "");
+  const std::string data = script_safe(documents::encode(document, documents::Style::compact));
+  const std::string footer = fmt::format(
+      "Made by tidegate {}. Everything on this page is in it: nothing is fetched.", xml_text(origin.version));
+  const std::array<std::pair<std::string_view, std::string_view>, 6> parts{{{"{{style}}", page_style()},
+                                                                            {"{{heading}}", heading},
+                                                                            {"{{body}}", body},
+                                                                            {"{{footer}}", footer},
+                                                                            {"{{data}}", data},
+                                                                            {"{{script}}", page_script()}}};
+  std::string page;
+  std::string_view rest = page_html();
+  for (const auto& [mark, part] : parts) { // in the order in which the page has them
+    const std::size_t at = rest.find(mark);
+    page += rest.substr(0, at);
+    page += part;
+    rest.remove_prefix(at + mark.size());
+  }
+  return page += rest;
+}
+
+// The parts that pages of both kinds of programs have, above those of their kind.
+std::string first_parts(const engine::ReportHead& report, const RunTable& made, std::string_view other,
+                        const std::string& figures, const std::vector<Part>& times) {
+  return notices(report) +
+         fmt::format("<div class=\"figures\">{}</div>\n<div class=\"columns\">\n", figures) +
+         section("how", "How it ran",
+                 facts(made.rows) + (report.dispatch_ns == 0 ? "" : wall_time(report, times))) +
+         section("speed", fmt::format("Against {}", other), speed(report, made, other)) + "</div>\n";
+}
+
+std::string row_text(const RunTable& made, std::string_view name) {
+  for (const auto& row : made.rows) {
+    if (trimmed(row[0]) == name) {
+      return row[1];
+    }
+  }
+  return "";
 }
 
 } // namespace
@@ -167,100 +568,69 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
-// `document` contains `report`. `program` is null for a graph program.
-template <class Document>
-static std::string data_of(const Document& document, const engine::ReportHead& report, const RunTable& table,
-                           const engine::ProgramSummary* program, const PageOrigin& origin) {
-  std::string text;
-  JsonWriter json(text);
-  json.open('{');
-  json.member("program_file", origin.program);
-  list(json, "command", origin.command);
-  json.member("version", origin.version);
-  json.key("report");
-  json.verbatim(documents::encode(document, documents::Style::compact));
-  json.member("headline", table.headline);
-  write_rows(json, "rows", table.rows);
-  write_rows(json, "waves", table.waves);
-  json.key("program");
-  program == nullptr ? json.verbatim("null") : write_program(*program, json);
-  json.key("timeline");
-  report.timeline ? write_timeline(*report.timeline, json) : json.verbatim("null");
-  json.close('}');
-  return text;
-}
-
-std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin) {
-  constexpr std::size_t most_waves = 500;
-  return data_of(document, document.report, run_rows(document, most_waves), &document.report.program, origin);
-}
-
-std::string page_data(const traversal::FrontierReport& report, const PageOrigin& origin) {
-  return data_of(report, report, run_rows(report), nullptr, origin);
-}
-
-// Returns a part of the page that scrolls.
-static std::string scrolled(std::string_view name, const std::string& picture) {
-  return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>",
-                     name, picture);
-}
-
-static std::string plan_picture(const documents::RunReportDocument& document) {
-  const engine::ProgramSummary& program = document.report.program;
-  PlannedDag planned{.named = {.dag = program.dag, .names = {}, .iterations = program.most_iterations},
-                     .plan = memory_plan(document.plan)};
-  for (const engine::WaveSummary& wave : program.waves) {
-    planned.named.names.push_back(wave.name);
-    planned.named.sections.push_back(wave.section);
-  }
-  return planned.plan.order.empty()
-             ? ""
-             : scrolled("Picture of the plan",
-                        plan_svg(planned, {.planner = document.plan.planner}, colours_of(program)));
-}
-
-static std::string memory_picture(const engine::RunReport& report) {
-  const auto& [arena, sum] = std::pair(report.memory.arena_bytes, report.memory.sum_bytes);
-  PlannedArena planned{.lifetimes = {},
-                       .plan = {.height_bytes = arena, .lower_bound_bytes = report.memory.lower_bound_bytes}};
-  for (const engine::BufferSummary& buffer : report.program.buffers) {
-    if (buffer.memory == engine::MemoryKind::arena) {
-      planned.lifetimes.buffers.push_back({.id = Identifier(buffer.name), .lifetime = buffer.alive});
-      planned.plan.offsets.push_back(buffer.offset);
-    }
-  }
-  return planned.plan.offsets.empty() || arena == 0
-             ? ""
-             : scrolled("Picture of the arena",
-                        arena_svg(planned,
-                                  fmt::format("arena of {}, {} without sharing, over the groups of the plan",
-                                              bytes_text(arena), bytes_text(sum))));
-}
-
-static std::string page_of(std::string_view given, std::string_view plan, std::string_view memory) {
-  const std::string data = script_safe(given);
-  const std::array<std::pair<std::string_view, std::string_view>, 5> parts{{{"{{style}}", page_style()},
-                                                                            {"{{plan}}", plan},
-                                                                            {"{{memory}}", memory},
-                                                                            {"{{data}}", data},
-                                                                            {"{{script}}", page_script()}}};
-  std::string page;
-  std::string_view rest = page_html();
-  for (const auto& [mark, part] : parts) { // in the order in which the page has them
-    const std::size_t at = rest.find(mark);
-    page += rest.substr(0, at);
-    page += part;
-    rest.remove_prefix(at + mark.size());
-  }
-  return page += rest;
-}
-
 std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin) {
-  return page_of(page_data(document, origin), plan_picture(document), memory_picture(document.report));
+  constexpr std::size_t most_waves = 500;
+  constexpr std::string_view other = "plain launches";
+  const engine::RunReport& report = document.report;
+  const RunTable made = run_rows(document, most_waves);
+  const std::string verdict = row_text(made, "outputs");
+  const bool first_equal = report.first_run && report.first_run->equal;
+  const std::string_view outputs = report.output_parity ? report.output_parity->equal ? "equal" : "different"
+                                   : first_equal        ? "equal"
+                                                        : "not compared";
+  std::vector<Part> times{{"planning", report.queue_plan_ns},
+                          {"building kernels", report.build_ns},
+                          {"filling memory", report.queue_publish_ns},
+                          {"dispatch", report.dispatch_ns},
+                          {"reading back", report.read_back_ns}};
+  if (report.first_run) {
+    times.push_back({"first run", report.first_run->elapsed_ns});
+  }
+  const engine::ProgramSummary& program = report.program;
+  std::string body = first_parts(
+      report, made, other, tiles(report, other, outputs, verdict, "An iteration", report.iterations), times);
+  body += section("timeline", "Timeline",
+                  report.timeline ? timeline_part(*report.timeline, span_colours(*report.timeline, program))
+                                  : "");
+  body += section("waves", "Where the time went", made.waves.empty() ? "" : table(made.waves));
+  body += section("plan", "Plan", plan_part(document));
+  body += section("memory", "Memory", memory_part(report));
+  body += section("policy", "Recommendation", policy_part(document));
+  body += section("again", "Run it again", again_part(report, origin));
+  return page_of(document, report, made, origin, body);
 }
 
 std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin) {
-  return page_of(page_data(report, origin), "", "");
+  constexpr std::string_view other = "a launch for each step";
+  const RunTable made = run_rows(report);
+  const std::string_view outputs =
+      report.verification ? report.verification->right ? "right" : "wrong" : "not verified";
+  std::vector<Part> times{{"reading the graph", report.load_ns},       {"building kernels", report.build_ns},
+                          {"filling memory", report.queue_publish_ns}, {"dispatch", report.dispatch_ns},
+                          {"reading back", report.read_back_ns},       {"checking", report.verify_ns}};
+  std::string figures =
+      tiles(report, other, outputs, row_text(made, "result"), "A wave", report.summary.waves);
+  if (report.answer && report.answer->reached) {
+    figures +=
+        tile("Reached", "answer.reached", static_cast<double>(*report.answer->reached),
+             std::to_string(*report.answer->reached), fmt::format("of {} vertices", report.graph.vertices));
+  }
+  std::string body = first_parts(report, made, other, figures, times);
+  body += section("frontier", "Frontier, wave by wave", frontier_part(report));
+  std::vector<std::size_t> colours;
+  for (std::size_t i = 0; report.timeline && i < report.timeline->names.size(); ++i) {
+    const auto found = std::ranges::find(policy::topology_names, report.timeline->names[i]);
+    colours.push_back(static_cast<std::size_t>(found - policy::topology_names.begin()));
+  }
+  body += section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, colours) : "");
+  body += section("waves", "Where the time went", made.waves.empty() ? "" : table(made.waves));
+  std::vector<Part> parts;
+  for (const traversal::MemoryPart& part : report.memory.parts) {
+    parts.push_back({part.name, part.bytes});
+  }
+  body += section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
+  body += section("again", "Run it again", again_part(report, origin));
+  return page_of(report, report, made, origin, body);
 }
 
 } // namespace tidegate::app

@@ -1,5 +1,5 @@
-// `tidegate run --report`: writes a run as one HTML page that loads no other files. Its parts are the files under
-// report_page/, embedded at build time; its script shows the data, which is one block of JSON in the page.
+// `tidegate run --report`: writes a run as one HTML page that loads no other files and needs no script to be read. Its
+// frame is in the files under report_page/, embedded at build time; a block of JSON in it has the whole report.
 #pragma once
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
@@ -13,7 +13,7 @@ namespace tidegate::app {
 // Return the embedded text of the files under report_page/.
 std::string_view page_html();
 std::string_view page_style();
-std::string_view page_script(); // all script files, concatenated
+std::string_view page_script();
 
 struct PageOrigin {
   std::string program;              // its name in messages
@@ -21,11 +21,7 @@ struct PageOrigin {
   std::string version;              // of the tool
 };
 
-// Encodes the data of a page as JSON: the report, the outline of a wave program, and the timeline in arrays of numbers.
-std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin);
-std::string page_data(const traversal::FrontierReport& report, const PageOrigin& origin);
-
-// Return the HTML page that shows the data of page_data().
+// Return the page of a report.
 std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
 std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin);
 

@@ -58,7 +58,7 @@ std::string program_folder(const std::string& program_path) {
   return folder.empty() ? "." : folder.string();
 }
 
-documents::RunReportDocument run_document(engine::RunReport report, const PlanOptions& plan_options) {
+documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options) {
   documents::RunReportDocument document;
   document.plan = plan_to_document(report.plan, plan_options);
   document.evidence = {.topology = report.topology_evidence,
@@ -69,47 +69,59 @@ documents::RunReportDocument run_document(engine::RunReport report, const PlanOp
   return document;
 }
 
-Result<void> read_text(RunSettings& settings) {
-  TIDEGATE_TRY(DocumentText read, read_document(settings.program, settings.parameters));
-  settings.text = std::move(read.json);
-  settings.written = std::move(read.written);
+const documents::Document& description_of(const documents::RunReportDocument& /*report*/,
+                                          const RunRequest& request) {
+  return request.explain || request.options.compile.dry_run
+             ? documents::DocumentOf<documents::RunReportDocument>::document
+             : documents::brief_run_report;
+}
+
+const documents::Document& description_of(const traversal::FrontierReport& /*report*/,
+                                          const RunRequest& /*request*/) {
+  return documents::DocumentOf<traversal::FrontierReport>::document;
+}
+
+Result<void> read_text(Run& run) {
+  TIDEGATE_TRY(DocumentText read, read_document(run.program, run.parameters));
+  run.text = std::move(read.json);
+  run.written = std::move(read.written);
   return {};
 }
 
 // tidegate writes the program of `run ALGORITHM GRAPH`, so its errors point to the graph's file or an option.
-static void place_in_command(Error& error, const RunSettings& settings) {
+static void place_in_command(Error& error, const Run& run) {
   const std::string pointer = error.pointer.value_or("");
   if (!error.source) {
-    error.source = pointer.starts_with("/sources") ? "--set source" : display_name(settings.graph);
+    error.source = pointer.starts_with("/sources") ? "--set source" : display_name(run.graph);
     error.line = error.column = std::nullopt;
   }
   error.pointer.reset();
   for (Error& other : error.others) {
-    place_in_command(other, settings);
+    place_in_command(other, run);
   }
 }
 
-Error at_program(Error error, const RunSettings& settings) {
-  if (!settings.graph.empty()) {
-    place_in_command(error, settings);
+Error at_program(Error error, const Run& run) {
+  if (!run.graph.empty()) {
+    place_in_command(error, run);
     return error;
   }
-  if (settings.changed) {
+  if (run.changed) {
     if (!error.source) { // lines of the text are not those of the file
-      error.source = display_name(settings.program);
+      error.source = display_name(run.program);
       error.line.reset();
       error.column.reset();
     }
     return error;
   }
-  return at_document(std::move(error), settings.program, settings.text, settings.written);
+  return at_document(std::move(error), run.program, run.text, run.written);
 }
 
-ProgressStyle progress_style(const RunSettings& settings) {
-  if (errors_are_json() || settings.quiet || ranks::launched().rank != 0) {
+ProgressStyle progress_style(const RunRequest& request) {
+  if (errors_are_json() || is_quiet() || ranks::launched().rank != 0) {
     return ProgressStyle::none;
   }
-  return settings.verbose             ? ProgressStyle::lines
+  return request.verbose              ? ProgressStyle::lines
          : is_terminal(STDERR_FILENO) ? ProgressStyle::line
                                       : ProgressStyle::none;
 }
@@ -145,156 +157,125 @@ std::vector<std::string> own_command() {
   return words;
 }
 
-documents::RunReportDocument document_of(const engine::RunReport& report, const RunSettings& settings) {
-  return run_document(report, settings.plan_options);
-}
-
-const traversal::FrontierReport& document_of(const traversal::FrontierReport& report, const RunSettings&) {
-  return report;
-}
-
 // Writes the trace, then the page, and adds each to the report's files; the page does not list itself.
 template <class Report>
-Result<void> write_trace_and_page(Report& report, const RunSettings& settings) {
+Result<void> write_trace_and_page(Report& report, const Run& run) {
   const std::string program =
-      display_name(settings.program) + (settings.graph.empty() ? "" : ' ' + display_name(settings.graph));
+      display_name(run.program) + (run.graph.empty() ? "" : ' ' + display_name(run.graph));
   if (report.trace) {
     TIDEGATE_CHECK(write_text(report.trace->file, trace_json(*report.timeline, program)));
     report.files_written.push_back(engine::written_file(report.trace->file, "trace"));
   }
-  if (!settings.options.page.empty()) {
+  if (!run.options.page.empty()) {
     const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};
-    TIDEGATE_CHECK(write_text(settings.options.page, report_page(document_of(report, settings), origin)));
-    report.files_written.push_back(engine::written_file(settings.options.page, "page"));
+    TIDEGATE_CHECK(write_text(run.options.page, report_page(document_of(report, run.plan_options), origin)));
+    report.files_written.push_back(engine::written_file(run.options.page, "page"));
   }
   return {};
 }
 
+// Times differ from one dry run to the next, and no one reads them.
+template <class Report>
+void leave_out_times(Report& report) {
+  report.wall_time_ns = report.queue_plan_ns = report.lineage_ns = report.build_ns = 0;
+  if constexpr (requires { report.load_ns; }) {
+    report.load_ns = 0;
+  }
+}
+
 // Prints the report of a program of either kind.
 template <class Report>
-Result<ExitCode> write_report(Report report, const RunSettings& settings) {
-  for (std::size_t i = 0; i < report.warnings.size() && !settings.quiet; ++i) {
-    print_warning(report.warnings[i], settings.program);
+Result<ExitCode> write_report(Report report, const Run& run) {
+  if (report.status == engine::RunStatus::planned) {
+    leave_out_times(report);
   }
-  TIDEGATE_CHECK(write_trace_and_page(report, settings));
-  const auto& document = document_of(report, settings);
-  auto written =
-      write_document(settings.output, settings.format, document,
-                     [](const auto& made, bool colour) { return run_table(run_rows(made), colour); });
+  for (const engine::Warning& warning : report.warnings) {
+    print_warning(warning, run.program);
+  }
+  TIDEGATE_CHECK(write_trace_and_page(report, run));
+  const auto& document = document_of(report, run.plan_options);
+  auto written = write_document(
+      run.output, run.format, document,
+      [](const auto& made, bool colour) { return run_table(run_rows(made), colour); },
+      description_of(document, run));
   if (written && report.error) {
-    print_error(at_program(*report.error, settings));
+    print_error(at_program(*report.error, run));
     return exit_code(*report.error);
   }
   return written;
 }
 
 // Returns the text of a program for an algorithm and a graph; empty if these are not given.
-Result<std::string> graph_program(RunSettings& settings) {
+Result<std::string> graph_program(Run& run) {
   const bool algorithm =
-      std::ranges::find(graphs::built_in_algorithms, settings.program) != graphs::built_in_algorithms.end();
+      std::ranges::find(graphs::built_in_algorithms, run.program) != graphs::built_in_algorithms.end();
   std::error_code unknown;
-  if (settings.graph.empty() && algorithm && !std::filesystem::exists(settings.program, unknown)) {
-    return failure(ErrorCode::invalid_usage, fmt::format("{} needs a graph", settings.program),
-                   fmt::format("give its file, as in `tidegate run {} roads.mtx`", settings.program));
+  if (run.graph.empty() && algorithm && !std::filesystem::exists(run.program, unknown)) {
+    return failure(ErrorCode::invalid_usage, fmt::format("{} needs a graph", run.program),
+                   fmt::format("give its file, as in `tidegate run {} roads.mtx`", run.program));
   }
-  if (settings.graph.empty()) {
-    if (settings.sources.empty() && !settings.undirected) {
+  if (run.graph.empty()) {
+    if (run.sources.empty() && !run.undirected) {
       return std::string();
     }
     return failure(ErrorCode::invalid_usage,
                    fmt::format("{} works only with `run ALGORITHM GRAPH`",
-                               settings.undirected ? "--set undirected" : "--set source"),
+                               run.undirected ? "--set undirected" : "--set source"),
                    "name both, as in `tidegate run bfs roads.mtx --set source=5`");
   }
-  if (!settings.parameters.empty()) {
+  if (!run.parameters.empty()) {
     return failure(ErrorCode::invalid_usage,
                    "--param cannot be combined with an algorithm and a graph, which have no parameters",
                    "leave it out");
   }
   if (!algorithm) {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("{} is not an algorithm", in_quotes(settings.program)),
+    return failure(ErrorCode::invalid_usage, fmt::format("{} is not an algorithm", in_quotes(run.program)),
                    fmt::format("give one of {} in front of a graph", one_of(graphs::built_in_algorithms)));
   }
-  settings.options.scope = PathScope::anywhere; // the user named the graph
+  run.options.scope = PathScope::anywhere; // the user named the graph
   std::string file;
-  documents::append_string(file, settings.graph == standard_stream ? "/dev/stdin" : settings.graph);
+  documents::append_string(file, run.graph == standard_stream ? "/dev/stdin" : run.graph);
   return fmt::format(R"({{"graph":{{"file":{},"ids":"file"{}}},"algorithm":"{}","sources":[{}]}})", file,
-                     settings.undirected ? R"(,"undirected":true)" : "", settings.program,
-                     fmt::join(settings.sources, ","));
+                     run.undirected ? R"(,"undirected":true)" : "", run.program, fmt::join(run.sources, ","));
 }
 
-Result<void> read_plan(RunSettings& settings) {
-  if (!settings.plan) {
+Result<void> read_plan(Run& run) {
+  if (!run.plan) {
     return {};
   }
-  if (*settings.plan == "-" && settings.program == "-") {
+  if (*run.plan == "-" && run.program == "-") {
     return failure(ErrorCode::invalid_usage, "standard input cannot be the plan and the program",
                    "name a file for one of them");
   }
-  TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*settings.plan));
-  settings.options.compile.plan = memory_plan(plan);
-  settings.plan_options.planner = plan.planner;
-  settings.plan_options.objective = plan.objective.value_or(settings.plan_options.objective);
+  TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*run.plan));
+  run.options.compile.plan = memory_plan(plan);
+  run.plan_options.planner = plan.planner;
+  run.plan_options.objective = plan.objective.value_or(run.plan_options.objective);
   return {};
 }
 
-// Returns nullopt for 0, which stands for an option that is not given. Larger values become 2^32 - 1.
-std::optional<std::uint32_t> optional_u32(std::uint64_t value) {
-  return value == 0 ? std::nullopt
-                    : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
-}
-
-bool needs_device(const RunSettings& settings) {
-  return !settings.options.compile.dry_run || !settings.selector.empty();
+bool needs_device(const Run& run) {
+  return !run.options.compile.dry_run || !run.selector.empty();
 }
 
 // Returns the device, or nullopt for a dry run without --device.
-Result<std::optional<device::DeviceInfo>> device_of(RunSettings& settings, engine::Monitor& monitor) {
-  if (!needs_device(settings)) {
+Result<std::optional<device::DeviceInfo>> device_of(Run& run, engine::Monitor& monitor) {
+  if (!needs_device(run)) {
     return std::nullopt;
   }
   monitor.begin(engine::Activity::asking);
-  if (settings.device) {
-    return settings.device;
+  if (run.device) {
+    return run.device;
   }
-  TIDEGATE_TRY(auto found, find_device(settings));
+  TIDEGATE_TRY(auto found, find_device(run));
   return found;
 }
 
-// Judges the times against the baseline, and writes them to the files that --export names.
+// Writes the times to the file of --times.
 template <class Report>
-Result<void> write_timings(Report& report, const RunSettings& settings) {
+Result<void> write_timings(Report& report, const Run& run) {
   const auto timings = timings_of(report);
-  if (!timings) {
-    return {}; // the run was not done, and its report says why
-  }
-  if (settings.earlier) {
-    report.baseline = against_baseline(*timings, *settings.earlier, settings.baseline);
-    if (!report.baseline) {
-      return failure(ErrorCode::invalid_usage,
-                     fmt::format("too few rounds to compare: {} of this run, {} of the baseline",
-                                 timings->run_ns.size(), settings.earlier->run_ns.size()),
-                     "give --compare 9 in both runs");
-    }
-    if (auto same = refuse_other_work(*timings, *settings.earlier); !same) {
-      if (settings.fail_slower) {
-        return same;
-      }
-      report.warnings.push_back({.message = same.error().message, .fix = same.error().fix, .pointer = ""});
-    }
-    const RatioEstimate others = unpaired_ratio(timings->other_ns, settings.earlier->other_ns);
-    if (others.certain && verdict_of(others) == report.baseline->verdict &&
-        report.baseline->verdict != SpeedVerdict::no_difference) {
-      report.warnings.push_back(
-          {.message = fmt::format(
-               "{} changed, too: {}", timings->other,
-               speed_text(others, report.baseline->verdict, "the baseline's", timings->other_ns.size())),
-           .fix = "look for what differs besides the program: load, clocks, the driver, or the kernels",
-           .pointer = ""});
-    }
-  }
-  if (const std::string& file = settings.export_file; !file.empty()) {
+  if (const std::string& file = run.times_file; timings && !file.empty()) {
     const bool csv = file.ends_with("csv");
     TIDEGATE_CHECK(write_text(file, csv ? csv_text(*timings) : markdown_text(*timings)));
     report.files_written.push_back(engine::written_file(file, csv ? "times as CSV" : "times as Markdown"));
@@ -304,8 +285,8 @@ Result<void> write_timings(Report& report, const RunSettings& settings) {
 
 // The error of --set require-convergence=yes: neither `until` nor PageRank's tolerance was reached.
 template <class Report>
-std::optional<Error> not_converged(const Report& report, const RunSettings& settings) {
-  if (!settings.require_convergence || report.converged != false) {
+std::optional<Error> not_converged(const Report& report, const Run& run) {
+  if (!run.require_convergence || report.converged != false) {
     return {};
   }
   return Error{.code = ErrorCode::not_converged,
@@ -315,27 +296,23 @@ std::optional<Error> not_converged(const Report& report, const RunSettings& sett
 
 // Completes the report and prints it.
 template <class Report>
-Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Progress& progress) {
+Result<ExitCode> finish(Result<Report> report, const Run& run, Progress& progress) {
   progress.finish();
   if (!report) {
     return tl::unexpected(std::move(report.error()));
   }
-  if (settings.ranks && settings.ranks->rank() != 0) {
+  if (run.ranks && run.ranks->rank() != 0) {
     if (!report->error) {
       return ExitCode::done; // rank 0 reports
     }
     report->error = after_first_rank(std::move(*report->error)); // rank 0 may not have this error
-    return InterruptWatch::interrupted() ? exit_code(*report->error)
-                                         : write_report(std::move(*report), settings);
+    return InterruptWatch::interrupted() ? exit_code(*report->error) : write_report(std::move(*report), run);
   }
-  TIDEGATE_CHECK(write_timings(*report, settings));
-  std::optional<Error> failed = not_converged(*report, settings);
-  if (!failed && report->baseline && settings.fail_slower) {
-    failed = slower_than_baseline(*report->baseline, *settings.fail_slower);
-  }
-  auto written = write_report(std::move(*report), settings);
+  TIDEGATE_CHECK(write_timings(*report, run));
+  const std::optional<Error> failed = not_converged(*report, run);
+  auto written = write_report(std::move(*report), run);
   if (written && *written == ExitCode::done && failed) {
-    print_error(at_program(*failed, settings));
+    print_error(at_program(*failed, run));
     return exit_code(*failed);
   }
   return written;
@@ -343,15 +320,14 @@ Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Prog
 
 // Runs again a program that an earlier request of the stream has run.
 Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared>& prepared,
-                                          engine::WaveProgram& program, const RunSettings& settings,
+                                          engine::WaveProgram& program, const Run& run,
                                           const device::DeviceInfo& device, engine::Monitor& monitor) {
-  engine::RunOptions options = settings.options;
+  engine::RunOptions options = run.options;
   options.compile.tuning = prepared->compiled.tuning;
-  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
+  options.slice_ns = run.slice_ns.value_or(options.compile.tuning.slice_ns);
   program.policy = prepared->compiled.written.policy;
-  TIDEGATE_TRY(
-      engine::RunReport report,
-      engine::run_again(prepared, program, program_folder(settings.program), device, options, monitor));
+  TIDEGATE_TRY(engine::RunReport report,
+               engine::run_again(prepared, program, program_folder(run.program), device, options, monitor));
   report.first_run = prepared->first_run;
   report.profile_file = prepared->profile_file;
   report.policy_file = prepared->policy_file;
@@ -363,8 +339,8 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
 }
 
 // Returns the file of --policy; "" if the program states the policy, nothing for one that was kept.
-std::optional<std::string> policy_file(const RunSettings& settings, const TakenTuning& taken) {
-  return taken.policy ? settings.policy : std::optional<std::string>("");
+std::optional<std::string> policy_file(const Run& run, const TakenTuning& taken) {
+  return taken.policy ? run.policy : std::optional<std::string>("");
 }
 
 // Forgets the tuning that earlier runs kept if this run shows that it is out of date; otherwise notes what later runs and
@@ -399,18 +375,18 @@ void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options
 
 } // namespace
 
-Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor) {
-  engine::RunOptions& options = settings.options;
+Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
+  engine::RunOptions& options = run.options;
   const auto start = std::chrono::steady_clock::now();
-  const std::string folder = program_folder(settings.program);
-  const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
-  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(settings.text).map_error(at));
-  TIDEGATE_TRY(const auto device, device_of(settings, monitor));
+  const std::string folder = program_folder(run.program);
+  const auto at = [&run](Error error) { return at_program(std::move(error), run); };
+  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(run.text).map_error(at));
+  TIDEGATE_TRY(const auto device, device_of(run, monitor));
   const InterruptWatch interrupts;
   if (options.kept != nullptr && device) {
     options.kept_key = engine::stream_key(program, folder);
     if (const auto prepared = engine::find_prepared(options)) {
-      return run_waves_again(prepared, program, settings, *device, monitor).map_error(at);
+      return run_waves_again(prepared, program, run, *device, monitor).map_error(at);
     }
   }
   engine::Lowering lowering(std::move(program), folder, device ? &*device : nullptr, options);
@@ -420,11 +396,11 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
     key = program_key(lowering.program(), *job, options, TIDEGATE_VERSION);
     repeat = job->iterations;
-    if (progress_style(settings) == ProgressStyle::lines) {
+    if (progress_style(run) == ProgressStyle::lines) {
       print_unknown(*job);
     }
   }
-  TIDEGATE_TRY(TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
+  TIDEGATE_TRY(TakenTuning taken, take_tuning(run, key, device ? &*device : nullptr));
   if (taken.first_run && taken.first_run->repeat != 0 && far_apart(taken.first_run->repeat, repeat)) {
     taken = {};
   }
@@ -433,31 +409,31 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
     options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
     lowering.set_policy(taken.policy.value_or(lowering.program().policy));
   }
-  options.compile.policy_file = policy_file(settings, taken);
-  options.compile.memory_apart = settings.ranks != nullptr;
+  options.compile.policy_file = policy_file(run, taken);
+  options.compile.memory_apart = run.ranks != nullptr;
   options.compile.claims =
       options.export_folder.empty(); // PoCL's CPUs may claim, but any device may run what is exported
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
     const auto kept = options.compile.tuning.strategy;
     options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;
   }
-  TIDEGATE_TRY(auto first_run, choose_way(settings, lowering, key, taken, monitor).map_error(at));
-  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
+  TIDEGATE_TRY(auto first_run, choose_way(run, lowering, key, taken, monitor).map_error(at));
+  options.slice_ns = run.slice_ns.value_or(options.compile.tuning.slice_ns);
   TIDEGATE_TRY(engine::RunReport report, engine::run_program(lowering, options, monitor).map_error(at));
-  if (settings.ranks) {
+  if (run.ranks) {
     report.strategy_reason = "several ranks run plain launches";
   }
   report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
   if (options.verify_stated && report.status == engine::RunStatus::done) {
-    first_run = note_stated(settings, *device, key, report);
+    first_run = note_stated(run, *device, key, report);
   }
   report.first_run = std::move(first_run.report);
   if (device) {
     keep_or_forget(report, options, tuned_files(*device, key));
   }
-  for (auto& warning : {std::move(first_run.warning), settings.device_warning}) {
+  for (auto& warning : {std::move(first_run.warning), run.device_warning}) {
     if (warning) {
       report.warnings.push_back(*warning);
     }
@@ -465,22 +441,21 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   return report;
 }
 
-Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Monitor& monitor) {
-  engine::RunOptions& options = settings.options;
+Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monitor) {
+  engine::RunOptions& options = run.options;
   const auto start = std::chrono::steady_clock::now();
-  const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
-  TIDEGATE_TRY(auto program, documents::decode<graphs::FrontierProgram>(settings.text).map_error(at));
-  TIDEGATE_TRY(auto device, device_of(settings, monitor));
-  TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, settings.text, device ? &*device : nullptr));
+  const auto at = [&run](Error error) { return at_program(std::move(error), run); };
+  TIDEGATE_TRY(auto program, documents::decode<graphs::FrontierProgram>(run.text).map_error(at));
+  TIDEGATE_TRY(auto device, device_of(run, monitor));
+  TIDEGATE_TRY(const TakenTuning taken, take_tuning(run, run.text, device ? &*device : nullptr));
   if (taken.traversal && device && device->profile) { // the self-test stays that of this device
     device->profile->traversal = taken.traversal;
   }
   program.policy.launch = taken.policy.value_or(program.policy.launch);
-  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.slice_ns;
-  const std::string folder = program_folder(settings.program);
-  if (device && settings.cache) {
-    options.traversal.checked =
-        checked_file(settings.text, program, folder, *device, options, TIDEGATE_VERSION);
+  options.slice_ns = run.slice_ns.value_or(options.slice_ns);
+  const std::string folder = program_folder(run.program);
+  if (device && run.cache) {
+    options.traversal.checked = checked_file(run.text, program, folder, *device, options, TIDEGATE_VERSION);
   }
   const InterruptWatch interrupts;
   TIDEGATE_TRY(
@@ -489,10 +464,10 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   report.wall_time_ns = elapsed_ns(start);
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
-  const auto stated = policy_file(settings, taken);
+  const auto stated = policy_file(run, taken);
   const auto idle_policy =
       stated ? traversal::idle_policy_fields(program, report.switch_rule, *stated) : std::nullopt;
-  for (const auto& warning : {idle_policy, settings.device_warning}) {
+  for (const auto& warning : {idle_policy, run.device_warning}) {
     if (warning) {
       report.warnings.push_back(*warning);
     }
@@ -500,112 +475,99 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   return report;
 }
 
-// Lists the files that the command line names, so that no output replaces an input, and reads the baseline.
-static Result<void> collect_files(RunSettings& settings) {
-  engine::RunOptions& options = settings.options;
-  options.files = {.inputs = {{settings.program, "the program", {}}},
-                   .outputs = {{settings.output, "-o", {}}}};
+// Lists the files that the command line names, so that no output replaces an input.
+static void collect_files(Run& run) {
+  engine::RunOptions& options = run.options;
+  options.files = {.inputs = {{run.program, "the program", {}}}, .outputs = {{run.output, "-o", {}}}};
   if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
   }
   if (!options.page.empty()) {
     options.files.outputs.push_back({options.page, "--report", {}});
   }
-  if (settings.profile && *settings.profile != "none") {
-    options.files.inputs.push_back({*settings.profile, "the profile", {}});
+  if (run.profile && *run.profile != "none") {
+    options.files.inputs.push_back({*run.profile, "the profile", {}});
   }
-  if (settings.policy) {
-    options.files.inputs.push_back({*settings.policy, "the policy", {}});
+  if (run.policy) {
+    options.files.inputs.push_back({*run.policy, "the policy", {}});
   }
-  if (settings.plan) {
-    options.files.inputs.push_back({*settings.plan, "the plan", {}});
+  if (run.plan) {
+    options.files.inputs.push_back({*run.plan, "the plan", {}});
   }
-  if (!settings.baseline.empty()) {
-    TIDEGATE_TRY(settings.earlier, read_baseline(settings.baseline));
-    options.files.inputs.push_back({settings.baseline, "the baseline", {}});
+  if (!run.times_file.empty()) {
+    options.files.outputs.push_back({run.times_file, "--times", {}});
   }
-  if (!settings.export_file.empty()) {
-    options.files.outputs.push_back({settings.export_file, "--export", {}});
-  }
-  return {};
 }
 
-static Result<ExitCode> run_here(RunSettings& settings) {
-  TIDEGATE_TRY(settings.text, graph_program(settings));
-  engine::RunOptions& options = settings.options;
-  options.cache_folder = settings.cache ? cache_folder() : std::filesystem::path();
-  settings.by_wave = options.compile.trace; // before --trace and --report turn it on, too
-  TIDEGATE_CHECK(check_options(settings));
+static Result<ExitCode> run_here(Run& run) {
+  TIDEGATE_TRY(run.text, graph_program(run));
+  engine::RunOptions& options = run.options;
+  options.cache_folder = run.cache ? cache_folder() : std::filesystem::path();
+  TIDEGATE_CHECK(check_options(run));
   if (options.check_bounds) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave
     options.compile.promote = engine::Promotion::none;
   }
-  options.compile.side_by_side = optional_u32(std::min<std::uint64_t>(settings.side_by_side, 1024));
-  options.compile.workers = optional_u32(settings.workers);
-  options.traversal.group_size = optional_u32(settings.group_size);
-  if (settings.alone_up_to) {
-    options.traversal.alone_vertices = optional_u32(*settings.alone_up_to).value_or(0);
+  options.compile.trace = run.by_wave || !options.trace.empty() || !options.page.empty();
+  collect_files(run);
+  if (needs_device(run)) {
+    const bool reads_input =
+        run.stream || run.program == standard_stream || // cannot be read again after a crash
+        run.profile == standard_stream || run.policy == standard_stream || run.plan == standard_stream;
+    TIDEGATE_TRY(run.crashes, device::isolate_drivers(!reads_input));
   }
-  options.compile.trace |= !options.trace.empty() || !options.page.empty();
-  TIDEGATE_CHECK(collect_files(settings));
-  if (needs_device(settings)) {
-    const bool reads_input = settings.stream ||
-                             settings.program == standard_stream || // cannot be read again after a crash
-                             settings.profile == standard_stream || settings.policy == standard_stream ||
-                             settings.plan == standard_stream;
-    TIDEGATE_TRY(settings.crashes, device::isolate_drivers(!reads_input));
-  }
-  if (needs_device(settings) && !options.compile.dry_run) {
-    TIDEGATE_TRY(settings.ranks,
+  if (needs_device(run) && !options.compile.dry_run) {
+    TIDEGATE_TRY(run.ranks,
                  ranks::begin()); // in the child process, which does not inherit MPI's connections
   }
-  options.ranks = settings.ranks.get();
-  if (settings.stream && !settings.ranks) {
-    return run_stream(settings);
+  options.ranks = run.ranks.get();
+  if (run.stream && !run.ranks) {
+    return run_stream(run);
   }
   engine::Monitor monitor;
-  if (settings.ranks) {
-    monitor.waiting = &settings.ranks->waiting();
+  if (run.ranks) {
+    monitor.waiting = &run.ranks->waiting();
   }
-  Progress progress(monitor, progress_style(settings));
-  const auto abandon = [&settings, &progress](const auto& report) {
+  Progress progress(monitor, progress_style(run));
+  const auto abandon = [&run, &progress](const auto& report) {
     progress.finish();
     device::PrintsToStandardError::end();
     auto named = report; // names the rank whose device hangs
-    if (settings.ranks) {
+    if (run.ranks) {
       named.error = after_first_rank(*report.error);
     }
-    const auto written = write_report(named, settings);
+    const auto written = write_report(named, run);
     ::_exit(static_cast<int>(written ? *written : exit_code(written.error())));
   };
   options.abandon = abandon;
   options.traversal.abandon = abandon;
-  hint_at_terminal(settings.program);
-  TIDEGATE_CHECK(read_plan(settings));
-  if (settings.text.empty()) {
-    TIDEGATE_CHECK(read_text(settings));
+  hint_at_terminal(run.program);
+  TIDEGATE_CHECK(read_plan(run));
+  if (run.text.empty()) {
+    TIDEGATE_CHECK(read_text(run));
   }
-  const bool frontier = is_frontier_program(settings.text);
-  TIDEGATE_CHECK(check_options_for(settings, frontier));
-  if (settings.ranks) {
+  const bool frontier = is_frontier_program(run.text);
+  TIDEGATE_CHECK(check_options_for(run, frontier));
+  if (run.ranks) {
     options.compile.strategy = engine::Strategy::plain;
     options.compile.promote = engine::Promotion::none;
   }
   const InterruptWatch interrupts; // until the report is written
   if (frontier) {
-    return finish(run_frontier(settings, monitor), settings, progress);
+    return finish(run_frontier(run, monitor), run, progress);
   }
-  return finish(run_waves(settings, monitor), settings, progress);
+  return finish(run_waves(run, monitor), run, progress);
 }
 
-Result<ExitCode> run_program(RunSettings& settings) {
+Result<ExitCode> run_program(const RunRequest& request) {
+  Run run(request);
   const ranks::Launched launched = ranks::launched();
-  if (launched.rank != 0 && settings.options.compile.dry_run) {
+  if (launched.rank != 0 && run.options.compile.dry_run) {
     return ExitCode::done; // rank 0 plans
   }
-  auto result = run_here(settings);
-  if (settings.ranks) {
-    return end_together(std::move(result), *settings.ranks);
+  auto result = run_here(run);
+  if (run.ranks) {
+    return end_together(std::move(result), *run.ranks);
   }
   return !launched.several()
              ? result

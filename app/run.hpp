@@ -27,82 +27,91 @@
 
 namespace tidegate::app {
 
-struct RunSettings {
+// What the command line asks for; nothing changes it once it is parsed.
+struct RunRequest {
   std::string program = "-";
   std::string graph; // file of a graph; `program` then names an algorithm
   std::vector<std::uint64_t> sources;
   bool undirected = false;                      // edges of the graph also count as their opposites
-  std::string text;                             // of the program
-  std::string written;                          // see DocumentText::written
-  bool changed = false;                         // the text is not that of the file
   std::vector<documents::Parameter> parameters; // in place of those of the program
   std::string output = "-";
   std::string selector;
-  std::optional<device::DeviceInfo> device; // once it is known
   bool stream = false;
   bool require_convergence = false;
   std::optional<std::string> plan;
   std::optional<std::string> profile; // "none": not even the one in the user's folder
   std::optional<std::string> policy;
-  std::uint64_t slice_ns = 0; // 0: the profile's
-  std::uint64_t workers = 0;
-  std::uint64_t side_by_side = 0;
-  std::uint64_t group_size = 0;
-  std::optional<std::uint64_t> alone_up_to;
-  bool cache = true;           // use and store built kernels, tunings and first runs
+  std::optional<std::uint64_t> slice_ns; // in place of the profile's
+  bool cache = true;                     // use and store built kernels, tunings and first runs
   std::optional<bool> measure; // time candidates; empty: where the choice can be kept and there is one
-  std::uint32_t crashes = 0;   // of the driver while an earlier process of this run tried candidates
-  bool quiet = false;
   bool verbose = false;
-  std::string_view format{};             // empty: a table on a terminal, else JSON
-  std::string baseline;                  // report of an earlier run
-  std::optional<Timings> earlier;        // its times
-  std::optional<double> fail_slower;     // how much slower than the baseline a run may be: 0.05 is 5 %
-  std::string export_file;               // of times: .md or .csv
-  std::shared_ptr<ranks::Ranks> ranks{}; // with this process among them; null: it is alone
+  std::string_view format{}; // empty: a table on a terminal, else JSON
   bool by_wave = false;
-  std::optional<engine::Warning> device_warning{}; // ranks share devices
-  engine::RunOptions options;
-  PlanOptions plan_options; // of a given plan; without one the plan is layered
+  bool explain = false;       // the report has its reasons, too
+  std::string times_file;     // .md or .csv
+  engine::RunOptions options; // of the engine
+};
+
+// A run of a request: the options that follow from its program and its device, and what is known of both.
+struct Run : RunRequest {
+  explicit Run(const RunRequest& request) : RunRequest(request) {}
+
+  std::string text;                              // of the program
+  std::string written;                           // see DocumentText::written
+  bool changed = false;                          // the text is not that of the file
+  std::optional<device::DeviceInfo> device;      // once it is known
+  std::optional<engine::Warning> device_warning; // ranks share devices
+  std::uint32_t crashes = 0;           // of the driver while an earlier process of this run tried candidates
+  std::shared_ptr<ranks::Ranks> ranks; // with this process among them; null: it is alone
+  PlanOptions plan_options;            // of a given plan; without one the plan is layered
 };
 
 // Reads the program's text, with its parameters.
-Result<void> read_text(RunSettings& settings);
+Result<void> read_text(Run& run);
 
 // Returns the error with the program as its file if it names none.
-Error at_program(Error error, const RunSettings& settings);
+Error at_program(Error error, const Run& run);
 
 // Returns the selected device. Tests it once for a persistent or automatic strategy or --stress; a dry run
 // reads no profile.
-Result<device::DeviceInfo> find_device(RunSettings& settings);
+Result<device::DeviceInfo> find_device(Run& run);
 
 // Returns how much progress a run reports.
-ProgressStyle progress_style(const RunSettings& settings);
+ProgressStyle progress_style(const RunRequest& request);
 
 // Runs a program of either kind and reports.
-Result<ExitCode> run_program(RunSettings& settings);
+Result<ExitCode> run_program(const RunRequest& request);
 
 // Answers requests from standard input until it ends; `ran` is set once kernels of the user run.
-Result<ExitCode> run_stream(const RunSettings& settings);
+Result<ExitCode> run_stream(const Run& run);
 
 // Run the program and store in `settings` what was chosen, such as the tuning.
-Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor);
-Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Monitor& monitor);
+Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor);
+Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monitor);
 
 // Refuses options that do not go together. Error: invalid_usage.
-Result<void> check_options(const RunSettings& settings);
+Result<void> check_options(const RunRequest& request);
 
 // Refuses options that this kind of program does not have, or not on several ranks. Error: invalid_usage.
-Result<void> check_options_for(const RunSettings& settings, bool frontier);
+Result<void> check_options_for(const Run& run, bool frontier);
 
 // Returns the keys of --set, which change these settings.
-std::vector<OptionModel> run_settings(RunSettings& settings);
+std::vector<OptionModel> run_settings(RunRequest& request);
 
 // Returns the folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
-// Returns the report as a document; its plan was made with `plan_options`.
-documents::RunReportDocument run_document(engine::RunReport report, const PlanOptions& plan_options);
+// Return the description of the report that is written: the whole one for --explain and --dry-run.
+const documents::Document& description_of(const documents::RunReportDocument& report,
+                                          const RunRequest& request);
+const documents::Document& description_of(const traversal::FrontierReport& report, const RunRequest& request);
+
+// Return the report as a document; the plan was made with `plan_options`.
+documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options);
+inline const traversal::FrontierReport& document_of(const traversal::FrontierReport& report,
+                                                    const PlanOptions& /*plan*/) {
+  return report;
+}
 
 // A report for people, for terminals and pages.
 struct RunTable {

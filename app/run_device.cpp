@@ -56,20 +56,20 @@ static std::string replaced_drivers() {
 }
 
 // The device of this rank. Ranks of one host take different ones as long as there are enough.
-static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const device::DeviceList& list,
+static Result<device::DeviceInfo> device_of_rank(Run& run, const device::DeviceList& list,
                                                  std::string_view selectors) {
   TIDEGATE_TRY(const auto devices, rank_devices(list, selectors));
-  const auto& place = settings.ranks->place();
+  const auto& place = run.ranks->place();
   const auto local = static_cast<std::size_t>(place.local_size);
   if (local > devices.size()) {
-    settings.device_warning =
+    run.device_warning =
         engine::Warning{.message = fmt::format("{} of this host share {}", plural(local, "rank"),
                                                plural(devices.size(), "device")),
                         .fix = "start as many ranks on a host as it has devices, or list them: --device 0,1",
                         .pointer = {}};
   }
   if (const std::string drivers = replaced_drivers(); !drivers.empty()) {
-    settings.device_warning = engine::Warning{
+    run.device_warning = engine::Warning{
         .message =
             fmt::format("mpirun has replaced OCL_ICD_FILENAMES={}, so its devices are missing", drivers),
         .fix = fmt::format("state it for each rank: mpirun -n {} env OCL_ICD_FILENAMES={} tidegate run …",
@@ -79,22 +79,21 @@ static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const de
   return device_of(devices, place);
 }
 
-Result<device::DeviceInfo> find_device(RunSettings& settings) {
+Result<device::DeviceInfo> find_device(Run& run) {
   TIDEGATE_TRY(const auto list, device::list_devices());
   const char* const usual = std::getenv("TIDEGATE_DEVICE");
-  const bool by_environment = settings.selector.empty() && usual != nullptr;
-  const std::string selector = by_environment ? usual : settings.selector;
-  auto found = settings.ranks
-                   ? device_of_rank(settings, list, selector)
-                   : device::select_device(list, selector).map([](const auto* one) { return *one; });
+  const bool by_environment = run.selector.empty() && usual != nullptr;
+  const std::string selector = by_environment ? usual : run.selector;
+  auto found = run.ranks ? device_of_rank(run, list, selector)
+                         : device::select_device(list, selector).map([](const auto* one) { return *one; });
   if (!found) {
     Error error = found.error();
     error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
     return tl::unexpected(std::move(error));
   }
-  if (!settings.options.compile.dry_run) {
-    TIDEGATE_CHECK(add_profile(*found, TIDEGATE_VERSION, self_test_of(settings.options), [&] {
-      if (progress_style(settings) != ProgressStyle::none) {
+  if (!run.options.compile.dry_run) {
+    TIDEGATE_CHECK(add_profile(*found, TIDEGATE_VERSION, self_test_of(run.options), [&] {
+      if (progress_style(run) != ProgressStyle::none) {
         fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
                    printable(found->name));
       }

@@ -36,12 +36,11 @@ struct ReadProgram {
 
 class RunStream {
 public:
-  explicit RunStream(const RunSettings& settings) : settings_(settings) {
-    settings_.options.kept = &kept_;
-    settings_.options.open_session =
-        [this, open = settings.options.open_session](
-            const device::DeviceInfo& device,
-            device::Profiling profiling) -> Result<std::shared_ptr<device::Session>> {
+  explicit RunStream(const Run& run) : run_(run) {
+    run_.options.kept = &kept_;
+    run_.options.open_session = [this, open = run.options.open_session](
+                                    const device::DeviceInfo& device,
+                                    device::Profiling profiling) -> Result<std::shared_ptr<device::Session>> {
       if (!kept_.session) {
         TIDEGATE_TRY(kept_.session, open(device, profiling));
       }
@@ -56,15 +55,16 @@ public:
     reply.id = request.id; // also if decoding fails
     TIDEGATE_CHECK(decoded);
     ++kept_.run;
-    if (!settings_.device) {
-      TIDEGATE_TRY(settings_.device, find_device(settings_));
+    if (!run_.device) {
+      TIDEGATE_TRY(run_.device, find_device(run_));
     }
-    RunSettings settings = settings_;
-    TIDEGATE_CHECK(read_program_of(request, settings));
-    const bool frontier = is_frontier_program(settings.text);
-    TIDEGATE_CHECK(check_options_for(settings, frontier));
+    Run run = run_;
+    TIDEGATE_CHECK(read_program_of(request, run));
+    const bool frontier = is_frontier_program(run.text);
+    TIDEGATE_CHECK(check_options_for(run, frontier));
     engine::Monitor monitor;
-    const auto abandon = [&request](auto report) { // the device has not come back, so this ends the process
+    const auto abandon = [this,
+                          &request](auto report) { // the device has not come back, so this ends the process
       report.id = request.id;
       std::string text;
       const int code = static_cast<int>(append(report, text));
@@ -73,11 +73,11 @@ public:
       (void)!::write(STDOUT_FILENO, text.data(), text.size());
       ::_exit(code);
     };
-    settings.options.abandon = abandon;
-    settings.options.traversal.abandon = abandon;
+    run.options.abandon = abandon;
+    run.options.traversal.abandon = abandon;
     const InterruptWatch interrupts;
-    auto done = frontier ? finish(run_frontier(settings, monitor), request, reply)
-                         : finish(run_waves(settings, monitor), request, reply);
+    auto done = frontier ? finish(run_frontier(run, monitor), request, reply)
+                         : finish(run_waves(run, monitor), request, reply);
     if (!done && done.error().code == ErrorCode::opencl_failure) {
       kept_.forget(); // the session may be unusable after a failure
     }
@@ -86,20 +86,15 @@ public:
 
 private:
   // Appends the report as a line; returns the exit code that it stands for.
-  static ExitCode append(const engine::RunReport& report, std::string& text) {
-    const documents::RunReportDocument document = run_document(report, {});
-    documents::encode(documents::DocumentOf<documents::RunReportDocument>::document, &document,
-                      Style::compact, text);
-    return report.error ? exit_code(*report.error) : ExitCode::done;
-  }
-  static ExitCode append(const traversal::FrontierReport& report, std::string& text) {
-    documents::encode(documents::DocumentOf<traversal::FrontierReport>::document, &report, Style::compact,
-                      text);
+  template <class Report>
+  ExitCode append(const Report& report, std::string& text) const {
+    const auto& document = document_of(report, {});
+    documents::encode(description_of(document, run_), &document, Style::compact, text);
     return report.error ? exit_code(*report.error) : ExitCode::done;
   }
 
   template <class Report>
-  static Result<void> finish(Result<Report> report, const RunRequest& request, LineReply& reply) {
+  Result<void> finish(Result<Report> report, const RunRequest& request, LineReply& reply) const {
     if (!report) {
       return tl::unexpected(std::move(report.error()));
     }
@@ -108,10 +103,10 @@ private:
     return {};
   }
 
-  // Sets settings.text to the text of the request's program, with the values of the request's `set`.
-  Result<void> read_program_of(const RunRequest& request, RunSettings& settings) {
-    settings.program = request.program.value_or(settings.program);
-    if (settings.program == standard_stream) {
+  // Sets run.text to the text of the request's program, with the values of the request's `set`.
+  Result<void> read_program_of(const RunRequest& request, Run& run) {
+    run.program = request.program.value_or(run.program);
+    if (run.program == standard_stream) {
       return tl::unexpected(
           Error{.code = ErrorCode::missing_key,
                 .message = "the request names no program, and the command line does not either",
@@ -120,33 +115,33 @@ private:
     }
     // RunRequest holds `set` as text; encoding it gives each value with its type.
     ordered_json set = ordered_json::parse(documents::encode(request)).value("set", ordered_json::object());
-    TIDEGATE_CHECK(take_parameters(set, settings.parameters));
-    TIDEGATE_CHECK(read_text(settings));
+    TIDEGATE_CHECK(take_parameters(set, run.parameters));
+    TIDEGATE_CHECK(read_text(run));
     if (request.set.empty()) {
       return {};
     }
-    settings.changed = true;
+    run.changed = true;
     constexpr std::size_t most_programs = 16; // they are read again
-    if (programs_.size() >= most_programs && !programs_.contains(settings.program)) {
+    if (programs_.size() >= most_programs && !programs_.contains(run.program)) {
       programs_.clear();
     }
-    ReadProgram& read = programs_[settings.program];
-    if (read.text != settings.text) { // refuse an invalid file before changes are applied
+    ReadProgram& read = programs_[run.program];
+    if (read.text != run.text) { // refuse an invalid file before changes are applied
       const auto at = [&](Error error) {
-        return at_document(std::move(error), settings.program, settings.text, settings.written);
+        return at_document(std::move(error), run.program, run.text, run.written);
       };
-      if (is_frontier_program(settings.text)) {
-        TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(settings.text).map_error(at));
+      if (is_frontier_program(run.text)) {
+        TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(run.text).map_error(at));
       } else {
-        TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(settings.text).map_error(at));
+        TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.text).map_error(at));
       }
-      read = {.text = settings.text, .json = ordered_json::parse(settings.text)};
+      read = {.text = run.text, .json = ordered_json::parse(run.text)};
     }
     ordered_json changed = read.json;
     for (const auto& [place, value] : set.items()) {
       TIDEGATE_CHECK(replace(changed, place, value));
     }
-    settings.text = changed.dump();
+    run.text = changed.dump();
     return {};
   }
 
@@ -188,20 +183,20 @@ private:
                    "/set/" + pointer_token(place));
   }
 
-  RunSettings settings_;
+  Run run_;
   engine::Kept kept_;
   std::map<std::string, ReadProgram> programs_; // by path
 };
 
 } // namespace
 
-Result<ExitCode> run_stream(const RunSettings& settings) {
+Result<ExitCode> run_stream(const Run& run) {
   hint_at_terminal(std::string(standard_stream));
   flush_outputs(false); // no wait for the disk: later requests write the outputs again
   TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
-  TIDEGATE_TRY(auto output, Output::open(settings.output));
+  TIDEGATE_TRY(auto output, Output::open(run.output));
   // One worker answers all requests in order, because they share the device.
-  const auto stream = std::make_shared<RunStream>(settings);
+  const auto stream = std::make_shared<RunStream>(run);
   const auto make_answer = [&stream]() -> LineAnswer {
     return [stream](std::string_view line, LineReply& reply) { return stream->answer(line, reply); };
   };

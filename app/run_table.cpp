@@ -69,12 +69,6 @@ void add_stuck(const engine::ReportHead& report, const Where& where, Rows& rows)
   }
 }
 
-void add_baseline(const engine::ReportHead& report, Rows& rows) {
-  if (report.baseline) {
-    rows.push_back({"  baseline", speed_text(*report.baseline, report.baseline->file)});
-  }
-}
-
 // Wave programs.
 
 std::string verdict(const engine::RunReport& report) {
@@ -333,7 +327,6 @@ void add_times(const engine::RunReport& report, Rows& rows) {
        fmt::format("{}{}", short_time_text(static_cast<double>(report.build_ns)),
                    report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
   add_comparison(report, timings_of(report), rows);
-  add_baseline(report, rows);
 }
 
 // Traversals.
@@ -557,7 +550,6 @@ RunTable run_rows(const traversal::FrontierReport& report) {
   }
   rows.push_back({"  result", verdict(report)});
   add_comparison(report, timings_of(report), rows);
-  add_baseline(report, rows);
   add_written(report, rows);
   const auto where = [](const engine::StuckGroup& stuck) {
     return fmt::format("after wave {}", stuck.iteration);

@@ -256,8 +256,11 @@ std::string laid_out(const Json& value, std::size_t indent = 0, std::size_t used
   return value.is_object() ? "{" + text + closing + "}" : "[" + text + closing + "]";
 }
 
+// MINOR rises with fields that are added, or may be left out now; documents carry MAJOR alone.
 std::string schema_id(const Document& document) {
-  return fmt::format("urn:tidegate:schema:{}:{}", document.kind, document.schema_version);
+  const bool of_runs = &document == &DocumentOf<RunReportDocument>::document ||
+                       &document == &DocumentOf<traversal::FrontierReport>::document;
+  return fmt::format("urn:tidegate:schema:{}:{}.{}", document.kind, document.schema_version, of_runs ? 1 : 0);
 }
 
 // Allows a parameter in place of each number.
@@ -283,10 +286,10 @@ void allow_parameters(Json& schema) {
 
 constexpr std::string_view settings_name = "run_settings";
 constexpr std::string_view settings_title = "settings of tidegate run, each given as --set KEY=VALUE";
-constexpr std::string_view settings_id = "urn:tidegate:schema:run_settings:1";
+constexpr std::string_view settings_id = "urn:tidegate:schema:run_settings:1.0";
 
 std::vector<OptionModel> all_settings() {
-  RunSettings unused;
+  RunRequest unused;
   return run_settings(unused);
 }
 
@@ -524,7 +527,7 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<policy::LaunchPolicy>::document, "recommend --policy"},
     CatalogueEntry{&DocumentOf<LaunchRecommendationDocument>::document, ""},
     CatalogueEntry{&DocumentOf<NamedWaveDag>::document, "plan"},
-    CatalogueEntry{&DocumentOf<FrontierMemoryPlan>::document, "run --set plan=FILE"},
+    CatalogueEntry{&DocumentOf<FrontierMemoryPlan>::document, "run --plan FILE"},
     CatalogueEntry{&DocumentOf<BufferLifetimes>::document, "arena"},
     CatalogueEntry{&DocumentOf<ArenaPlanDocument>::document, ""},
     CatalogueEntry{&DocumentOf<policy::RequeueAccounting>::document, "priority drain"},
@@ -537,12 +540,12 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<NaturalGradientStep>::document, ""},
     CatalogueEntry{&DocumentOf<engine::WaveProgram>::document, "run"},
     CatalogueEntry{&DocumentOf<graphs::FrontierProgram>::document, "run"},
-    CatalogueEntry{&DocumentOf<RunRequest>::document, "run --stream"},
+    CatalogueEntry{&DocumentOf<documents::RunRequest>::document, "run --stream"},
     CatalogueEntry{&DocumentOf<RunReportDocument>::document, ""},
     CatalogueEntry{&DocumentOf<traversal::FrontierReport>::document, ""},
     CatalogueEntry{&DocumentOf<tuning::TuningReport>::document, ""},
     CatalogueEntry{&DocumentOf<device::DeviceList>::document, ""},
-    CatalogueEntry{&DocumentOf<device::DeviceProfile>::document, "run --set profile=FILE"},
+    CatalogueEntry{&DocumentOf<device::DeviceProfile>::document, "run --profile FILE"},
     CatalogueEntry{&DocumentOf<CheckReport>::document, ""},
     CatalogueEntry{&DocumentOf<ReportComparison>::document, ""},
     CatalogueEntry{&DocumentOf<documents::GraphCheck>::document, ""},

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -386,7 +387,13 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
   if (!read) {
     return tl::unexpected(std::move(read.error()));
   }
-  return pipeline.result();
+  TIDEGATE_TRY(const StreamSummary summary, pipeline.result());
+  if (!is_quiet() && !errors_are_json() && !output.closed()) {
+    std::fputs(
+        fmt::format("tidegate: {}, {} failed\n", plural(summary.lines, "line"), summary.failed).c_str(),
+        stderr);
+  }
+  return summary;
 }
 
 namespace {

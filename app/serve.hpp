@@ -94,9 +94,14 @@ bool is_table(std::string_view format, const std::string& output);
 // Writes a document as JSON or, if the format is table, as the text of `table(document, colour)`.
 template <class T, class Table>
 Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document,
-                                Table table) {
-  return write_text(output, is_table(format, output) ? table(document, use_colour(output))
-                                                     : documents::encode(document) + '\n');
+                                Table table,
+                                const documents::Document& description = documents::DocumentOf<T>::document) {
+  if (is_table(format, output)) {
+    return write_text(output, table(document, use_colour(output)));
+  }
+  std::string json;
+  documents::encode(description, &document, documents::Style::pretty, json);
+  return write_text(output, json + '\n');
 }
 
 // A document without its comments.
@@ -118,11 +123,8 @@ Error at_document(Error error, const std::string& input, std::string_view docume
 template <class T>
 Result<T> read_as(const std::string& file) {
   TIDEGATE_TRY(const DocumentText text, read_document(file));
-  auto decoded = documents::decode<T>(text.json);
-  if (!decoded) {
-    return tl::unexpected(at_document(std::move(decoded.error()), file, text.json, text.written));
-  }
-  return *std::move(decoded);
+  return documents::decode<T>(text.json).map_error(
+      [&](Error error) { return at_document(std::move(error), file, text.json, text.written); });
 }
 
 } // namespace tidegate::app

@@ -33,14 +33,13 @@ RatioEstimate inverse(const RatioEstimate& estimate) {
 } // namespace
 
 static std::optional<Timings> timings_of(const engine::ReportHead& report, std::string strategy,
-                                         std::string workload, std::string_view other) {
+                                         std::string_view other) {
   if (!report.comparison) {
     return {};
   }
   const engine::Comparison& compared = *report.comparison;
   return Timings{.strategy = std::move(strategy),
-                 .workload = fmt::format("{} on {}", workload,
-                                         report.device ? report.device->name : "an unknown device"),
+                 .workload = {},
                  .other = other,
                  .run_ns = compared.run_rounds_ns,
                  .other_ns = compared.plain_rounds_ns,
@@ -50,17 +49,6 @@ static std::optional<Timings> timings_of(const engine::ReportHead& report, std::
                  .verdict = compared.verdict};
 }
 
-// Items, buffers and their bytes, which another program hardly has all alike.
-static std::string workload_of(const engine::RunReport& report) {
-  constexpr std::size_t most_names = 6;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(report.memory.offsets.size(), most_names); ++i) {
-    names.push_back(in_quotes(report.memory.offsets[i].buffer));
-  }
-  return fmt::format("{} over {} in {}", plural(report.items_in_all, "item"),
-                     bytes_text(report.memory.sum_bytes), fmt::join(names, ", "));
-}
-
 std::optional<Timings> timings_of(const engine::RunReport& report) {
   const std::string_view strategy = engine::strategy_names[static_cast<std::size_t>(report.strategy)];
   const bool same = report.comparison && report.comparison->verdict == SpeedVerdict::same_launches;
@@ -68,7 +56,7 @@ std::optional<Timings> timings_of(const engine::RunReport& report) {
                     same ? std::string(strategy)
                          : fmt::format("{}, {}", strategy,
                                        policy::execution_mode_names[static_cast<std::size_t>(report.mode)]),
-                    workload_of(report), "plain launches");
+                    "plain launches");
 }
 
 std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
@@ -76,8 +64,6 @@ std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
   return timings_of(
       report,
       fmt::format("{}, {}", algorithm, engine::strategy_names[static_cast<std::size_t>(report.strategy)]),
-      fmt::format("{} of {} vertices and {}", algorithm, report.graph.vertices,
-                  plural(report.graph.edges, "edge")),
       "a launch for each step");
 }
 
@@ -106,28 +92,6 @@ std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict,
                        factor_text(times_as_fast.ratio), other, spread, rounds);
   }
   return {};
-}
-
-Result<AnyReport> read_report(const std::string& file) {
-  TIDEGATE_TRY(const DocumentText text, read_document(file));
-  if (auto traversal = documents::decode<traversal::FrontierReport>(text.json)) {
-    return AnyReport(*std::move(traversal));
-  }
-  auto waves = documents::decode<documents::RunReportDocument>(text.json);
-  if (!waves) {
-    return tl::unexpected(at_document(std::move(waves.error()), file, text.json));
-  }
-  return AnyReport(std::move(waves->report));
-}
-
-Result<Timings> read_baseline(const std::string& file) {
-  TIDEGATE_TRY(const AnyReport report, read_report(file));
-  auto timings = std::visit([](const auto& run) { return timings_of(run); }, report);
-  if (!timings) {
-    return failure(ErrorCode::invalid_usage, fmt::format("the baseline {} has no timings", in_quotes(file)),
-                   "make it with `tidegate run --compare 9 -o FILE`");
-  }
-  return *std::move(timings);
 }
 
 std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace tidegate::app {
@@ -16,7 +15,7 @@ namespace tidegate::app {
 // Rounds of a run, each paired with one of plain launches.
 struct Timings {
   std::string strategy;
-  std::string workload;       // items, buffers and device; a baseline is comparable only if this is equal
+  std::string workload;       // of a stored report: only equal work is comparable
   std::string_view other;     // "plain launches", or "a launch for each step"
   std::vector<double> run_ns; // every round
   std::vector<double> other_ns;
@@ -32,14 +31,6 @@ std::optional<Timings> timings_of(const traversal::FrontierReport& report);
 std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict, std::string_view other,
                        std::uint64_t rounds);
 std::string speed_text(const engine::BaselineReport& report, std::string_view other);
-
-// Reads a report of either kind. Errors: of reading and decoding.
-using AnyReport = std::variant<engine::RunReport, traversal::FrontierReport>;
-Result<AnyReport> read_report(const std::string& file);
-
-// Returns the rounds of an earlier report of either kind. Errors: of reading and decoding; invalid_usage for
-// a report without --compare.
-Result<Timings> read_baseline(const std::string& file);
 
 // Compares this run with an earlier one; returns nothing if there are too few rounds for an interval.
 std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,

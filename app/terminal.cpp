@@ -51,7 +51,8 @@ bool is_terminal(int descriptor) {
 }
 
 void hint_at_terminal(const std::string& input) {
-  if (input == standard_stream && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1) {
+  if (!is_quiet() && input == standard_stream && ::isatty(STDIN_FILENO) == 1 &&
+      ::isatty(STDERR_FILENO) == 1) {
     std::fputs("tidegate: reading standard input; Ctrl-D ends it\n", stderr);
   }
 }
@@ -59,6 +60,7 @@ void hint_at_terminal(const std::string& input) {
 namespace {
 
 bool as_json = false; // errors and warnings
+bool quiet_now = false;
 
 // The text of an error or a warning.
 std::string error_text(const Error& error) {
@@ -85,6 +87,14 @@ bool errors_are_json() {
   return as_json;
 }
 
+void be_quiet(bool quiet) {
+  quiet_now = quiet;
+}
+
+bool is_quiet() {
+  return quiet_now;
+}
+
 Error interrupt_error() {
   return {.code = ErrorCode::interrupted,
           .message = "interrupted",
@@ -109,14 +119,24 @@ void print_warning(const engine::Warning& warning, const std::string& program) {
                .pointer = warning.pointer.empty() ? std::nullopt : std::optional(warning.pointer)});
 }
 
-void print_error(const Error& error) {
-  std::fputs(error_text(error).c_str(), stderr);
-  for (const Error& other : error.others) {
-    std::fputs(error_text(other).c_str(), stderr);
+void print_findings(const std::vector<Error>& findings) {
+  std::size_t errors = 0;
+  for (const Error& finding : findings) {
+    const bool warning = finding.code == ErrorCode::warning;
+    errors += warning ? 0 : 1;
+    if (!warning || !quiet_now) {
+      std::fputs(error_text(finding).c_str(), stderr);
+    }
   }
-  if (error.others.size() + 1 == ErrorList::most && !as_json) {
+  if (errors == ErrorList::most && !as_json) {
     std::fputs("tidegate: there may be more errors: these are reported at once\n", stderr);
   }
+}
+
+void print_error(const Error& error) {
+  std::vector<Error> all{error};
+  all.insert(all.end(), error.others.begin(), error.others.end());
+  print_findings(all);
 }
 
 namespace {

@@ -32,6 +32,10 @@ void hint_at_terminal(const std::string& input);
 void print_errors_as_json(bool json);
 bool errors_are_json();
 
+// --quiet: nothing but errors goes to standard error.
+void be_quiet(bool quiet);
+bool is_quiet();
+
 // Prints a warning of a program, named by its path, on standard error: as an error of the code `warning`.
 void print_warning(const engine::Warning& warning, const std::string& program);
 
@@ -44,6 +48,9 @@ void explain_interrupts(bool json);
 
 // Prints an error, and those that came with it, on standard error.
 void print_error(const Error& error);
+
+// Prints the errors of a document on standard error; those of the code `warning` not with --quiet.
+void print_findings(const std::vector<Error>& findings);
 
 // Progress of a long run, on standard error.
 

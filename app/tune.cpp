@@ -207,13 +207,12 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, con
 }
 
 // Returns the path of the file with the result of the first run with the stated strategy; empty with --no-cache.
-static std::filesystem::path stated_file(const RunSettings& settings, const device::DeviceInfo& device,
+static std::filesystem::path stated_file(const Run& run, const device::DeviceInfo& device,
                                          const std::string& key) {
-  return !settings.cache
-             ? std::filesystem::path()
-             : tuned_files(device,
-                           fmt::format("{}\n{}", key, static_cast<int>(*settings.options.compile.strategy)))
-                   .first_run;
+  return !run.cache ? std::filesystem::path()
+                    : tuned_files(device,
+                                  fmt::format("{}\n{}", key, static_cast<int>(*run.options.compile.strategy)))
+                          .first_run;
 }
 
 // Says that an earlier run has found it.
@@ -235,18 +234,18 @@ constexpr std::string_view of_stated = " with the stated strategy";
 constexpr std::string_view of_candidate = " with a candidate, which is left out";
 constexpr std::string_view of_chosen = ", so plain launches are taken";
 
-static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram& program,
+static ChosenWay look_at_stated(Run& run, const engine::WaveProgram& program,
                                 const device::DeviceInfo& device, const std::string& key) {
-  engine::RunOptions& options = settings.options;
+  engine::RunOptions& options = run.options;
   const bool compared = options.verify || options.compare_rounds != 0 || options.stress_runs != 0;
   const auto has_output = [](const auto& named) { return named.second.output.has_value(); };
   const bool has_outputs = std::ranges::any_of(program.buffers, has_output) ||
                            std::ranges::any_of(program.images, has_output) ||
                            std::ranges::any_of(program.hits, has_output);
-  if (*options.compile.strategy == engine::Strategy::plain || compared || settings.ranks || !has_outputs) {
+  if (*options.compile.strategy == engine::Strategy::plain || compared || run.ranks || !has_outputs) {
     return {};
   }
-  const auto found = read_as<engine::FirstRun>(stated_file(settings, device, key).string());
+  const auto found = read_as<engine::FirstRun>(stated_file(run, device, key).string());
   options.verify_stated = !found;
   if (!found) {
     return {};
@@ -270,7 +269,7 @@ static bool can_keep(const TunedFiles& files) {
   return !folder.empty() && ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
-ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
+ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const std::string& key,
                       const engine::RunReport& report) {
   engine::FirstRun first = report.first_run.value_or(engine::FirstRun{});
   first.settled = true;
@@ -279,29 +278,29 @@ ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& dev
                      ? "not equal to plain launches"
                      : "not compared: plain launches cannot run, or take longer than a first run may";
   first.next = "runs the same way, without a comparison";
-  const auto file = stated_file(settings, device, key);
+  const auto file = stated_file(run, device, key);
   first.kept = keep_file(file, documents::encode(first) + '\n');
   return {.report = first,
           .warning = first.compared && !first.equal
-                         ? std::optional(difference_warning(first, "", of_stated,
-                                                            settings.options.compile.fp_contract_off))
+                         ? std::optional(
+                               difference_warning(first, "", of_stated, run.options.compile.fp_contract_off))
                      : first.kept || file.empty() ? std::nullopt
                                                   : std::optional(not_kept_warning(file))};
 }
 
-Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, const std::string& key,
+Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor) {
   const device::DeviceInfo* const device = lowering.device();
-  engine::RunOptions& options = settings.options;
+  engine::RunOptions& options = run.options;
   const bool instead = options.check_bounds || options.compile.dry_run;
   options.verify_stated = false;
   if (device == nullptr || instead || !options.verify_first) {
     return ChosenWay{};
   }
   if (options.compile.strategy) {
-    return look_at_stated(settings, lowering.program(), *device, key);
+    return look_at_stated(run, lowering.program(), *device, key);
   }
-  const TunedFiles files = !settings.cache ? TunedFiles{} : tuned_files(*device, key);
+  const TunedFiles files = !run.cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;
   std::error_code unknown;
   const bool settled = taken.kept && (!taken.first_run || taken.first_run->settled);
@@ -321,10 +320,10 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
     chosen.report = std::move(report);
     return chosen;
   }
-  const bool asked = settings.measure == true || options.first_run_budget_ns != 0;
+  const bool asked = run.measure == true || options.first_run_budget_ns != 0;
   TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning));
   if (job->waves.size() == 1 && job->iterations == 1 && !job->waves.front().in_rounds() && !asked &&
-      !settings.profile && !settings.policy) {
+      !run.profile && !run.policy) {
     options.compile.tuning.strategy = engine::Strategy::plain;
     options.compile.why = "plain launches: the program is a single launch";
     chosen.report =
@@ -332,13 +331,13 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
     return chosen;
   }
   device::DeviceInfo tried = *device;
-  if (settings.crashes != 0) {
+  if (run.crashes != 0) {
     chosen.warning =
         engine::Warning{.message = "the OpenCL driver crashed, or did not come back, when it built or ran "
                                    "candidates of the first run, so they were left out",
                         .fix = "outputs are not affected; --strategy barrier shows what the driver says",
                         .pointer = ""};
-    if (settings.crashes > 1) {
+    if (run.crashes > 1) {
       options.compile.tuning.strategy = engine::Strategy::plain;
       options.compile.why = "plain launches: the driver crashed when it built or ran candidates";
       chosen.report = engine::FirstRun{.reason = options.compile.why, .next = "tries candidates again"};
@@ -353,8 +352,8 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
                                               .policy = taken.policy.value_or(lowering.program().policy)}};
   earlier.report = taken.first_run.value_or(engine::FirstRun());
   const bool keeps = can_keep(files);
-  const bool measures = settings.measure.value_or(asked || keeps || options.kept != nullptr) &&
-                        !settings.profile && !settings.policy;
+  const bool measures =
+      run.measure.value_or(asked || keeps || options.kept != nullptr) && !run.profile && !run.policy;
   auto found = measures ? tuning::first_run(lowering, tried, options, std::move(earlier), monitor)
                         : tuning::compare_choice(lowering, tried, options, monitor);
   device::work_notes().trying = false;
@@ -377,11 +376,11 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
         device::DeviceProfile{.device = device->name, .driver_version = device->driver_version});
     profile.tuning = found->settings.tuning;
     profile.tidegate = TIDEGATE_VERSION;
-    profile.tuned_for = display_name(settings.program);
+    profile.tuned_for = display_name(run.program);
     found->report.kept = keep_tuned(files, profile, found->settings.policy) &&
                          keep_file(files.first_run, documents::encode(found->report) + '\n');
   }
-  if (!found->report.kept && settings.cache && !keeps && !files.profile.empty() && !chosen.warning) {
+  if (!found->report.kept && run.cache && !keeps && !files.profile.empty() && !chosen.warning) {
     chosen.warning = not_kept_warning(files.profile);
   }
   if (!found->report.kept && measures) {
@@ -409,19 +408,18 @@ static Result<device::DeviceProfile> read_profile(const std::string& file, const
   return profile;
 }
 
-Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view program_key,
+Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                                 const device::DeviceInfo* device) {
-  const std::array<std::string, 3> inputs{settings.program, settings.profile.value_or(""),
-                                          settings.policy.value_or("")};
+  const std::array<std::string, 3> inputs{run.program, run.profile.value_or(""), run.policy.value_or("")};
   if (std::ranges::count(inputs, standard_stream) > 1) {
     return failure(ErrorCode::invalid_usage,
                    "standard input cannot be two of the program, the profile and the policy",
                    "name a file for all but one of them");
   }
   TakenTuning taken;
-  if (!settings.profile && !settings.policy) {
+  if (!run.profile && !run.policy) {
     const TunedFiles kept =
-        device == nullptr || !settings.cache ? TunedFiles{} : tuned_files(*device, program_key);
+        device == nullptr || !run.cache ? TunedFiles{} : tuned_files(*device, program_key);
     std::error_code unknown;
     if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
       const auto profile = read_profile(kept.profile.string(), device);
@@ -441,15 +439,15 @@ Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view pr
     }
     return taken;
   }
-  if (settings.profile && *settings.profile != "none") {
-    TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*settings.profile, device));
+  if (run.profile && *run.profile != "none") {
+    TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*run.profile, device));
     taken.tuning = profile.tuning;
     taken.traversal = profile.traversal;
-    taken.profile_file = settings.profile;
+    taken.profile_file = run.profile;
   }
-  if (settings.policy) {
-    TIDEGATE_TRY(taken.policy, read_as<policy::LaunchPolicy>(*settings.policy));
-    taken.policy_file = settings.policy;
+  if (run.policy) {
+    TIDEGATE_TRY(taken.policy, read_as<policy::LaunchPolicy>(*run.policy));
+    taken.policy_file = run.policy;
   }
   return taken;
 }
@@ -512,7 +510,7 @@ CommandModel tune_command() {
 namespace {
 
 struct TuneSettings {
-  RunSettings common; // settings shared with `tidegate run`
+  RunRequest common; // settings shared with `tidegate run`
   std::uint64_t budget_ns = 60'000'000'000;
   std::string profile_file; // also written here, besides the user's folder; may be empty
   std::string policy_file;
@@ -521,7 +519,7 @@ struct TuneSettings {
 
 using EitherProgram = std::variant<engine::WaveProgram, graphs::FrontierProgram>;
 
-Result<EitherProgram> read_either(const RunSettings& common) {
+Result<EitherProgram> read_either(const Run& common) {
   if (is_frontier_program(common.text)) {
     return documents::decode<graphs::FrontierProgram>(common.text).map([](auto program) {
       return EitherProgram(std::move(program));
@@ -532,13 +530,13 @@ Result<EitherProgram> read_either(const RunSettings& common) {
   });
 }
 
-Result<ExitCode> run_measure(TuneSettings& settings) {
-  RunSettings& common = settings.common;
+Result<ExitCode> run_measure(const TuneSettings& settings) {
+  Run common(settings.common);
   engine::RunOptions& options = common.options;
   options.cache_folder = !common.cache ? std::filesystem::path() : cache_folder();
   options.files = {.inputs = {{common.program, "the program", {}}}, .outputs = {{common.output, "-o", {}}}};
-  for (const auto& [file, option] :
-       {std::pair(settings.profile_file, "--profile"), std::pair(settings.policy_file, "--policy")}) {
+  for (const auto& [file, option] : {std::pair(settings.profile_file, "--write-profile"),
+                                     std::pair(settings.policy_file, "--write-policy")}) {
     if (!file.empty()) {
       options.files.outputs.push_back({file, option, {}});
     }
@@ -596,7 +594,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
 
 CommandModel tune_measure_command() {
   const auto settings = std::make_shared<TuneSettings>();
-  RunSettings& common = settings->common;
+  RunRequest& common = settings->common;
   return {
       .name = "measure",
       .summary = "Measure which strategy, mode, pack and work-groups run a program fastest",
@@ -604,18 +602,16 @@ CommandModel tune_measure_command() {
           {device_option(common.selector,
                          "Where to measure: an index, cpu, gpu, a UUID, a name or a part of one; "
                          "$TIDEGATE_DEVICE, or the first GPU, or else the first device when left out"),
-           duration_option("--budget", settings->budget_ns, 1'000'000'000,
+           duration_option("--time", settings->budget_ns, 1'000'000'000,
                            "Measure for at most this long: 10s, 2m, or a number of seconds (default 60s)"),
-           file_option("--profile", settings->profile_file,
-                       "Write the device profile, which `tidegate run --set profile=FILE` takes, here too"),
-           file_option("--policy", settings->policy_file, "Write the launch policy here too"),
+           file_option("--write-profile", settings->profile_file,
+                       "Write the device profile, which `tidegate run --profile FILE` takes, here too"),
+           file_option("--write-policy", settings->policy_file, "Write the launch policy here too"),
            flag("--no-keep", settings->no_keep, "Do not keep the result in the user's folder for later runs"),
            duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
                            "How long one run of the waves may take (default 60s)"),
-           short_flag("-q", "--quiet", common.quiet, "Print errors only, no progress"),
            short_flag("-v", "--verbose", common.verbose, "Print what is being measured, a line a second"),
-           formerly({"--no-cache"}, "--cache no",
-                    switch_option("--cache", common.cache, "no: neither use nor keep built kernels")),
+           switch_option("--cache", common.cache, "no: neither use nor keep built kernels"),
            parameter_option(common.parameters), path_scope_option(common.options.scope),
            format_option(common.format), output_option(common.output)},
       .positionals = {positional(
@@ -624,9 +620,9 @@ CommandModel tune_measure_command() {
                       "Wave program or frontier program to measure; - or none is standard input"))},
       .examples =
           {{"What runs this program fastest here, and what did each choice bring?",
-            "tidegate tune measure examples/programs/reduction/program.json --budget 20s --format table"},
+            "tidegate tune measure examples/programs/reduction/program.json --time 20s --format table"},
            {"Up to what frontier size is one work-group faster than all?",
-            "tidegate tune measure examples/graphs/bfs.json --budget 20s --format table"}},
+            "tidegate tune measure examples/graphs/bfs.json --time 20s --format table"}},
       .run = [settings] { return run_measure(*settings); }};
 }
 

@@ -52,7 +52,7 @@ struct TakenTuning {
 // Returns the profile and policy of a run: from the files that the command line names, or else those kept for this program on
 // this device. Damaged kept files are ignored. Errors: of named files; invalid_usage if standard input is given for more than one
 // of the program, the profile and the policy.
-Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view program_key,
+Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                                 const device::DeviceInfo* device);
 
 // Returns true if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was aborted
@@ -83,11 +83,11 @@ struct ChosenWay {
 // Chooses how to launch a program. If the command line states a strategy, decides whether this run is compared with plain
 // launches (options.verify_stated). Otherwise reports the choice that an earlier run kept (`taken`, which the caller applied), or
 // else makes a first run and sets the tuning and the policy to its result.
-Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, const std::string& key,
+Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor);
 
 // Completes and stores the result of the first run with a stated strategy, and returns a warning if outputs differed.
-ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
+ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const std::string& key,
                       const engine::RunReport& report);
 
 } // namespace tidegate::app

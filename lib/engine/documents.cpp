@@ -3,9 +3,37 @@
 #include "device/documents.hpp"
 #include <tidegate/policy/documents.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace tidegate::documents {
+
+namespace {
+
+// A field that a brief report leaves out.
+constexpr Field explained(Field field) {
+  field.presence = Presence::optional;
+  return field;
+}
+
+// The fields without those named.
+template <std::size_t Left, std::size_t N>
+constexpr std::array<Field, N - Left> without(const Field (&fields)[N],
+                                              const std::array<std::string_view, Left>& names) {
+  std::array<Field, N - Left> kept;
+  std::size_t count = 0;
+  for (const Field& field : fields) {
+    if (std::ranges::find(names, field.name) == names.end()) {
+      kept[count++] = field;
+    }
+  }
+  return kept;
+}
+
+} // namespace
 
 constexpr Field error_fields[] = {
     required<&Error::code>("stable name of the error"),
@@ -72,8 +100,6 @@ constexpr Field parity_fields[] = {
     required<&OutputParity::equal>("whether all of them were equal"),
     optional<&OutputParity::first_difference>("first difference"),
     required<&OutputParity::differing_elements>("number of elements that differ"),
-    optional<&OutputParity::largest_difference_ulp>(
-        "largest difference in units in the last place, if only finite floats differ"),
     optional<&OutputParity::likely_cause>(
         "race: plain launches do not repeat their outputs either; order: this run does not repeat its "
         "outputs; rounding: the compiler rounds floats differently in the two kernels; item_order: the outputs "
@@ -105,16 +131,12 @@ constexpr Field stress_failure_fields[] = {
     required<&StressFailure::variation>("the run, for people"),
     optional<&StressFailure::difference>("comparison with plain launches in the program's order"),
     required<&StressFailure::waves>("names of the waves that are concerned"),
-    required<&StressFailure::order_decides>(
-        "whether these are two waves whose order alone makes the difference; otherwise they write "
-        "the buffer that differs"),
 };
 TIDEGATE_RECORD(StressFailure, stress_failure_fields);
 
 constexpr Field stress_fields[] = {
     required<&StressReport::runs>("runs that were requested"),
     required<&StressReport::seed>("seed of the first run; each further one adds 1"),
-    required<&StressReport::in_time>("whether the wall time sufficed"),
     required<&StressReport::completed>("completed runs by kind"),
     optional<&StressReport::failure>("first run whose outputs differ; no run follows it"),
 };
@@ -170,6 +192,28 @@ constexpr Field first_run_fields[] = {
 TIDEGATE_RECORD(FirstRun, first_run_fields);
 TIDEGATE_DOCUMENT(FirstRun, "first_run", "Candidates that first runs of a program have tried",
                   Direction::output);
+
+// In reports: without what serves later runs.
+constexpr Field reported_first_run_fields[] = {
+    first_run_fields[0],             // compared
+    first_run_fields[1],             // equal
+    first_run_fields[2],             // measured
+    first_run_fields[3],             // kept
+    first_run_fields[4],             // settled
+    first_run_fields[5],             // reason
+    first_run_fields[6],             // next
+    first_run_fields[9],             // budget_ns
+    first_run_fields[10],            // elapsed_ns
+    first_run_fields[11],            // runs
+    first_run_fields[12],            // plain_ns
+    first_run_fields[13],            // taken_ns
+    explained(first_run_fields[14]), // candidates
+    first_run_fields[15],            // difference
+    first_run_fields[16],            // difference_file
+};
+constinit const Record reported_first_run = record_of<FirstRun>(reported_first_run_fields);
+constexpr auto brief_first_run_fields = without<1>(reported_first_run_fields, {"candidates"});
+constinit const Record brief_first_run = record_of<FirstRun>(brief_first_run_fields);
 
 constexpr Field comparison_fields[] = {
     required<&Comparison::plain_ns>(
@@ -227,7 +271,6 @@ constexpr Field violation_fields[] = {
 TIDEGATE_RECORD(BoundsViolation, violation_fields);
 
 constexpr Field bounds_fields[] = {
-    required<&BoundsReport::guard_bytes>("guard on each side of each buffer"),
     required<&BoundsReport::checked_waves>("launches after which the guards were checked"),
     required<&BoundsReport::complete>("whether the program finished in time, or reached a violation"),
     required<&BoundsReport::violations>("writes of the last wave outside buffers"),
@@ -259,7 +302,6 @@ constexpr Field wave_times_fields[] = {
         "from the task that ended last back to the first, each time to the task that it waited for longest"),
     required<&WaveTimes::synchronization_ns>(
         "part of the critical path between tasks: signals, barriers, launches"),
-    required<&WaveTimes::device_bytes_per_ns>("memory rate of the device's self-test; 0 if unknown"),
     required<&WaveTimes::waves>("the longest part of the critical path first"),
 };
 TIDEGATE_RECORD(WaveTimes, wave_times_fields);
@@ -414,9 +456,11 @@ constexpr Field run_memory_fields[] = {
     required<&MemoryReport::lower_bound_bytes>("proved lower bound of the arena"),
     required<&MemoryReport::optimal>("whether it is proved that no arena is smaller"),
     required<&MemoryReport::table_bytes>("memory of descriptors and counters, outside the arena"),
-    required<&MemoryReport::offsets>("offset of every buffer"),
+    explained(required<&MemoryReport::offsets>("offset of every buffer")),
 };
 TIDEGATE_RECORD(MemoryReport, run_memory_fields);
+constexpr auto brief_memory_fields = without<1>(run_memory_fields, {"offsets"});
+constinit const Record brief_memory = record_of<MemoryReport>(brief_memory_fields);
 
 constexpr Field telemetry_fields[] = {
     required<&Telemetry::bytes_uploaded>(
@@ -471,9 +515,15 @@ constexpr Field promotion_fields[] = {
 };
 TIDEGATE_RECORD(PromotionReport, promotion_fields);
 
+constexpr Field run_barriers_fields[] = {
+    explained(required<&Barriers::groups>("groups in order, separated by barriers")),
+    required<&Barriers::global_barriers>("barriers between the groups"),
+};
+constinit const Record run_barriers = record_of<Barriers>(run_barriers_fields);
+
 constexpr Field run_plan_fields[] = {
     required<&FrontierMemoryPlan::planner>("the strategy that formed the groups").named("strategy"),
-    required<&FrontierMemoryPlan::barriers>("the groups and their barriers"),
+    required<&FrontierMemoryPlan::barriers>("the groups and their barriers").described_by(run_barriers),
     required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::lower_bound_groups>(
         "no plan of this DAG has fewer groups"),
     required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::optimal>(
@@ -502,7 +552,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::promotion>("promoted waves and ops; the policy's reasons are in the evidence"),
     reported<&RunReport::candidates>(
         "every launch plan with its estimated time; left out if the device was not measured"),
-    reported<&RunReport::first_run>("how the launch plan was chosen; left out if the command line fixes it"),
+    reported<&RunReport::first_run>("how the launch plan was chosen; left out if the command line fixes it")
+        .described_by(reported_first_run),
     run_head.ordering,
     run_head.items_processed,
     reported<&RunReport::items_remaining>("items that were not completed, with those of queues"),
@@ -524,13 +575,11 @@ constexpr Field run_report_fields[] = {
     run_head.published_items,
     run_head.deduped_items,
     run_head.lineage_items,
-    run_head.lineage_iterations,
     run_head.region_lineage,
     reported<&RunReport::output_parity>("with --verify: comparison with plain launches"),
     reported<&RunReport::expected>("outputs next to the references that the program expects"),
     reported<&RunReport::stress>("with --stress: runs in other orders"),
     run_head.comparison,
-    run_head.baseline,
     reported<&RunReport::bounds>("with --check bounds: accesses outside buffers"),
     run_head.profile_file,
     run_head.policy_file,
@@ -560,5 +609,28 @@ TIDEGATE_RECORD(RunReportDocument, run_report_fields);
 
 TIDEGATE_DOCUMENT(RunReportDocument, "run_report", "Results and times of a run, and what was checked",
                   Direction::output);
+
+// The same without what few read.
+constexpr auto brief_barriers_fields = without<1>(run_barriers_fields, {"groups"});
+constinit const Record brief_barriers = record_of<Barriers>(brief_barriers_fields);
+constexpr auto brief_plan_fields = [] {
+  auto fields = without<0>(run_plan_fields, {});
+  fields[1] = fields[1].described_by(brief_barriers);
+  return fields;
+}();
+constinit const Record brief_plan = record_of<FrontierMemoryPlan>(brief_plan_fields);
+constexpr auto brief_report_fields = [] {
+  auto fields = without<1>(run_report_fields, {"candidates"});
+  for (Field& field : fields) {
+    field = field.name == "first_run" ? field.described_by(brief_first_run)
+            : field.name == "memory"  ? field.described_by(brief_memory)
+            : field.name == "plan"    ? field.described_by(brief_plan)
+                                      : field;
+  }
+  return fields;
+}();
+constinit const Record brief_report = record_of<RunReportDocument>(brief_report_fields);
+constinit const Document brief_run_report{
+    .kind = "run_report", .direction = Direction::output, .record = &brief_report};
 
 } // namespace tidegate::documents

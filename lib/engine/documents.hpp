@@ -61,6 +61,9 @@ TIDEGATE_HAS_RECORD(engine::Telemetry);
 
 extern const Record reported_error; // code, message, fix and pointer
 
+// A run_report without candidates, groups of the plan and offsets, which --explain adds.
+extern const Document brief_run_report;
+
 // The fields of a report's head in the document `Report`, which is the report or has it at the path `Outer`.
 // Each document lists them in its order.
 template <class Report, auto... Outer>
@@ -105,8 +108,6 @@ struct HeadFields {
   Field lineage_ns = of<&Head::lineage_ns>("time of tracing source rules");
   Field lineage_items = of<&Head::lineage_items>("processed items that derive from a source rule, by their "
                                                  "own wave or an ancestor, also of an earlier iteration");
-  Field lineage_iterations = of<&Head::lineage_iterations>(
-      "iterations that region_lineage lists; all others are like the last of them, of the same swap phase");
   Field region_lineage = of<&Head::region_lineage>(
       "by executed group, or wave of a traversal, in order: bit n for source rule n of its waves or "
       "their ancestors; empty without rules");
@@ -114,7 +115,6 @@ struct HeadFields {
       "why the launches have another geometry: the policy knows the items, and neither the kernels nor what is resident");
   Field telemetry = of<&Head::telemetry>("counts of the run");
   Field comparison = of<&Head::comparison>("with --compare: times of this run and of plain launches");
-  Field baseline = of<&Head::baseline>("with --baseline: times next to those of an earlier report");
   Field stuck_groups =
       of<&Head::stuck_groups>("after a hang: waiting work-groups and the counters they waited for");
   Field ranks = of<&Head::ranks>("under mpirun: the ranks and what they exchanged; left out with one");

@@ -15,7 +15,7 @@ TEST_CASE("lists of hits") {
   report.hits = {
       {.list = "cut", .capacity = 5, .hits = 9, .dropped = 4, .needed_capacity = 9},
       {.list = "grown", .capacity = 9, .hits = 9, .dropped = 0, .needed_capacity = 9, .grown_from = 1}};
-  const std::string table = run_table(run_rows(run_document(std::move(report), {})), false);
+  const std::string table = run_table(run_rows(document_of(std::move(report), {})), false);
   CHECK(table.find("\"cut\": 9, room for 5, 4 DROPPED\n") != std::string::npos);
   CHECK(table.find("\"grown\": 9, room for 9, grown from 1\n") != std::string::npos);
 }
@@ -31,7 +31,7 @@ TEST_CASE("a queue whose ops publish items") {
                                                            .executed_items = 8,
                                                            .capacity = 6,
                                                            .needed_capacity = 7}}};
-  std::string table = run_table(run_rows(run_document(std::move(report), {})), false);
+  std::string table = run_table(run_rows(document_of(std::move(report), {})), false);
   for (std::size_t at = 0; (at = table.find("\n            ", at)) != std::string::npos;) {
     table.replace(at, 13, " "); // continued lines
   }
@@ -51,7 +51,7 @@ TEST_CASE("work-groups that gave up waiting") {
   engine::RunReport report;
   report.status = engine::RunStatus::hang;
   report.stuck_groups = {stuck};
-  const std::string table = run_table(run_rows(run_document(std::move(report), {})), false);
+  const std::string table = run_table(run_rows(document_of(std::move(report), {})), false);
   CHECK(table.find("  stuck") != std::string::npos);
   CHECK(table.find("work-group 1 in front of stage 1 (\"copy\"): arrivals at the barrier are 2, not 3\n") !=
         std::string::npos);

@@ -36,7 +36,7 @@ class FirstRun(Programs):
         return self.file("program.json", json.dumps(document))
 
     def report(self, path: Path, *args: str, rc: int = 0, warned: bool = False, **env: str) -> Document:
-        result = run("run", str(path), *args, env=environment(**env))
+        result = run("run", str(path), "--explain", *args, env=environment(**env))
         self.assertEqual(result.rc, rc, result.stderr)
         self.assertEqual("warning: outputs differ from those of plain launches" in result.stderr, warned, result.stderr)
         document: Document = parse(result.stdout)
@@ -48,7 +48,7 @@ class FirstRun(Programs):
     def settled(self, path: Path, *args: str) -> Document:
         """The report of the run that settles the choice: each run goes on with what the earlier ones had no time for."""
         for _ in range(12):
-            report = self.report(path, "--set", "measure-budget=60s", *args)
+            report = self.report(path, "--set", "measure-time=60s", *args)
             if report["first_run"]["settled"]:
                 return report
         self.fail(report["first_run"])
@@ -136,7 +136,7 @@ class FirstRun(Programs):
             {"a": buffer("i32", count=4096, init={"iota": {}}), "b": buffer("i32", count=4096, output="b.npy"),
              "flags": buffer("u8", count=128, init={"file": "flags.raw"})},
             {**wave("twice", "a", "b", size=4096, local=32), "active": {"buffer": "flags"}}, repeat=4)))
-        enough = ("--set", "measure-budget=60s")
+        enough = ("--set", "measure-time=60s")
         measured = []
         for active in (4, 5, 128, 128, 128, 4):
             self.file("flags.raw", bytes([1] * active + [0] * (128 - active)))
@@ -209,7 +209,7 @@ class FirstRun(Programs):
     def test_outputs_that_differ(self) -> None:
         path = self.two_side_by_side()
         wrong = wrong_reads(256, first=3)  # after those of the plain launches, by themselves and in the arena
-        report = self.report(path, "--set", "measure-budget=60s", warned=True, **wrong)
+        report = self.report(path, "--set", "measure-time=60s", warned=True, **wrong)
         first = report["first_run"]
         self.assertEqual((report["status"], report["strategy"], first["compared"], first["equal"]), ("done", "plain", True, False))
         self.assertEqual((first["difference"]["first_difference"]["buffer"], first["difference"]["first_difference"]["element"]), ("d", 63))

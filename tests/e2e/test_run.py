@@ -147,7 +147,7 @@ class Programs(unittest.TestCase):
     def run_document(self, program: Document | str, *args: str, env: dict[str, str] | None = None) -> Result:
         text = program if isinstance(program, str) else json.dumps(program)
         path = self.file("program.json", text)
-        return run("run", str(path), *args, env={**environment(), **(env or {})})
+        return run("run", str(path), "--explain", *args, env={**environment(), **(env or {})})
 
     def report_of(self, program: Document, *args: str, env: dict[str, str] | None = None,
                   warnings: int = 0) -> Document:
@@ -440,7 +440,7 @@ class Kept(Small):
         reports = [stripped(self.report_of(CHAIN, "--strategy", "launch", "--verify")) for _ in range(2)]
         self.assertEqual(json.dumps(reports[0]), json.dumps(reports[1]))
         planned = [self.run_document(CHAIN, "--dry-run").stdout for _ in range(2)]
-        self.assertEqual(*(json.dumps(stripped(parse(text))) for text in planned))
+        self.assertEqual(*planned)  # a plan has no measured times
 
 
 class Report(Small):
@@ -474,47 +474,36 @@ class Report(Small):
             self.assertEqual(self.run_document(CHAIN, *options, env=nowhere).rc, 0, "what is said counts")
         self.assertEqual(self.run_document(CHAIN, "--strategy", "launch", env={"TIDEGATE_DEVICE": "cpu"}).rc, 0)
 
-    def test_baseline(self) -> None:
-        """Times next to those of an earlier report, which the test makes a thousand times as fast, or as slow."""
-        def run_with(factor: float | None, *args: str) -> Result:
-            if factor is not None:
-                slower = json.loads(self.earlier)
-                slower["comparison"]["run_rounds_ns"] = [factor * ns for ns in slower["comparison"]["run_rounds_ns"]]
-                (self.folder / "earlier.json").write_text(json.dumps(slower))
-            return self.run_document(CHAIN, "--strategy", "launch", "--baseline", str(self.folder / "earlier.json"), *args)
-
-        self.earlier = self.run_document(CHAIN, "--strategy", "launch", "--compare", "6").stdout
-        fast = run_with(1000, "--compare", "6", "--fail-slower", "5%")
-        self.assertEqual((fast.rc, parse(fast.stdout)["baseline"]["verdict"]), (0, "faster"), fast.stderr)
-        slow = run_with(0.001, "--compare", "6", "--fail-slower", "5%")
-        self.assertEqual((slow.rc, parse(slow.stdout)["baseline"]["verdict"]), (1, "slower"))
-        self.assertIn("[slower_than_baseline]", slow.stderr)
-        self.assertTrue((self.folder / "b.npy").exists())
-        self.assertEqual(run_with(0.001, "--compare", "6").rc, 0)
-        self.assertNotIn("the baseline timed other work", slow.stderr)
-        other = json.loads((self.folder / "earlier.json").read_text())
-        other["items_in_all"] += 1
-        (self.folder / "earlier.json").write_text(json.dumps(other))
-        self.assertIn("warning: the baseline timed other work", run_with(None, "--compare", "6").stderr)
-        refused = run_with(None, "--compare", "6", "--fail-slower", "5%", "-q")
-        self.assertEqual((refused.rc, "the baseline timed other work" in refused.stderr), (2, True), refused.stderr)
-        for args, message in ((["--compare", "1"], "too few rounds to compare: 1 of this run, 6 of the baseline"),
-                              ([], "--baseline needs --compare")):
-            refused = run_with(None, *args)
-            self.assertEqual(refused.rc, 2)
-            self.assertIn(message, refused.stderr)
-        stored = {"slow": json.loads(self.earlier), "fast": json.loads(self.earlier), "other": other, "few": json.loads(self.earlier)}
+    def test_compare_stored_reports(self) -> None:
+        """Next to those of an earlier report, which the test makes a thousand times as fast, or as slow, or of another minor version."""
+        first = self.run_document(CHAIN, "--strategy", "launch", "--compare", "6").stdout
+        stored = {name: json.loads(first) for name in ("slow", "fast", "other", "few", "earlier")}
         stored["slow"]["comparison"]["run_rounds_ns"] = [1000 * ns for ns in stored["slow"]["comparison"]["run_rounds_ns"]]
+        stored["other"]["items_in_all"] += 1
         del stored["few"]["comparison"]
+        stored["earlier"] |= {"unknown": {"a": [1]}, "memory": {**stored["earlier"]["memory"], "unknown": 1}}
+        del stored["earlier"]["evidence"], stored["earlier"]["telemetry"]["sync_points"]
         for name, document in stored.items():
             (self.folder / f"{name}.json").write_text(json.dumps(document))
-        for a, b, rc, message in (("fast", "slow", 1, "[slower_than_baseline]"), ("slow", "fast", 0, ""),
+        for a, b, rc, message in (("fast", "slow", 1, "[slower_than_baseline]"), ("slow", "fast", 0, ""), ("earlier", "fast", 0, ""),
                                   ("other", "slow", 2, "the baseline timed other work"), ("few", "slow", 2, "needs two reports")):
             compared = run("compare", *(str(self.folder / f"{name}.json") for name in (a, b)), "--fail-slower", "5%")
             self.assertEqual((compared.rc, message in compared.stderr), (rc, True), compared.stderr)
+        self.assertIn("unknown key", run("check", str(self.folder / "earlier.json")).stderr)
+
+    def test_a_report_is_small_unless_it_explains(self) -> None:
+        path = self.file("program.json", json.dumps(CHAIN))
+        brief, whole, planned = (parse(run("run", str(path), *options, env=environment()).stdout)
+                                 for options in (("--strategy", "launch"), ("--strategy", "launch", "--explain"), ("--dry-run",)))
+        for report, explains in ((brief, False), (whole, True), (planned, True)):
+            self.assertEqual(("groups" in report["plan"]["barriers"], "offsets" in report["memory"]), (explains, explains))
+            self.assertIn("topology", report["evidence"])
+            self.assertIn("sync_points", report["telemetry"])
+
+    def test_times(self) -> None:
         files = {kind: self.folder / f"times.{kind}" for kind in ("md", "csv")}
         for file in files.values():
-            report = parse(self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--export", str(file)).stdout)
+            report = parse(self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--times", str(file)).stdout)
         self.assertEqual(files["md"].read_text().count("\n"), 4)
         rows = [line.split(",") for line in files["csv"].read_text().splitlines()]
         self.assertEqual(rows[0], ["round", "run_ns", "other_ns"])

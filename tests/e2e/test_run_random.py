@@ -291,7 +291,7 @@ def uses_of(ops: dict[str, Op], wave: Document) -> dict[str, bool]:
 def draw_way(draw: Draw, number: int) -> list[str]:
     strategy = ("default", "barrier", "launch", "counters", "barrier", "counters", "plain")[number % 7]
     if strategy == "default":
-        return draw.choice((["--set", "measure=no"], ["--set", "measure=no"], ["--set", "verify-first=no"], ["--set", "measure-budget=1s"]))
+        return draw.choice((["--set", "measure=no"], ["--set", "measure=no"], ["--set", "verify-first=no"], ["--set", "measure-time=1s"]))
     way = ["--strategy", strategy]
     if strategy != "plain":
         way += ["--set", "tuning.mode=" + draw.choice(("interpreter", "jit")),

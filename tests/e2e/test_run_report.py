@@ -30,17 +30,9 @@ addEventListener("error", (event) => failures.push(event.message));
 addEventListener("securitypolicyviolation", (event) => failures.push(event.blockedURI));
 </script>"""
 WORK = """<script>{
-  const found = {failures, failure: document.getElementById("failure").textContent,
-    width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth,
+  const found = {failures, width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth,
     fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
     images: document.images.length};
-  const input = document.getElementById("search");
-  const searched = (text) => {
-    input.value = text;
-    input.dispatchEvent(new Event("input"));
-    return [document.getElementById("matches").textContent, document.querySelectorAll(".missed").length];
-  };
-  found.searched = [searched("TOTAL"), searched("no such name"), searched("")];
   const lanes = document.getElementById("lanes");
   if (lanes) {
     const press = (key) => {
@@ -53,14 +45,7 @@ WORK = """<script>{
     found.outline = getComputedStyle(lanes).outlineStyle;
     found.keys = Object.fromEntries(["0", "+", "ArrowRight", "-"].map((key) => [key, press(key)]));
     found.keys.whole = press("0");
-    // The pixels of each colour.
-    const pixels = lanes.getContext("2d").getImageData(0, 0, lanes.width, lanes.height).data;
-    const colours = {};
-    for (let i = 0; i < pixels.length; i += 4) {
-      const colour = "#" + [...pixels.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, "0")).join("");
-      colours[colour] = (colours[colour] ?? 0) + 1;
-    }
-    found.drawn = COLOURS.map((colour) => colours[colour] ?? 0);
+    found.drawn = [...new Set([...lanes.querySelectorAll("rect")].map((span) => span.getAttribute("fill")))].filter((fill) => fill);
   }
   const left = document.createElement("script");
   left.type = "application/json";
@@ -156,7 +141,6 @@ class Page(Programs):
             elements = Elements(elements.texts["inner"])
         found = json.loads(elements.texts["found"])
         self.assertEqual(found["failures"], [])
-        self.assertEqual(found["failure"], "")
         self.assertEqual(found["fetched"], [])
         self.assertEqual(found["width"], width)
         self.assertLessEqual(found["overflow"], 0)
@@ -165,32 +149,20 @@ class Page(Programs):
 
     def assert_numbers(self, elements: Elements, report: Document) -> None:
         """Every number that says where it is from is the one that is there."""
-        special = {} if "plan" not in report else {
-            "memory.taken": sum(report["memory"][part] for part in ("arena_bytes", "table_bytes", "image_bytes"))}
-        if timeline := block(self.folder / "page.html")["timeline"]:  # nine numbers a span
-            special["timeline.spans"] = sum(len(lane["spans"]) for lane in timeline["lanes"]) / 9
-        for name, function in (("min", min), ("max", max)):
-            for way in ("plain", "launches", "run"):
-                if f"{way}_rounds_ns" in report.get("comparison", {}):
-                    special[f"comparison.{way}_rounds_ns.{name}"] = function(report["comparison"][f"{way}_rounds_ns"])
         for field, value in elements.fields.items():
-            if field != "budget":
-                expected = special[field] if field in special else functools.reduce(
-                    lambda inner, key: inner[key], field.split("."), report)
-                self.assertEqual(float(value), expected, field)
+            self.assertEqual(float(value), functools.reduce(lambda inner, key: inner[key], field.split("."), report), field)
 
     def test_command_line(self) -> None:
         page = self.folder / "page.html"
         path = self.file("program.json", json.dumps(chain(1)))
         result = run("run", str(path), "--dry-run", "--report", str(page), "--trace", str(self.folder / "no.json"))
         self.assertEqual(result.rc, 0, result.stderr)
-        data = block(page)
+        text = page.read_text()
         report = parse(result.stdout)
-        self.assertEqual(data["report"] | {"files_written": report["files_written"]}, report)
-        self.assertEqual(data["report"]["files_written"], [])
-        self.assertEqual(data["command"], ["tidegate", "run", str(path), "--dry-run", "--report", str(page), "--trace",
-                                           str(self.folder / "no.json")])
-        self.assertIsNone(data["timeline"])
+        self.assertEqual(block(page) | {"files_written": report["files_written"]}, report)
+        self.assertEqual(block(page)["files_written"], [])
+        self.assertIn(f"tidegate run {path} --dry-run --report {page} --trace {self.folder / 'no.json'}</pre>", text)
+        self.assertNotIn('id="lanes"', text)
         self.assertEqual(report["files_written"], [{"file": str(page), "what": "page", "bytes": page.stat().st_size}])
         self.assertFalse((self.folder / "no.json").exists())
 
@@ -199,14 +171,13 @@ class Page(Programs):
         self.require_chromium()
         trace = self.folder / "trace.json"
         report, page = self.page_of(chain(4), "--strategy", "counters", "--workers", "2", "--compare", "3", "--trace", str(trace))
-        self.assertEqual(block(page)["report"]["files_written"], report["files_written"][:-1])
+        self.assertEqual(block(page)["files_written"], report["files_written"][:-1])
         self.assertEqual([(file["what"], file["bytes"]) for file in report["files_written"]],
                          [('buffer "sum"', (self.folder / "sum.npy").stat().st_size), ("trace", trace.stat().st_size),
                           ("page", page.stat().st_size)])
         found, elements = self.browse(page, 1280, dark=False)
         self.assert_numbers(elements, report)
-        for field in ("comparison.speedup", "comparison.run_ns", "backend_dispatch_ns", "items_processed", "memory.arena_bytes",
-                      "wall_time_ns", "timeline.spans"):
+        for field in ("comparison.speedup", "backend_dispatch_ns", "wall_time_ns"):
             self.assertIn(field, elements.fields)
         self.assertEqual(elements.texts["status"], "done")
         self.assertIn(f"done: {report['items_processed']} of {report['items_processed']} items", elements.texts["lead"])
@@ -215,13 +186,7 @@ class Page(Programs):
         self.assertIn("execution_mode", elements.texts["policy-body"])
         self.assertIn("layered: 2 waves in 2 groups", elements.texts["plan-body"])
         self.assertIn("trace.json", elements.texts["again-body"])
-        # Both waves are drawn, in their colours.
-        self.assertGreater(min(found["drawn"][:2]), 20, found["drawn"])
-        # A row of the waves in words and one of times; the other wave and the buffers are missed, and come back.
-        some, none, everything = found["searched"]
-        self.assertEqual((some[0], none[0], everything), ("2 rows of tables", "nothing found", ["", 0]))
-        self.assertGreater(none[1], some[1])
-        self.assertGreater(some[1], 0)
+        self.assertEqual(len(found["drawn"]), 2, found["drawn"])  # both waves, in their colours
         keys = found["keys"]
         self.assertTrue(found["focused"])
         self.assertEqual(found["outline"], "solid")

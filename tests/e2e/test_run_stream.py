@@ -53,7 +53,7 @@ class RunStream(unittest.TestCase):
         result = run("run", "--stream", "--device", "cpu", "--strategy", "launch", str(self.folder / "program.json"),
                      input="".join(json.dumps(request) + "\n" for request in requests))
         answers = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual((result.rc, result.stderr), (3, ""))
+        self.assertEqual((result.rc, result.stderr), (3, "tidegate: 14 lines, 8 failed\n"))
         self.assertEqual([answer.get("id") for answer in answers], [1, "two", 3, 4, 5, 6, 7, 8, 9, None, 11, 12, 13, None])
         self.assertEqual([answer["error"]["code"] if "error" in answer else answer["kind"] for answer in answers],
                          ["run_report"] * 3 + ["unknown_name", "outside_folder", "cannot_read", "unknown_key", "out_of_range"]

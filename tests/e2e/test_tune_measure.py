@@ -34,7 +34,7 @@ class TuneMeasure(Programs):
         return self.file("program.json", json.dumps(document))
 
     def tune(self, path: Path, *args: str, rc: int = 0, knobs: list[str] = KNOBS, **env: str) -> Document:
-        result = run("tune", "measure", str(path), "--budget", "10m", *args, env=environment(**env))
+        result = run("tune", "measure", str(path), "--time", "10m", *args, env=environment(**env))
         self.assertEqual(result.rc, rc, result.stderr)
         for line in result.stderr.splitlines():  # one a second
             self.assertRegex(line, r"^tidegate: measuring: [a-z_0-9, ]+, at most \d+ s$")
@@ -66,7 +66,7 @@ class TuneMeasure(Programs):
     def test_measured_and_taken(self) -> None:
         path = self.two_waves(local=32)
         profile, policy = self.folder / "profile.json", self.folder / "policy.json"
-        report = self.tune(path, "--profile", str(profile), "--policy", str(policy), "-v")
+        report = self.tune(path, "--write-profile", str(profile), "--write-policy", str(policy), "-v")
         self.assertFalse((self.folder / "c.npy").exists())
         self.assertGreater(report["runs"], 3)
         self.assertEqual({knob["knob"]: knob["verdict"] for knob in report["knobs"]}["workgroup_size"], "nothing_to_try")
@@ -153,7 +153,7 @@ class TuneMeasure(Programs):
     def test_traversals(self) -> None:
         """What is found for a graph is written, and taken by a run of it; nothing persistent without a litmus."""
         path, profile, policy = self.graph(), self.folder / "profile.json", self.folder / "policy.json"
-        report = self.tune(path, "--profile", str(profile), "--policy", str(policy), knobs=FRONTIER_KNOBS, **no_ordering())
+        report = self.tune(path, "--write-profile", str(profile), "--write-policy", str(policy), knobs=FRONTIER_KNOBS, **no_ordering())
         self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ["graph.json", "ops.cl", "policy.json", "profile.json"])
         strategy, workers, alone, rule, sparse, *_ = report["knobs"]
         self.assertEqual((strategy["before"], strategy["verdict"]), ("launch", "nothing_to_try"))

@@ -256,7 +256,7 @@ engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOp
       first.reason =
           cost.ns > first.budget_ns
               ? fmt::format("not checked: by estimate the serial check of {} takes {}, and "
-                            "measure-budget is {}",
+                            "measure-time is {}",
                             edges, seconds_text(cost.ns), seconds_text(first.budget_ns))
               : fmt::format("not checked: the serial check of {} may take {} of the host's memory, "
                             "and {} are available",
@@ -329,7 +329,7 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
       first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
                                  : verification->error->message;
     } else {
-      first.reason = "not checked: plain rounds over all edges took longer than measure-budget";
+      first.reason = "not checked: plain rounds over all edges took longer than measure-time";
     }
     if (in_time && !first.equal && !options.verify) {
       checked.warning = engine::Warning{

@@ -346,7 +346,6 @@ constexpr Field report_fields[] = {
     head.published_items,
     head.deduped_items,
     head.lineage_items,
-    head.lineage_iterations,
     head.region_lineage,
     optional<&FrontierReport::recommendation>(
         "recommendation of the launch policy for the first wave; left out if no launch keeps the budget"),
@@ -362,7 +361,6 @@ constexpr Field report_fields[] = {
         "sssp: type of the distances; u64, if some distance does not fit 32 bits"),
     optional<&FrontierReport::rank_change>("total change by the last iteration"),
     head.comparison,
-    head.baseline,
     head.profile_file,
     head.policy_file,
     head.warnings,
