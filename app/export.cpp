@@ -41,7 +41,7 @@ Result<void> check_folder(const std::string& folder, bool force) {
 } // namespace
 
 CommandModel export_command() {
-  const auto settings = std::make_shared<RunRequest>();
+  const auto settings = std::make_shared<AskedRun>();
   const auto force = std::make_shared<bool>(false);
   engine::RunOptions& options = settings->options;
   OptionModel folder = file_option(

@@ -32,7 +32,7 @@ struct Rule {
 
 constexpr std::string_view no_tiles = "they have no tiles";
 
-std::vector<Rule> rules(const RunRequest& request) {
+std::vector<Rule> rules(const AskedRun& request) {
   const engine::RunOptions& options = request.options;
   const engine::CompileOptions& compile = options.compile;
   return {
@@ -82,7 +82,7 @@ std::vector<Rule> rules(const RunRequest& request) {
 }
 
 // Refuses two outputs on standard output.
-Result<void> refuse_two_outputs(const RunRequest& request) {
+Result<void> refuse_two_outputs(const AskedRun& request) {
   const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
       {{request.options.trace, "the trace"},
        {request.options.page, "the page"},
@@ -104,7 +104,7 @@ Result<void> refuse_two_outputs(const RunRequest& request) {
 
 } // namespace
 
-Result<void> check_options(const RunRequest& request) {
+Result<void> check_options(const AskedRun& request) {
   const engine::CompileOptions& compile = request.options.compile;
   if (compile.strategy == engine::Strategy::counters && compile.mapping == engine::TileMapping::strided) {
     return failure(

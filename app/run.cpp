@@ -70,14 +70,14 @@ documents::RunReportDocument document_of(engine::RunReport report, const PlanOpt
 }
 
 const documents::Document& description_of(const documents::RunReportDocument& /*report*/,
-                                          const RunRequest& request) {
+                                          const AskedRun& request) {
   return request.explain || request.options.compile.dry_run
              ? documents::DocumentOf<documents::RunReportDocument>::document
              : documents::brief_run_report;
 }
 
 const documents::Document& description_of(const traversal::FrontierReport& /*report*/,
-                                          const RunRequest& /*request*/) {
+                                          const AskedRun& /*request*/) {
   return documents::DocumentOf<traversal::FrontierReport>::document;
 }
 
@@ -117,7 +117,7 @@ Error at_program(Error error, const Run& run) {
   return at_document(std::move(error), run.program, run.text, run.written);
 }
 
-ProgressStyle progress_style(const RunRequest& request) {
+ProgressStyle progress_style(const AskedRun& request) {
   if (errors_are_json() || is_quiet() || ranks::launched().rank != 0) {
     return ProgressStyle::none;
   }
@@ -559,7 +559,7 @@ static Result<ExitCode> run_here(Run& run) {
   return finish(run_waves(run, monitor), run, progress);
 }
 
-Result<ExitCode> run_program(const RunRequest& request) {
+Result<ExitCode> run_program(const AskedRun& request) {
   Run run(request);
   const ranks::Launched launched = ranks::launched();
   if (launched.rank != 0 && run.options.compile.dry_run) {

@@ -28,7 +28,7 @@
 namespace tidegate::app {
 
 // What the command line asks for; nothing changes it once it is parsed.
-struct RunRequest {
+struct AskedRun {
   std::string program = "-";
   std::string graph; // file of a graph; `program` then names an algorithm
   std::vector<std::uint64_t> sources;
@@ -53,8 +53,8 @@ struct RunRequest {
 };
 
 // A run of a request: the options that follow from its program and its device, and what is known of both.
-struct Run : RunRequest {
-  explicit Run(const RunRequest& request) : RunRequest(request) {}
+struct Run : AskedRun {
+  explicit Run(const AskedRun& request) : AskedRun(request) {}
 
   std::string text;                              // of the program
   std::string written;                           // see DocumentText::written
@@ -77,10 +77,10 @@ Error at_program(Error error, const Run& run);
 Result<device::DeviceInfo> find_device(Run& run);
 
 // Returns how much progress a run reports.
-ProgressStyle progress_style(const RunRequest& request);
+ProgressStyle progress_style(const AskedRun& request);
 
 // Runs a program of either kind and reports.
-Result<ExitCode> run_program(const RunRequest& request);
+Result<ExitCode> run_program(const AskedRun& request);
 
 // Answers requests from standard input until it ends; `ran` is set once kernels of the user run.
 Result<ExitCode> run_stream(const Run& run);
@@ -90,21 +90,21 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor);
 Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monitor);
 
 // Refuses options that do not go together. Error: invalid_usage.
-Result<void> check_options(const RunRequest& request);
+Result<void> check_options(const AskedRun& request);
 
 // Refuses options that this kind of program does not have, or not on several ranks. Error: invalid_usage.
 Result<void> check_options_for(const Run& run, bool frontier);
 
 // Returns the keys of --set, which change these settings.
-std::vector<OptionModel> run_settings(RunRequest& request);
+std::vector<OptionModel> run_settings(AskedRun& request);
 
 // Returns the folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
 // Return the description of the report that is written: the whole one for --explain and --dry-run.
 const documents::Document& description_of(const documents::RunReportDocument& report,
-                                          const RunRequest& request);
-const documents::Document& description_of(const traversal::FrontierReport& report, const RunRequest& request);
+                                          const AskedRun& request);
+const documents::Document& description_of(const traversal::FrontierReport& report, const AskedRun& request);
 
 // Return the report as a document; the plan was made with `plan_options`.
 documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options);

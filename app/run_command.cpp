@@ -47,7 +47,7 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
           }};
 }
 
-std::vector<OptionModel> run_settings(RunRequest& request) {
+std::vector<OptionModel> run_settings(AskedRun& request) {
   engine::RunOptions& options = request.options;
   return {
       switch_option("cache", request.cache,
@@ -123,7 +123,7 @@ std::vector<OptionModel> run_settings(RunRequest& request) {
 }
 
 CommandModel run_command() {
-  const auto request = std::make_shared<RunRequest>();
+  const auto request = std::make_shared<AskedRun>();
   engine::RunOptions& options = request->options;
   return {
       .options =

@@ -289,7 +289,7 @@ constexpr std::string_view settings_title = "settings of tidegate run, each give
 constexpr std::string_view settings_id = "urn:tidegate:schema:run_settings:1.0";
 
 std::vector<OptionModel> all_settings() {
-  RunRequest unused;
+  AskedRun unused;
   return run_settings(unused);
 }
 

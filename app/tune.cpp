@@ -510,7 +510,7 @@ CommandModel tune_command() {
 namespace {
 
 struct TuneSettings {
-  RunRequest common; // settings shared with `tidegate run`
+  AskedRun common; // settings shared with `tidegate run`
   std::uint64_t budget_ns = 60'000'000'000;
   std::string profile_file; // also written here, besides the user's folder; may be empty
   std::string policy_file;
@@ -594,7 +594,7 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
 
 CommandModel tune_measure_command() {
   const auto settings = std::make_shared<TuneSettings>();
-  RunRequest& common = settings->common;
+  AskedRun& common = settings->common;
   return {
       .name = "measure",
       .summary = "Measure which strategy, mode, pack and work-groups run a program fastest",

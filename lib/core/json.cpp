@@ -105,7 +105,7 @@ Error not_json(std::string_view json, std::size_t at, std::string_view reason, s
 // Notes the place of each token.
 class Events final : public nlohmann::json_sax<nlohmann::json> {
 public:
-  Events(std::string_view json, std::vector<JsonValue::Entry>& entries) : json_(json), entries_(entries) {}
+  Events(std::string_view json, std::vector<JsonValue::Entry>& noted) : json_(json), entries_(noted) {}
 
   bool null() override { return scalar(); }
   bool boolean(bool /*value*/) override { return scalar(); }

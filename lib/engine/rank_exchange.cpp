@@ -34,14 +34,6 @@ T or_refuse(Result<T> result) {
   }
 }
 
-// Bytes of device memory that go to a rank, or come from it.
-struct Piece {
-  int rank = 0;
-  device::Buffer memory;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-};
-
 } // namespace
 
 // Bytes of buffers on their way between ranks, through host memory, which is pinned where that helps. Between begin()
@@ -50,6 +42,14 @@ struct Piece {
 //   device   | reads | inner work-groups …           | writes | work-groups at the borders
 //   host             | sends, receives ----- waits - |
 struct RankExchange::Messages {
+  // Bytes of device memory that go to a rank, or come from it.
+  struct Piece {
+    int rank = 0;
+    device::Buffer memory;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+
   const device::Session& session;
   ranks::Ranks& ranks;
   std::map<std::vector<std::uint64_t>, HostContents> blocks{}; // by the sizes of their parts

@@ -170,8 +170,8 @@ Derived derived_from(const opencl_c::Footprint& footprint, const NdRange& range)
   return derived;
 }
 
-Touched bytes_of(const opencl_c::Interval& elements, std::int64_t element_bytes) {
-  return {elements.low * element_bytes, (elements.high + 1) * element_bytes};
+Touched bytes_of(const opencl_c::Interval& of, std::int64_t element_bytes) {
+  return {of.low * element_bytes, (of.high + 1) * element_bytes};
 }
 
 // Each work-item has one element, and together they have all of the buffer.
