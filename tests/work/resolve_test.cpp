@@ -35,7 +35,7 @@ constexpr std::string_view source =
     "kernel void tile(global float* data, local float* scratch) {}\n"
     "kernel __attribute__((reqd_work_group_size(16, 4, 1))) void fixed(global float* data) {}\n";
 
-WaveProgram program_of(const std::string& json) {
+WaveProgram wave_program(const std::string& json) {
   auto program = documents::decode<WaveProgram>(json);
   if (!program) {
     FAIL(describe(program.error()));
@@ -48,7 +48,7 @@ WaveProgram
 scaled(const std::string& waves =
            R"({"op": "scale", "global_size": 64, "args": [{"buffer": "x"}, {"buffer": "y"}, {"f32": 2}]})",
        const std::string& more = "") {
-  return program_of(R"({"buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
+  return wave_program(R"({"buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
       "counts": {"type": "i32", "count": 8}}, "ops": {"scale": {"source": "k.cl"}, "bump": {"source": "k.cl"},
       "tile": {"source": "k.cl"}, "fixed": {"source": "k.cl"}}, "waves": [)" +
                     waves + "]" + more + "}");
@@ -102,7 +102,7 @@ std::string refusal(const Result<Job>& result) {
 Result<Job> call(const std::string& parameters, const std::string& arguments,
                  const std::string& before = "") {
   return resolved(
-      program_of(R"({"buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
+      wave_program(R"({"buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
       "n": {"type": "u32", "count": 1}}, "images": {"picture": {"format": "r_snorm8", "size": [4, 3]},
       "volume": {"format": "r_snorm8", "size": [4, 3, 2]}, "other": {"format": "r_snorm8", "size": [4, 3]}},
       "ops": {"k": {"source": "k.cl"}}, "waves": [{"op": "k", "global_size": 64, "args": [)" +
@@ -462,7 +462,7 @@ TEST_CASE("sources and options") {
       "#if __OPENCL_C_VERSION__ != VERSION\n#error version\n#endif\n");
   folder.write("include/n.h", "// nothing\n");
   std::set<std::string> assumed; // the version follows from the options
-  WaveProgram program = program_of(R"({"buffers": {}, "ops": {
+  WaveProgram program = wave_program(R"({"buffers": {}, "ops": {
       "narrow": {"source": "ops/k.cl", "kernel": "k", "options": "-I include -DVERSION=120"},
       "wide": {"source": "ops/k.cl", "kernel": "k",
                "options": "-Iinclude -D WIDE -DVERSION=200 -cl-std=CL2.0 -cl-mad-enable"},
@@ -499,7 +499,7 @@ TEST_CASE("the macros of the device's compiler are there, and options may change
   const TemporaryFolder folder;
   folder.write("k.cl",
                "#if LEVEL == 2\nkernel void k(float a) {}\n#else\nkernel void k(uint a) {}\n#endif\n");
-  WaveProgram program = program_of(R"({"buffers": {}, "ops": {"k": {"source": "k.cl"}},
+  WaveProgram program = wave_program(R"({"buffers": {}, "ops": {"k": {"source": "k.cl"}},
       "waves": [{"op": "k", "global_size": 1, "args": [{"f32": 1}]}]})");
   CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "2"}}))) == "none");
   CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "1"}}))).starts_with("argument_mismatch"));
@@ -538,7 +538,7 @@ std::vector<std::string> refusals(const Result<Job>& result) {
 } // namespace
 
 TEST_CASE("all errors are reported at once, without their consequences") {
-  const WaveProgram program = program_of(R"({
+  const WaveProgram program = wave_program(R"({
       "buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
                   "counts": {"type": "i32", "count": 8},
                   "none": {"type": "f32", "count": 0, "output": "../x"},
