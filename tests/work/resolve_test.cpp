@@ -51,7 +51,7 @@ scaled(const std::string& waves =
   return wave_program(R"({"buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
       "counts": {"type": "i32", "count": 8}}, "ops": {"scale": {"source": "k.cl"}, "bump": {"source": "k.cl"},
       "tile": {"source": "k.cl"}, "fixed": {"source": "k.cl"}}, "waves": [)" +
-                    waves + "]" + more + "}");
+                      waves + "]" + more + "}");
 }
 
 // Scales one buffer into another.
@@ -106,7 +106,7 @@ Result<Job> call(const std::string& parameters, const std::string& arguments,
       "n": {"type": "u32", "count": 1}}, "images": {"picture": {"format": "r_snorm8", "size": [4, 3]},
       "volume": {"format": "r_snorm8", "size": [4, 3, 2]}, "other": {"format": "r_snorm8", "size": [4, 3]}},
       "ops": {"k": {"source": "k.cl"}}, "waves": [{"op": "k", "global_size": 64, "args": [)" +
-                 arguments + "]}]}"),
+                   arguments + "]}]}"),
       before + "kernel void k(" + parameters + ") {}");
 }
 
