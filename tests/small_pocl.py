@@ -43,8 +43,9 @@ class Sources:
         self.kernels: list[set[str]] = []
         self.others: set[str] = set()
         for path in (path for folder in SOURCES for path in (REPOSITORY / folder).rglob("*")):
-            if path.suffix in {".c", ".cl", ".cpp", ".h", ".py"}:
-                words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+            if path.suffix in {".c", ".cl", ".cpp", ".h", ".json", ".py"}:  # an op's options name functions, too
+                text = path.read_text(encoding="utf-8")
+                words = {*re.findall(r"\w+", text), *re.findall(r"convert_(u?(?:char|short|int|long)\d+)", text)}
                 self.kernels.append(words) if path.suffix in {".c", ".cl"} else self.others.update(words)
 
     @functools.cache
