@@ -151,20 +151,22 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
   const auto locate = [&](Error error) {
     error = at_document(std::move(error), file, json, written);
-    if (line && error.source == display_name(file)) {
-      error.line = line; // a document of a stream is one line of its file
-    }
+    const auto in_stream = [&](Error& each) {
+      if (line && each.source == display_name(file)) {
+        each.line = line; // a document of a stream is one line of its file
+      }
+    };
+    in_stream(error);
+    std::ranges::for_each(error.others, in_stream);
     return error;
   };
   if (auto sound = find_faults(json, document, context, checked); !sound) {
     checked.verdict = verdict_of(sound.error().code);
-    checked.others = documents::take_others(sound.error());
-    checked.error = locate(std::move(sound.error()));
+    checked.error = locate(std::move(sound.error())); // sorts the errors by their places
+    checked.others = documents::take_others(*checked.error);
   }
-  for (auto* const located : {&checked.others, &checked.warnings}) {
-    if (*located) {
-      std::ranges::transform(**located, (*located)->begin(), locate);
-    }
+  if (checked.warnings) {
+    std::ranges::transform(*checked.warnings, checked.warnings->begin(), locate);
   }
   return checked;
 }
