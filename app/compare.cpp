@@ -30,7 +30,6 @@ namespace {
 using documents::ComparedNumber;
 using documents::ComparedText;
 using documents::ReportComparison;
-using Json = nlohmann::json;
 
 // A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
 
@@ -62,18 +61,18 @@ constexpr std::array number_keys{Key{"/wall_time_ns"},
 
 // Returns the value at a pointer if there is one of this type.
 template <class T>
-std::optional<T> value_at(const Json& report, const std::string& pointer) {
-  const Json::json_pointer at(pointer);
+std::optional<T> value_at(const nlohmann::json& report, const std::string& pointer) {
+  const nlohmann::json::json_pointer at(pointer);
   if (!report.contains(at)) {
     return {};
   }
-  const Json& value = report[at];
+  const nlohmann::json& value = report[at];
   const bool fits = std::is_same_v<T, std::string> ? value.is_string() : value.is_number();
   return fits ? std::optional(value.get<T>()) : std::nullopt;
 }
 
 template <class T>
-std::vector<std::pair<std::string, T>> values_of(const Json& report, std::span<const Key> keys) {
+std::vector<std::pair<std::string, T>> values_of(const nlohmann::json& report, std::span<const Key> keys) {
   std::vector<std::pair<std::string, T>> values;
   for (const Key& key : keys) {
     const std::string_view pointer = key.pointer;
@@ -84,11 +83,11 @@ std::vector<std::pair<std::string, T>> values_of(const Json& report, std::span<c
   return values;
 }
 
-std::vector<double> list_at(const Json& report, const char* pointer) {
+std::vector<double> list_at(const nlohmann::json& report, const char* pointer) {
   std::vector<double> list;
-  const Json::json_pointer at(pointer);
+  const nlohmann::json::json_pointer at(pointer);
   if (report.contains(at) && report[at].is_array()) {
-    for (const Json& item : report[at]) {
+    for (const nlohmann::json& item : report[at]) {
       list.push_back(item.is_number() ? item.get<double>() : 0);
     }
   }
@@ -104,19 +103,19 @@ struct Report {
   Timings timings;                                   // without rounds: it was not run with --compare
 };
 
-void add_waves(const Json& json, Report& report) {
+void add_waves(const nlohmann::json& json, Report& report) {
   const auto each = [&json](const char* list, auto add) {
-    const Json::json_pointer at(list);
+    const nlohmann::json::json_pointer at(list);
     for (std::size_t i = 0; json.contains(at) && json[at].is_array() && i < json[at].size(); ++i) {
       add(json[at][i]);
     }
   };
-  each("/wave_times/waves", [&](const Json& wave) {
+  each("/wave_times/waves", [&](const nlohmann::json& wave) {
     report.waves.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"),
                               value_at<double>(wave, "/time_ns").value_or(0) /
                                   std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
   });
-  each("/waves", [&](const Json& wave) {
+  each("/waves", [&](const nlohmann::json& wave) {
     report.topologies.push_back(value_at<std::string>(wave, "/topology").value_or("?"));
     if (const auto time = value_at<double>(wave, "/time_ns")) {
       report.waves.emplace_back(fmt::format("wave {}", report.topologies.size() - 1), *time);
@@ -132,7 +131,7 @@ Result<Report> read_compared(const std::string& file) {
   }
   const documents::Document& waves = documents::DocumentOf<documents::RunReportDocument>::document;
   const documents::Document& frontier = documents::DocumentOf<traversal::FrontierReport>::document;
-  const Json json = Json::parse(text.json, nullptr, false);
+  const nlohmann::json json = nlohmann::json::parse(text.json, nullptr, false);
   if ((*kind != waves.kind && *kind != frontier.kind) ||
       value_at<double>(json, "/schema_version") != waves.schema_version) {
     Error error{.code = *kind == waves.kind || *kind == frontier.kind ? ErrorCode::unsupported_version

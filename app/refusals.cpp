@@ -22,7 +22,7 @@ enum Limit : unsigned {
   one_process = 8, // on several ranks
 };
 
-struct Rule {
+struct Combination {
   std::string_view name;
   bool given = false;
   unsigned limits = 0;
@@ -32,7 +32,7 @@ struct Rule {
 
 constexpr std::string_view no_tiles = "they have no tiles";
 
-std::vector<Rule> rules(const AskedRun& request) {
+std::vector<Combination> rules(const AskedRun& request) {
   const engine::RunOptions& options = request.options;
   const engine::CompileOptions& compile = options.compile;
   return {
@@ -116,7 +116,7 @@ Result<void> check_options(const AskedRun& request) {
   const std::string_view instead = compile.dry_run                ? "--dry-run"
                                    : request.options.check_bounds ? "--check bounds"
                                                                   : "";
-  for (const Rule& rule : rules(request)) {
+  for (const Combination& rule : rules(request)) {
     if (!rule.given) {
       continue;
     }
@@ -141,10 +141,10 @@ Result<void> check_options(const AskedRun& request) {
 
 Result<void> check_options_for(const Run& run, bool frontier) {
   const engine::Strategy of_ranks = frontier ? engine::Strategy::launch : engine::Strategy::plain;
-  std::vector<Rule> all = rules(run);
+  std::vector<Combination> all = rules(run);
   all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
                  run.options.compile.strategy.value_or(of_ranks) != of_ranks, one_process});
-  for (const Rule& rule : all) {
+  for (const Combination& rule : all) {
     const std::string_view why = frontier ? rule.not_for_graphs : rule.not_for_waves;
     if (rule.given && !why.empty()) {
       return failure(

@@ -346,10 +346,11 @@ std::string frontier_part(const traversal::FrontierReport& report) {
         *std::max_element(waves.begin() + static_cast<std::ptrdiff_t>(i), last,
                           [](const auto& a, const auto& b) { return a.vertices < b.vertices; });
     const double top = y(std::max(1U, wave.vertices));
+    const auto place = i / each;
     text += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"><title>wave {}: {} vertices, "
         "{} edges scanned, {} ({}){}{}</title></rect>\n",
-        left + step * static_cast<double>(i / each), top, std::max(1.0, step - 0.5), height - below - top,
+        left + step * static_cast<double>(place), top, std::max(1.0, step - 0.5), height - below - top,
         picture_colours[static_cast<std::size_t>(wave.topology) % picture_colours.size()], wave.wave,
         wave.vertices, wave.scanned_edges, policy::name(wave.topology), policy::name(wave.rule),
         wave.alone ? ", by one work-group" : "", wave.time_ns ? ", " + time_text(*wave.time_ns) : "");

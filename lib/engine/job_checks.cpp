@@ -313,9 +313,9 @@ void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
 }
 
 // What is derived from a kernel says of its arguments. What it may touch depends on conditions; what is certain does not.
-class Footprints {
+class OpFootprints {
 public:
-  Footprints(const Job& program, std::vector<Warning>& warnings) : program_(program), warnings_(warnings) {}
+  OpFootprints(const Job& program, std::vector<Warning>& warnings) : program_(program), warnings_(warnings) {}
 
   void look() {
     for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
@@ -478,7 +478,7 @@ std::vector<Warning> find_hazards(const Job& program) {
   }
   undefined_reads(program, warnings);
   reinterpreted_buffers(program, warnings);
-  Footprints(program, warnings).look();
+  OpFootprints(program, warnings).look();
   early_returns(program, warnings);
   if (std::ranges::none_of(program.buffers, &ProgramBuffer::is_result)) {
     warnings.push_back({.message = "the program keeps none of its results",

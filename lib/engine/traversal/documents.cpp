@@ -306,17 +306,17 @@ constexpr Field graph_ranks_fields[] = {
 };
 constinit const Record graph_ranks = record_of<engine::RanksReport>(graph_ranks_fields);
 
-using Head = HeadFields<FrontierReport>;
-constexpr Head head;
+using TraversalHead = HeadFields<FrontierReport>;
+constexpr TraversalHead traversal_head;
 
 constexpr Field report_fields[] = {
-    head.id,
-    head.status,
-    head.error,
-    head.device,
-    head.strategy,
-    head.strategy_reason,
-    head.ordering,
+    traversal_head.id,
+    traversal_head.status,
+    traversal_head.error,
+    traversal_head.device,
+    traversal_head.strategy,
+    traversal_head.strategy_reason,
+    traversal_head.ordering,
     required<&FrontierReport::algorithm>("algorithm of the traversal"),
     optional<&FrontierReport::source>("own: file with its functions"),
     required<&FrontierReport::semiring>(
@@ -327,46 +327,47 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::answer>("the result in short, once the traversal is done"),
     required<&FrontierReport::memory>("device memory"),
     required<&FrontierReport::summary>("totals of all waves"),
-    head.wall_time_ns,
+    traversal_head.wall_time_ns,
     required<&FrontierReport::load_ns>("time of reading or generating the graph"),
-    head.build_ns,
-    Head::of<&FrontierReport::upload_ns>("time of filling device memory"),
-    Head::of<&FrontierReport::dispatch_ns>("time from the first frontier to the last")
+    traversal_head.build_ns,
+    TraversalHead::of<&FrontierReport::upload_ns>("time of filling device memory"),
+    TraversalHead::of<&FrontierReport::dispatch_ns>("time from the first frontier to the last")
         .named("backend_dispatch_ns"),
     required<&FrontierReport::verify_ns>("time of the checks of --verify or of a first run"),
-    Head::of<&FrontierReport::geometry>("geometry of the launches").named("effective_geometry"),
+    TraversalHead::of<&FrontierReport::geometry>("geometry of the launches").named("effective_geometry"),
     defaulted<&FrontierReport::mode_reason>("reason of the mode"),
-    head.items_processed,
-    Head::of<&FrontierReport::items_remaining>(
+    traversal_head.items_processed,
+    TraversalHead::of<&FrontierReport::items_remaining>(
         "of a traversal that ended before its time: vertices of the frontier that waited, and those that sssp has put off"),
-    head.queue_plan_ns,
-    head.queue_publish_ns,
-    head.read_back_ns,
-    head.lineage_ns,
-    head.published_items,
-    head.deduped_items,
-    head.lineage_items,
-    head.region_lineage,
+    traversal_head.queue_plan_ns,
+    traversal_head.queue_publish_ns,
+    traversal_head.read_back_ns,
+    traversal_head.lineage_ns,
+    traversal_head.published_items,
+    traversal_head.deduped_items,
+    traversal_head.lineage_items,
+    traversal_head.region_lineage,
     optional<&FrontierReport::recommendation>(
         "recommendation of the launch policy for the first wave; left out if no launch keeps the budget"),
-    head.geometry_reason,
-    head.telemetry,
-    head.slices_ns,
+    traversal_head.geometry_reason,
+    traversal_head.telemetry,
+    traversal_head.slices_ns,
     optional<&FrontierReport::verification>("with --verify and on a first run: checks of the result"),
-    Head::of<&FrontierReport::first_run>("whether the result was checked without --verify, and why not")
+    TraversalHead::of<&FrontierReport::first_run>(
+        "whether the result was checked without --verify, and why not")
         .described_by(checked_run),
-    Head::of<&FrontierReport::converged>(
+    TraversalHead::of<&FrontierReport::converged>(
         "pagerank: whether the last iteration changed the ranks by less than the tolerance"),
     optional<&FrontierReport::distances>(
         "sssp: type of the distances; u64, if some distance does not fit 32 bits"),
     optional<&FrontierReport::rank_change>("total change by the last iteration"),
-    head.comparison,
-    head.profile_file,
-    head.policy_file,
-    head.warnings,
-    head.files_written,
-    head.stuck_groups,
-    Head::of<&FrontierReport::ranks>("under mpirun: the ranks and what they sent; left out with one")
+    traversal_head.comparison,
+    traversal_head.profile_file,
+    traversal_head.policy_file,
+    traversal_head.warnings,
+    traversal_head.files_written,
+    traversal_head.stuck_groups,
+    TraversalHead::of<&FrontierReport::ranks>("under mpirun: the ranks and what they sent; left out with one")
         .described_by(graph_ranks),
     required<&FrontierReport::waves>(
         "the waves with their numbers and choices; of more than 65535 the first ones: summary is of all"),
