@@ -30,7 +30,7 @@ Interval times(const Interval& numbers, std::int64_t factor) {
   if (numbers.low < -most || numbers.high > most) {
     return {};
   }
-  const auto [low, high] = std::minmax(numbers.low * factor, numbers.high * factor);
+  const auto [low, high] = std::minmax({numbers.low * factor, numbers.high * factor});
   return {low, high};
 }
 
@@ -191,7 +191,7 @@ Interval range_of(const Linear& value, const IdRanges& ids) {
   for (std::uint32_t d = 0; d < 3; ++d) {
     if (value.factors[d] != 0) {
       const Interval part = range_of(value.at[d], d, ids);
-      const auto [low, high] = std::minmax(part.low * value.factors[d], part.high * value.factors[d]);
+      const auto [low, high] = std::minmax({part.low * value.factors[d], part.high * value.factors[d]});
       all = sum(all, {low, high});
     }
   }
@@ -205,7 +205,7 @@ Linear absorbed(Linear value) {
   if (factor == 0 || value.at[*d].modulus != 0 || value.low % factor != 0 || value.high % factor != 0) {
     return value;
   }
-  const auto [low, high] = std::minmax(value.low / factor, value.high / factor);
+  const auto [low, high] = std::minmax({value.low / factor, value.high / factor});
   Coordinate& at = value.at[*d];
   at.offset = sum(at.offset, {low, high});
   at.range = moved(at.range, {low, high});
@@ -272,7 +272,7 @@ std::optional<Linear> product(const Linear& a, const Linear& b, const IdRanges& 
   for (std::int64_t& factor : value.factors) {
     factor *= by;
   }
-  std::tie(value.low, value.high) = std::minmax(value.low * by, value.high * by);
+  std::tie(value.low, value.high) = std::minmax({value.low * by, value.high * by});
   value.range = value.exact ? times(value.range, by) : Interval();
   return result(value, a, b, ids);
 }
