@@ -294,9 +294,11 @@ private:
     const auto plain_ns = static_cast<double>(plain.dispatch_ns);
     const double all_ns = plain_ns * bench_.repeat() / std::max(bench_.iterations(), 1U);
     const bool cpu = device_.type == device::DeviceType::cpu;
+    // Where `until` ends the repetition, nobody knows before: what has run is all that counts.
+    const double known_ns = bench_.compiled(0).written.until ? plain_ns : all_ns;
     const double budget = options_.first_run_budget_ns != 0
                               ? static_cast<double>(options_.first_run_budget_ns)
-                              : least_ns + (cpu ? 2 * (elapsed + all_ns) : elapsed);
+                              : least_ns + (cpu ? 2 * (elapsed + known_ns) : elapsed);
     first_.budget_ns =
         std::min(static_cast<std::uint64_t>(budget), std::max(options_.max_wall_time_ns, std::uint64_t{1}));
     end_ = start_ + nanoseconds(first_.budget_ns);

@@ -296,6 +296,24 @@ TEST_CASE("of a long repetition as much is compared as fits") {
   CHECK(found->report.repeat == 10'000);
 }
 
+TEST_CASE("a repetition that until may end early gives a first run no more time than what has run") {
+  for (const bool until : {false, true}) {
+    CAPTURE(until);
+    Measured run;
+    run.device.type = device::DeviceType::cpu;
+    run.options.first_run_budget_ns = 0;
+    run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    engine::WaveProgram program = Measured::program_of(10'000);
+    if (until) {
+      program.until = engine::Until{.buffer = "y", .equals = std::uint64_t{4'000'000'000}};
+    }
+    const auto found = first_run(run.lowering_of(program), run.device, run.options, {}, run.monitor);
+    REQUIRE(found);
+    CHECK(found->report.iterations < 1000);
+    CHECK((found->report.budget_ns > 10'000'000'000) == !until);
+  }
+}
+
 TEST_CASE("numbers of a program are no new first run, what they decide is") {
   const auto key_of = [](std::string text) {
     Measured run;
