@@ -1,4 +1,4 @@
-// What `check --format github|sarif|junit` writes for services that show findings in a change.
+// Writes findings for services that show them in a change: `check --format github|sarif|junit`.
 #include "app/check.hpp"
 #include "app/plan.hpp"
 #include <tidegate/core/text.hpp>

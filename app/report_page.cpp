@@ -124,7 +124,7 @@ std::string tile(std::string_view name, std::string_view field, double value, co
                      name, value, field, xml_text(shown), xml_text(rest));
 }
 
-// What a reader looks for first: the speed, the outputs, an iteration.
+// The tiles at the top of a page: the speed, the outputs, an iteration.
 std::string tiles(const engine::ReportHead& report, std::string_view other, std::string_view outputs,
                   const std::string& verdict, std::string_view each, std::uint64_t iterations) {
   std::string text;

@@ -27,7 +27,7 @@
 
 namespace tidegate::app {
 
-// What the command line asks for; nothing changes it once it is parsed.
+// A run as the command line asks for it; nothing changes it once it is parsed.
 struct AskedRun {
   std::string program = "-";
   std::string graph; // file of a graph; `program` then names an algorithm

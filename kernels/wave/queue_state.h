@@ -45,7 +45,7 @@ enum {
   TG_QUEUE_WORDS = TG_QUEUE_DEDUPED + 2
 };
 
-// What ops return, besides TIDEGATE_FAULT(code), which sets the bit.
+// Results of ops, besides TIDEGATE_FAULT(code), which sets the bit.
 enum { TIDEGATE_DONE = 0, TIDEGATE_REQUEUE = 1 };
 #define TG_QUEUE_FAULT_BIT 0x80000000u
 

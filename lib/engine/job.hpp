@@ -306,7 +306,7 @@ struct Job {
   [[nodiscard]] std::string wave_pointer(std::uint64_t wave) const;
 };
 
-// What the arguments of a wave do with a buffer or image.
+// The accesses of a wave's arguments to a buffer or image.
 struct MemoryUse {
   bool reads = false;
   bool writes = false;

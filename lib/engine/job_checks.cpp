@@ -312,7 +312,7 @@ void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
-// What is derived from a kernel says of its arguments. What it may touch depends on conditions; what is certain does not.
+// Compares the arguments of a wave with the footprint of its kernel. A possible access depends on conditions; a certain one does not.
 class OpFootprints {
 public:
   OpFootprints(const Job& program, std::vector<Warning>& warnings) : program_(program), warnings_(warnings) {}

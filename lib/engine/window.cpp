@@ -81,7 +81,7 @@ public:
   }
 
 private:
-  // True if every work-item has elements of its own.
+  // True if no two work-items share an element.
   static bool by_id(const ProgramArgument& argument, const ProgramWave& wave) {
     bool all = true;
     for (std::size_t d = 0; d < wave.range.dimensions; ++d) {
