@@ -225,17 +225,13 @@ std::vector<std::uint32_t> op_numbers(const std::vector<HotOp>& hot) {
 // too many work-items to gain registers by it. Half of the tiles that repeat are in smaller stages than that one, half
 // in larger ones. By the largest stage alone, NVIDIA's assembler took so many registers for the language model of
 // examples/ that a unit held one group; with two it takes 0.93 of the time.
-std::uint32_t groups_per_unit(const Schedule& schedule, const LaunchTables& tables, std::uint32_t workers,
+std::uint32_t groups_per_unit(const Schedule& schedule, std::uint32_t workers,
                               const device::DeviceInfo& device) {
   constexpr std::uint64_t most_work_items = 1024; // at which NVIDIA's GPUs have 64 registers for each
   std::vector<std::uint64_t> tiles;
-  std::size_t row = 0;
-  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+  for (std::size_t stage = schedule.repeat_begin; stage < schedule.repeat_end; ++stage) {
     if (!schedule.stages[stage].plain) {
-      if (schedule.repeats(stage)) {
-        tiles.push_back(tables.stages[row].tiles);
-      }
-      ++row;
+      tiles.push_back(schedule.stages[stage].packs);
     }
   }
   std::ranges::sort(tiles);
@@ -367,9 +363,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
 
   if (device != nullptr && takes_ptx(*device)) {
     const std::uint32_t stated = options.tuning.work_items_per_unit;
-    source.groups_per_unit = stated != 0
-                                 ? std::max(stated / schedule.group_size, 1U)
-                                 : groups_per_unit(schedule, tables, options.workers.value_or(1), *device);
+    source.groups_per_unit = stated != 0 ? std::max(stated / schedule.group_size, 1U)
+                                         : groups_per_unit(schedule, options.workers.value_or(1), *device);
   }
 
   ModeChoice mode{decided.mode, mode_reason(options.mode, tables)};

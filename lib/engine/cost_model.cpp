@@ -173,8 +173,8 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
     for (const std::uint32_t wave : stage.waves) {
       own.queue_rounds += program.waves[wave].in_rounds() ? rounds_of_a_queue : 0;
       add_wave(own, program, program.waves[wave], ops.kernels[program.waves[wave].op]);
-      for (const auto& [buffer, use] : uses_of(program.waves[wave].arguments)) {
-        load.footprint_bytes += touched.insert(buffer).second ? program.buffers[buffer].bytes : 0;
+      for (const MemoryUse& use : uses_of(program.waves[wave].arguments)) {
+        load.footprint_bytes += touched.insert(use.buffer).second ? program.buffers[use.buffer].bytes : 0;
       }
     }
     load.stages.push_back(own);

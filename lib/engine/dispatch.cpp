@@ -148,8 +148,8 @@ DispatchOutcome Dispatcher::run() {
 
 Dispatcher::Rows Dispatcher::all_rows() const {
   return {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
-          .repeat_begin = row_of(schedule_.repeat_begin),
-          .repeat_end = row_of(schedule_.repeat_end)};
+          .repeat_begin = schedule_.rows_before(schedule_.repeat_begin),
+          .repeat_end = schedule_.rows_before(schedule_.repeat_end)};
 }
 
 // Slices from `position` on, until the last stage is done or time is up: false.
@@ -163,13 +163,6 @@ bool Dispatcher::persistent(Position position, const Rows& rows) {
     }
   }
   return true;
-}
-
-// The row of a stage among those that are shared.
-std::uint32_t Dispatcher::row_of(std::size_t stage) const {
-  return static_cast<std::uint32_t>(
-      std::count_if(schedule_.stages.begin(), schedule_.stages.begin() + static_cast<std::ptrdiff_t>(stage),
-                    [](const Stage& earlier) { return !earlier.plain; }));
 }
 
 void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_t budget) {
@@ -278,12 +271,9 @@ Trace Dispatcher::trace() const {
 std::vector<StuckGroup> Dispatcher::stuck_groups() const {
   auto groups = read_stuck_groups(session_, progress_, head_words, limits_.workers);
   for (StuckGroup& stuck : groups) {
-    std::uint32_t row = 0;
-    for (const Stage& stage : schedule_.stages) {
-      if (!stage.plain && row++ == stuck.stage) {
-        for (const std::uint32_t wave : stage.waves) {
-          stuck.waves.push_back(program_.wave_text(wave));
-        }
+    if (stuck.stage < row_stages_.size()) {
+      for (const std::uint32_t wave : schedule_.stages[row_stages_[stuck.stage]].waves) {
+        stuck.waves.push_back(program_.wave_text(wave));
       }
     }
   }
@@ -297,9 +287,9 @@ void Dispatcher::stage_by_stage() {
   }
   std::uint32_t iteration = 0;
   if (compiled_.persistent() && schedule_.repeats_in_one_launch()) {
-    const Rows repetition{.stage_end = row_of(schedule_.repeat_end),
-                          .repeat_begin = row_of(schedule_.repeat_begin),
-                          .repeat_end = row_of(schedule_.repeat_end)};
+    const Rows repetition{.stage_end = schedule_.rows_before(schedule_.repeat_end),
+                          .repeat_begin = schedule_.rows_before(schedule_.repeat_begin),
+                          .repeat_end = schedule_.rows_before(schedule_.repeat_end)};
     if (!persistent({.stage = repetition.repeat_begin}, repetition)) {
       return;
     }
@@ -329,7 +319,7 @@ bool Dispatcher::run_iterations(std::uint32_t& iteration) {
 
 // Runs stages [begin, end) once, after this number of iterations; returns false when time is up.
 bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration) {
-  std::uint32_t row = row_of(begin);
+  std::uint32_t row = schedule_.rows_before(begin);
   for (std::size_t i = begin; i < end; ++i) {
     const Stage& stage = schedule_.stages[i];
     if (stage.plain) {

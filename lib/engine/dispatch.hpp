@@ -53,7 +53,6 @@ private:
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
   void launch_plain(std::size_t stage, std::uint32_t iteration);
   void launch_stage(std::size_t row, std::uint32_t iteration, device::Event* event);
-  [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   void forget_batches();
   bool settle(bool always);
   bool any_queue_failed();

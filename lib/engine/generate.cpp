@@ -202,12 +202,8 @@ private:
     }
   }
 
-  // Returns a type's name in the outlined sources.
   [[nodiscard]] std::string type_text(std::uint32_t op, const std::string& type) const {
-    const auto& renamed = ops_.renamed[program_.ops[op].unit];
-    const std::size_t tag = type.rfind(' ') + 1; // "struct point"
-    const auto found = renamed.find(type.substr(tag));
-    return found == renamed.end() ? type : type.substr(0, tag) + found->second;
+    return ops_.type_text(program_.ops[op].unit, type);
   }
 
   // Emits checks that table rows have the host's sizes; launch_tables.cpp checks their fields.
@@ -572,12 +568,10 @@ private:
   // Returns the stages that repeat until their queue is empty.
   [[nodiscard]] Rows queue_rows() const {
     Rows rows;
-    std::uint32_t row = 0;
     for (const Stage& stage : schedule_.stages) {
       if (!stage.plain && program_.waves[stage.waves.front()].in_rounds()) {
-        rows.emplace_back(row, stage.waves.front());
+        rows.emplace_back(stage.row, stage.waves.front());
       }
-      row += stage.plain ? 0 : 1;
     }
     return rows;
   }
@@ -621,16 +615,14 @@ private:
   // Emits how stages of one wave with active tiles are walked at barriers. Groups that wait for others by their tiles
   // would have to know which of them runs a tile.
   void lists() {
-    std::uint32_t row = 0;
     for (const Stage& stage : schedule_.stages) {
       const ProgramWave& wave = program_.waves[stage.waves.front()];
       // Past the end of a list nothing is called, which is a condition around the barriers of a kernel.
       const bool may_skip = request_.conditional_barriers || !ops_.kernels[wave.op].needs_whole_group;
       if (request_.strategy == Strategy::barrier && !stage.plain && stage.waves.size() == 1 &&
           wave.prepared && may_skip) {
-        list_rows_.emplace_back(row, stage.waves.front());
+        list_rows_.emplace_back(stage.row, stage.waves.front());
       }
-      row += stage.plain ? 0 : 1;
     }
     source_ +=
         fmt::format("#define TG_HAS_LISTS {0}\n#define TG_LIST_PARAMETER {1}\n#define TG_LIST_ARGUMENT {2}\n",

@@ -306,15 +306,18 @@ struct Job {
   [[nodiscard]] std::string wave_pointer(std::uint64_t wave) const;
 };
 
-// The accesses of a wave's arguments to a buffer or image.
+// What a wave's arguments do to a buffer or image.
 struct MemoryUse {
+  std::uint32_t wave = 0; // in an access table
+  std::uint32_t buffer = 0;
   bool reads = false;
   bool writes = false;
-  bool stated = true; // every argument states its access
+  bool stated = true;     // every argument states its access
+  bool overwrites = true; // none needs or keeps the old contents
 };
 
-// By buffer.
-std::map<std::uint32_t, MemoryUse> uses_of(std::span<const ProgramArgument> arguments);
+// In order of buffers.
+std::vector<MemoryUse> uses_of(std::span<const ProgramArgument> arguments);
 
 // Returns the bytes that a wave moves: buffers that it writes count as output, others as frontier.
 planning::Wave envelope_of(std::span<const ProgramBuffer> buffers,

@@ -26,28 +26,6 @@ Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& devic
           .pointer = "/waves"};
 }
 
-std::map<std::uint32_t, MemoryUse> uses_of(std::span<const ProgramArgument> arguments) {
-  std::map<std::uint32_t, MemoryUse> uses;
-  for (const ProgramArgument& argument : arguments) {
-    if (argument.is_memory()) {
-      MemoryUse& use = uses[argument.buffer];
-      use.reads |= argument.access != Access::write;
-      use.writes |= argument.writes();
-      use.stated &= argument.access_stated;
-    }
-  }
-  return uses;
-}
-
-planning::Wave envelope_of(std::span<const ProgramBuffer> buffers,
-                           std::span<const ProgramArgument> arguments) {
-  planning::Wave bytes;
-  for (const auto& [buffer, use] : uses_of(arguments)) {
-    (use.writes ? bytes.output_bytes : bytes.frontier_bytes) += buffers[buffer].bytes;
-  }
-  return bytes;
-}
-
 Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device) {
   for (std::size_t i = 0; i < program.waves.size() && device != nullptr; ++i) {
     std::uint64_t local_bytes = 0;
@@ -194,33 +172,27 @@ std::vector<Pair> without_path(const Job& program, const std::vector<std::uint32
   for (const ResolvedDependency& dependency : program.dependencies) {
     before[dependency.after].push_back(dependency.before);
   }
-  std::set<std::uint32_t> all_sources;
-  for (const auto& [source, target] : asked) {
-    all_sources.insert(source);
-  }
-  const std::vector<std::uint32_t> sources(all_sources.begin(), all_sources.end());
-  std::vector<Pair> missing;
-  std::vector<std::uint64_t> reached(program.waves.size());
   std::map<std::uint32_t, std::vector<std::uint32_t>> targets;
   for (const auto& [source, target] : asked) {
     targets[source].push_back(target);
   }
+  std::vector<Pair> missing;
   constexpr std::size_t bits = 64;
-  for (std::size_t first = 0; first < sources.size(); first += bits) {
-    const std::size_t count = std::min(bits, sources.size() - first);
-    std::ranges::fill(reached, 0);
-    for (std::size_t i = 0; i < count; ++i) {
-      reached[sources[first + i]] |= std::uint64_t{1} << i;
+  for (auto from = targets.begin(); from != targets.end();) {
+    std::vector<std::uint64_t> reached(program.waves.size());
+    auto to = from;
+    for (std::size_t i = 0; i < bits && to != targets.end(); ++i, ++to) {
+      reached[to->first] |= std::uint64_t{1} << i;
     }
     for (const std::uint32_t wave : order) {
       for (const std::uint32_t earlier : before[wave]) {
         reached[wave] |= reached[earlier];
       }
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      for (const std::uint32_t target : targets[sources[first + i]]) {
+    for (std::size_t i = 0; from != to; ++i, ++from) {
+      for (const std::uint32_t target : from->second) {
         if ((reached[target] >> i & 1U) == 0) {
-          missing.emplace_back(sources[first + i], target);
+          missing.emplace_back(from->first, target);
         }
       }
     }
@@ -244,22 +216,21 @@ void unordered_conflicts(const Job& program, std::vector<Warning>& warnings) {
     }
   }
   for (const auto& [before, after] : without_path(program, order, needed)) {
-    const auto first = uses_of(program.waves[before].arguments);
-    const auto second = uses_of(program.waves[after].arguments);
-    for (const auto& [buffer, use] : first) {
-      const auto other = second.find(buffer);
-      if (other == second.end() || (!use.writes && !other->second.writes) ||
-          (use.stated && other->second.stated)) {
+    const std::vector<MemoryUse> second = uses_of(program.waves[after].arguments);
+    for (const MemoryUse& use : uses_of(program.waves[before].arguments)) {
+      const auto other = std::ranges::find(second, use.buffer, &MemoryUse::buffer);
+      if (other == second.end() || (!use.writes && !other->writes) || (use.stated && other->stated)) {
         continue;
       }
-      warnings.push_back({.message = fmt::format(
-                              "no dependency orders {0}, which {1} {2}, and {3}, which {4} it",
-                              program.wave_text(before), verb(use), in_quotes(program.buffers[buffer].name),
-                              program.wave_text(after), verb(other->second)),
-                          .fix = "list the dependency, leave dependencies out so that they are derived, or "
-                                 "state the \"access\" "
-                                 "of both arguments where the waves touch different parts",
-                          .pointer = "/dependencies"});
+      warnings.push_back(
+          {.message =
+               fmt::format("no dependency orders {0}, which {1} {2}, and {3}, which {4} it",
+                           program.wave_text(before), verb(use), in_quotes(program.buffers[use.buffer].name),
+                           program.wave_text(after), verb(*other)),
+           .fix = "list the dependency, leave dependencies out so that they are derived, or "
+                  "state the \"access\" "
+                  "of both arguments where the waves touch different parts",
+           .pointer = "/dependencies"});
     }
   }
 }
@@ -408,7 +379,7 @@ private:
     Touched all{bytes, 0};
     for (const ProgramWave& wave : program_.waves) {
       for (const ProgramArgument& argument : wave.arguments) {
-        if (argument.is_memory() && argument.buffer == index && argument.access != Access::read) {
+        if (argument.is_of(index) && argument.writes()) {
           const Touched here = wave.users_kernel && argument.reach ? *argument.reach : Touched{0, bytes};
           all = here.begin < here.end ? Touched{std::min(all.begin, here.begin), std::max(all.end, here.end)}
                                       : all;

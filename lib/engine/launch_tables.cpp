@@ -85,7 +85,14 @@ public:
   bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
     per_wave_ = cases == Cases::per_wave;
     compiles_ = mode == Mode::jit;
-    tables = {.mode = mode, .objects = kernel_objects(program_, schedule_)};
+    tables = {.mode = mode};
+    for (const auto& storage : schedule_.storage) {
+      for (const Stage& stage : schedule_.stages) {
+        for (const std::uint32_t wave : stage.plain ? std::vector<std::uint32_t>() : stage.waves) {
+          add_objects(program_.waves[wave], storage, tables.objects);
+        }
+      }
+    }
     cases_.clear();
     descriptors_.clear();
     for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
@@ -159,34 +166,26 @@ private:
   // Adds the rows of waits and assigns them to stages.
   void add_waits(LaunchTables& tables) const {
     struct Place {
-      std::uint32_t row = 0;
+      const Stage* stage = nullptr;
       std::uint32_t first = 0;
-      std::uint32_t tiles = 0;
     };
     std::vector<Place> places(program_.waves.size());
-    std::uint32_t row = 0;
-    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
+    for (const Stage& stage : schedule_.stages) {
       std::uint32_t first = 0;
-      const Stage& stage = schedule_.stages[i];
       for (const std::uint32_t wave : stage.waves) {
-        places[wave] = {.row = row, .first = first, .tiles = schedule_.packs(program_, wave)};
-        first += places[wave].tiles;
+        places[wave] = {.stage = &stage, .first = first};
+        first += schedule_.packs(program_, wave);
       }
-      const bool repeats = i >= schedule_.repeat_begin && i < schedule_.repeat_end;
-      tables.steps += repeats && !stage.plain ? 1 : 0;
-      row += stage.plain ? 0 : 1;
     }
-    std::uint32_t row_begin = 0; // first and last row of the repetition
-    for (std::size_t i = 0; i < schedule_.repeat_begin; ++i) {
-      row_begin += schedule_.stages[i].plain ? 0 : 1;
-    }
-    const std::uint32_t row_end = row_begin + tables.steps;
-    row = 0;
+    const std::uint32_t row_begin = schedule_.rows_before(schedule_.repeat_begin);
+    const std::uint32_t row_end = schedule_.rows_before(schedule_.repeat_end);
+    tables.steps = row_end - row_begin;
     for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
       if (schedule_.stages[i].plain) {
         continue;
       }
       const StageWaits& waits = synchronization_.stages[i];
+      const std::uint32_t row = schedule_.stages[i].row;
       StageRow& stage = tables.stages[row];
       stage.flags = (waits.everybody ? TG_EVERYBODY : 0) | (waits.announced ? TG_ANNOUNCED : 0);
       stage.first_wait = static_cast<std::uint32_t>(tables.waits.size());
@@ -197,14 +196,13 @@ private:
         const std::uint32_t pack = schedule_.tiles_per_pack[wait.wave];
         tables.waits.push_back(
             {.begin = own.first,
-             .end = own.first + own.tiles,
+             .end = own.first + schedule_.packs(program_, wait.wave),
              .from_begin = from.first,
-             .from_end = from.first + from.tiles,
-             .from_tiles = tables.stages[from.row].tiles,
+             .from_end = from.first + schedule_.packs(program_, wait.producer),
+             .from_tiles = from.stage->packs,
              .halo = wait.halo ? *wait.halo / pack + (*wait.halo % pack != 0 ? 1 : 0) : TG_WHOLE,
-             .steps = row - from.row + (wait.earlier_iteration ? tables.steps : 0)});
+             .steps = row - from.stage->row + (wait.earlier_iteration ? tables.steps : 0)});
       }
-      ++row;
     }
     // A stage ends with an arrival if a possible successor waits for all groups; between sections and at the
     // end of the repetition all stages do.

@@ -1,65 +1,60 @@
 #include "engine/memory_layout.hpp"
 
+#include "engine/access.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 namespace tidegate::engine {
 namespace {
 
 struct Lifetime {
-  std::uint64_t first = 0;
+  std::uint64_t first = 0; // groups
   std::uint64_t last = 0;
-  bool carried = false; // an iteration may need the previous one's contents
 };
 
-// The groups that repeat.
-struct Repeated {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
-
-Repeated repeated(const Job& program, const planning::BarrierGroups& groups) {
-  Repeated found;
-  for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
-    for (const std::uint32_t wave : groups.group(group)) {
-      found.begin = program.waves[wave].section == Section::before ? group + 1 : found.begin;
-      found.end = program.waves[wave].section != Section::after ? group + 1 : found.end;
-    }
-  }
-  return found;
-}
-
-std::vector<std::optional<Lifetime>> uses(const Job& program, const planning::BarrierGroups& groups,
-                                          const Repeated& each) {
-  std::vector<std::optional<Lifetime>> uses(program.buffers.size());
-  std::vector<std::uint64_t> first_in_each(program.buffers.size(), each.end);
-  for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
-    const bool repeats = group >= each.begin && group < each.end;
-    for (const std::uint32_t wave : groups.group(group)) {
-      for (const ProgramArgument& argument : program.waves[wave].arguments) {
-        if (argument.kind != ProgramArgument::Kind::buffer) { // images have separate memory
-          continue;
-        }
-        auto& use = uses[argument.buffer];
-        if (!use) {
-          use = Lifetime{.first = group, .last = group};
-        }
-        use->last = group;
-        if (repeats) {
-          std::uint64_t& first = first_in_each[argument.buffer];
-          first = std::min(first, group);
-          use->carried |= first == group && !argument.overwrites;
-        }
+// Returns when a transient buffer holds contents that a wave needs, or nothing if no wave uses it.
+class Lifetimes {
+public:
+  Lifetimes(const Job& program, const planning::BarrierGroups& groups)
+      : program_(program), table_(program), group_of_(program.waves.size()) {
+    for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
+      for (const std::uint32_t wave : groups.group(group)) {
+        group_of_[wave] = group;
+        begin_ = program.waves[wave].section == Section::before ? group + 1 : begin_;
+        end_ = program.waves[wave].section != Section::after ? group + 1 : end_;
       }
     }
   }
-  return uses;
-}
+
+  [[nodiscard]] std::optional<Lifetime> of(std::uint32_t buffer) const {
+    std::optional<Lifetime> life;
+    std::uint64_t first_in_each = end_;
+    bool carried = false; // an iteration may need the previous one's contents
+    for (const MemoryUse& use : table_.by_buffer[buffer]) {
+      const std::uint64_t group = group_of_[use.wave];
+      life =
+          life ? Lifetime{std::min(life->first, group), std::max(life->last, group)} : Lifetime{group, group};
+      if (group >= begin_ && group <= first_in_each && group < end_) {
+        carried = !use.overwrites || (carried && group == first_in_each);
+        first_in_each = group;
+      }
+    }
+    return life && carried && program_.iterations > 1
+               ? Lifetime{std::min(life->first, begin_), std::max(life->last + 1, end_) - 1}
+               : life;
+  }
+
+private:
+  const Job& program_;
+  const AccessTable table_;
+  std::vector<std::uint64_t> group_of_;
+  std::uint64_t begin_ = 0; // the groups that repeat
+  std::uint64_t end_ = 0;
+};
 
 Error no_room(Error error, const Job& program) {
   const bool proved = error.code == ErrorCode::arena_over_capacity;
@@ -102,14 +97,10 @@ std::uint64_t least_bytes(const Job& program) {
   }
   std::uint64_t most = 0;
   for (const ProgramWave& wave : program.waves) {
-    std::set<std::uint32_t> transient;
     std::uint64_t own = 0;
-    for (const ProgramArgument& argument : wave.arguments) {
-      const bool counts = argument.is_memory() && program.buffers[argument.buffer].in_arena() &&
-                          program.buffers[argument.buffer].transient();
-      if (counts && transient.insert(argument.buffer).second) {
-        own = add(own, program.buffers[argument.buffer].bytes);
-      }
+    for (const MemoryUse& use : uses_of(wave.arguments)) {
+      const ProgramBuffer& buffer = program.buffers[use.buffer];
+      own = add(own, buffer.in_arena() && buffer.transient() ? buffer.bytes : 0);
     }
     most = std::max(most, own);
   }
@@ -120,15 +111,14 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes) {
   constexpr std::uint64_t large_bytes = std::uint64_t{64} << 10U; // more than the first cache of most CPUs
-  const Repeated each = repeated(program, groups);
-  const auto used = uses(program, groups, each);
+  const Lifetimes lifetimes(program, groups);
   const std::uint64_t end = std::max<std::uint64_t>(groups.group_count(), 1);
   planning::ArenaProblem problem;
   if (capacity_bytes != 0) {
     problem.capacity_bytes = capacity_bytes;
   }
   MemoryLayout layout{.image_bytes = image_bytes(program)};
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
     if (!buffer.in_arena()) {
       layout.lifetimes.push_back({.lower = 0, .upper = end});
@@ -137,10 +127,9 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
     const std::uint64_t stagger = buffer.bytes >= large_bytes ? stagger_bytes : 0;
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
     const bool asked = program.until && program.until->buffer == i;
-    if (buffer.transient() && used[i] && !asked) {
-      const bool carried = program.iterations > 1 && used[i]->carried;
-      lifetime.lower = carried ? std::min(used[i]->first, each.begin) : used[i]->first;
-      lifetime.upper = carried ? std::max(used[i]->last + 1, each.end) : used[i]->last + 1;
+    if (const auto used = lifetimes.of(i); buffer.transient() && used && !asked) {
+      lifetime.lower = used->first;
+      lifetime.upper = used->last + 1;
     }
     const std::uint64_t padding = (alignment - (buffer.bytes + stagger) % alignment) % alignment;
     if (__builtin_add_overflow(lifetime.size, stagger, &lifetime.size) ||

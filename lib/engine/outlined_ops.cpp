@@ -1,6 +1,7 @@
 #include "engine/outlined_ops.hpp"
 
 #include "device/kernels.hpp"
+#include "engine/access.hpp"
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
@@ -167,36 +168,38 @@ bool uses_alone(const Job& program, std::uint32_t op) {
 
 // Returns the parameters of an op whose memory no wave writes once the repetition has begun, or ever, if the op
 // runs before it; nothing for an op that runs items or has no wave.
-std::optional<std::set<std::size_t>> steady_parameters(const Job& program, std::uint32_t op) {
-  const auto uses = [op](const ProgramWave& wave) { return wave.op == op; };
-  const bool before = std::ranges::any_of(
-      program.waves, [&](const ProgramWave& wave) { return uses(wave) && wave.section == Section::before; });
-  const auto is_written = [&](std::uint32_t buffer) {
-    return std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
-      return (before || wave.section != Section::before) &&
-             std::ranges::any_of(wave.arguments, [&](const ProgramArgument& argument) {
-               return argument.is_of(buffer) && argument.writes();
-             });
-    });
+std::optional<std::set<std::size_t>> steady_parameters(const Job& program, const AccessTable& table,
+                                                       std::uint32_t op) {
+  std::vector<const ProgramWave*> waves;
+  bool before = false;
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.op == op) {
+      waves.push_back(&wave);
+      before |= wave.section == Section::before;
+    }
+  }
+  const auto waits_first = [](const ProgramWave* wave) { // counts say which tiles run
+    return wave->listed_items || wave->prepared;
+  };
+  if (waves.empty() || std::ranges::any_of(waves, waits_first)) {
+    return {};
+  }
+  const auto may_run = [&](std::uint32_t wave) {
+    return before || program.waves[wave].section != Section::before;
   };
   std::set<std::size_t> steady;
   const std::vector<opencl_c::Parameter>& parameters = program.function(op).parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto is_steady = [&](const ProgramWave& wave) {
-      const ProgramArgument& argument = wave.arguments[i];
-      return argument.kind == ProgramArgument::Kind::buffer && argument.access == Access::read &&
-             !program.buffers[argument.buffer].swapped && !is_written(argument.buffer);
-    };
     if (parameters[i].is_pointer && parameters[i].is_const &&
-        std::ranges::all_of(program.waves,
-                            [&](const ProgramWave& wave) { return !uses(wave) || is_steady(wave); })) {
+        std::ranges::all_of(waves, [&](const ProgramWave* wave) {
+          const ProgramArgument& argument = wave->arguments[i];
+          return argument.kind == ProgramArgument::Kind::buffer && argument.access == Access::read &&
+                 !program.buffers[argument.buffer].swapped && !table.is_written(argument.buffer, may_run);
+        })) {
       steady.insert(i);
     }
   }
-  const bool waits_first = std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
-    return uses(wave) && (wave.listed_items || wave.prepared); // counts say which tiles run
-  });
-  return waits_first || std::ranges::none_of(program.waves, uses) ? std::nullopt : std::optional(steady);
+  return steady;
 }
 
 } // namespace
@@ -230,6 +233,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
                        .kernels = std::vector<opencl_c::OutlinedKernel>(program.ops.size()),
                        .alone = std::vector<std::string>(program.ops.size()),
                        .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
+  const AccessTable table(program);
   std::vector<std::uint32_t> last;
   ErrorList errors;
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
@@ -249,18 +253,20 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
     std::set<std::string> distinct = wanted;
     opencl_c::SteadyParameters steady;
     std::set<std::string> idle;
-    for (const std::uint32_t op : idling) {
-      if (program.ops[op].unit == unit) {
-        idle.insert(names[unit].at(program.function(op).name));
-      }
-    }
     for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
-      if (program.ops[op].unit == unit && !has_distinct_buffers(program, op)) {
-        distinct.erase(names[unit].at(program.function(op).name));
+      if (program.ops[op].unit != unit) {
+        continue;
       }
-      if (program.ops[op].unit == unit && uses_alone(program, op)) {
-        if (auto parameters = steady_parameters(program, op)) {
-          steady[names[unit].at(program.function(op).name)] = *std::move(parameters);
+      const std::string& name = names[unit].at(program.function(op).name);
+      if (idling.contains(op)) {
+        idle.insert(name);
+      }
+      if (!has_distinct_buffers(program, op)) {
+        distinct.erase(name);
+      }
+      if (uses_alone(program, op)) {
+        if (auto parameters = steady_parameters(program, table, op)) {
+          steady[name] = *std::move(parameters);
         }
       }
     }

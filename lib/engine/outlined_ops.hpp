@@ -19,6 +19,13 @@ struct OutlinedOps {
   std::vector<opencl_c::OutlinedKernel> kernels; // by op
   std::vector<std::string> alone;                // by op: why it is launched as the user wrote it; or empty
   std::vector<std::map<std::string, std::string>> renamed; // by unit: old and new names of file scope
+
+  // Returns a type's name in the texts.
+  [[nodiscard]] std::string type_text(std::uint32_t unit, const std::string& type) const {
+    const std::size_t tag = type.rfind(' ') + 1; // "struct point"
+    const auto found = renamed[unit].find(type.substr(tag));
+    return found == renamed[unit].end() ? type : type.substr(0, tag) + found->second;
+  }
 };
 
 // Register copies by unit; they name kernels by their original names.

@@ -268,7 +268,12 @@ HotCounts hot_counts(const Job& program, const std::vector<Window>& windows) {
   for (const ProgramWave& wave : program.waves) {
     items.push_back(wave.items() * (wave.section == Section::each ? program.iterations : 1));
   }
-  return {.opcodes = hot_opcode_count(program, items), .windows = clipped(count_pairs(program, windows))};
+  std::uint64_t pairs = 0;
+  for (const Window& window : windows) {
+    const bool repeats = program.waves[window.waves.front()].section == Section::each;
+    pairs += (window.waves.size() - 1) * (repeats ? program.iterations : 1);
+  }
+  return {.opcodes = hot_opcode_count(program, items), .windows = clipped(pairs)};
 }
 
 PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recommendation& recommendation,

@@ -4,26 +4,18 @@
 #include "engine/kernel_objects.hpp"
 #include "opencl_c/call_graph.hpp"
 #include <tidegate/core/text.hpp>
-#include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <queue>
-#include <set>
-#include <string>
-#include <tuple>
+#include <span>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace tidegate::engine {
 namespace {
@@ -51,52 +43,227 @@ Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
   return storage;
 }
 
-// Has, for each op with barriers, the images and samplers of the only call that the kernel may contain.
-class SingleCalls {
+// Decides where a launch ends because of images. Writes to an image reach other work-groups only at the end of
+// the launch: reads use caches that no barrier invalidates, and OpenCL's fences order images only within a
+// work-item. So an image that one wave of a launch writes may not be used by another wave of it.
+class ImageConflicts {
 public:
-  SingleCalls(const Job& program, const OutlinedOps& ops, bool wanted)
-      : program_(program), ops_(ops), wanted_(wanted) {}
+  ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
+                 const ObjectLimits& limits)
+      : program_(program), storage_(storage), limits_(limits) {}
 
-  // Returns why a wave cannot share a launch; otherwise records its call as the op's.
-  std::string obstacle(std::uint32_t wave, const std::vector<std::vector<std::uint32_t>>& storage) {
-    const std::uint32_t op = program_.waves[wave].op;
-    if (!wanted_ || !ops_.kernels[op].needs_whole_group) {
-      return {};
-    }
-    for (const auto& of_phase : storage) {
-      std::vector<KernelObject> objects;
-      for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-        if (argument.is_object()) {
-          objects.push_back(kernel_object(argument, of_phase));
-        }
-      }
-      if (calls_.try_emplace(op, objects).first->second != objects) {
-        return "its kernel has barriers or local memory and is called with several images or samplers, which "
-               "compilers for CPUs do not keep apart";
+  // Returns why the kernel cannot have the wave's images and samplers as parameters, or an empty string.
+  [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
+    const std::vector<KernelObject> objects = with(wave);
+    struct Row {
+      bool sampler = false;
+      Access access = Access::read;
+      std::uint32_t limit = 0;
+      std::string_view what;
+    };
+    for (const Row& row :
+         {Row{false, Access::read, limits_.read_images, "images to read"},
+          Row{false, Access::write, limits_.write_images, "images to write"},
+          Row{false, Access::read_write, limits_.read_write_images, "images to read and write"},
+          Row{true, Access::read, limits_.samplers, "samplers"}}) {
+      const auto used = std::ranges::count_if(objects, [&row](const KernelObject& object) {
+        return object.is_sampler == row.sampler && object.access == row.access;
+      });
+      if (used > row.limit) {
+        return fmt::format("with it the waves that share a kernel would have {} {}; the device takes {}",
+                           used, row.what, row.limit);
       }
     }
     return {};
   }
 
+  // Returns why the current launch has to end before the wave, or an empty string.
+  [[nodiscard]] std::string ends_before(std::uint32_t wave) const {
+    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+      const auto found =
+          argument.kind == ProgramArgument::Kind::image ? touched_.find(argument.buffer) : touched_.end();
+      if (found != touched_.end() && found->second.wave != wave &&
+          (argument.writes() || found->second.written)) {
+        return fmt::format("it {} the image {}, which {} {}: {}", argument.writes() ? "writes" : "reads",
+                           in_quotes(program_.buffers[argument.buffer].name),
+                           program_.wave_text(found->second.wave), found->second.written ? "writes" : "reads",
+                           arrival);
+      }
+    }
+    return {};
+  }
+
+  // Adds a wave to the launch.
+  void add(std::uint32_t wave) {
+    objects_ = with(wave);
+    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+      if (argument.kind == ProgramArgument::Kind::image) {
+        Touched& touched = touched_.try_emplace(argument.buffer, Touched{.wave = wave}).first->second;
+        if (argument.writes() && !touched.written) {
+          touched = {.wave = wave, .written = true};
+        }
+      }
+    }
+  }
+
+  void next_launch() { touched_.clear(); }
+
+  // Returns why the current launch may not go on to another iteration or section, or an empty string. `when`:
+  // "in every iteration".
+  [[nodiscard]] std::string ends(std::string_view when) const {
+    const auto found = std::ranges::find_if(touched_, [](const auto& image) { return image.second.written; });
+    return found == touched_.end()
+               ? std::string()
+               : fmt::format("the image {} is written {}: {}", in_quotes(program_.buffers[found->first].name),
+                             when, arrival);
+  }
+
 private:
+  static constexpr std::string_view arrival =
+      "what is written to an image reaches other work-groups when the launch ends";
+
+  struct Touched {
+    std::uint32_t wave = 0;
+    bool written = false;
+  };
+
+  [[nodiscard]] std::vector<KernelObject> with(std::uint32_t wave) const {
+    std::vector<KernelObject> objects = objects_;
+    for (const auto& of_phase : storage_) {
+      add_objects(program_.waves[wave], of_phase, objects);
+    }
+    return objects;
+  }
+
   const Job& program_;
-  const OutlinedOps& ops_;
-  const bool wanted_;
-  std::map<std::uint32_t, std::vector<KernelObject>> calls_;
+  const std::vector<std::vector<std::uint32_t>>& storage_;
+  const ObjectLimits limits_;
+  std::vector<KernelObject> objects_;        // parameters so far
+  std::map<std::uint32_t, Touched> touched_; // in this launch, by image
 };
 
-// A persistent kernel ends the rounds of all its queues by one function: with several calls under a condition, PoCL
-// (3.1) lets every work-item run them. Queues whose ops publish have other ones, by the priorities in use.
-class OneTurn {
+// Makes the stages of groups. Waves that cannot share a launch get separate stages after the others of their group.
+class StageMaker {
 public:
-  OneTurn(const Job& program, Strategy strategy) : program_(program), wanted_(is_persistent(strategy)) {}
+  StageMaker(const Job& program, const OutlinedOps& ops, std::vector<std::string> obstacles,
+             Strategy strategy, const KernelLimits& limits, Schedule& schedule)
+      : program_(program), ops_(ops), obstacles_(std::move(obstacles)), strategy_(strategy),
+        one_call_(limits.one_call_with_barriers), schedule_(schedule),
+        images_(program, schedule.storage, limits.objects) {}
 
-  // Returns why a wave cannot share a launch; otherwise its function is that of later queues, too.
-  std::string obstacle(std::uint32_t wave) {
-    if (!wanted_ || !program_.waves[wave].in_rounds()) {
-      return {};
+  void add(std::span<const std::uint32_t> group) {
+    // Groups are ordered by section. A launch that wrote images ends with its section: the next one may repeat.
+    const Section section = group.empty() ? Section::after : program_.waves[group.front()].section;
+    if (std::exchange(section_, section) != section) {
+      end_launch(group.front(), images_.ends("before it"));
     }
-    const std::uint32_t op = turn_op(program_.waves[wave]);
+    const bool apart = strategy_ == Strategy::plain;
+    const bool own_launch = apart || (strategy_ == Strategy::launch && group.size() == 1);
+    std::vector<Stage> alone;
+    for (const std::uint32_t wave : group) {
+      if (std::string reason = obstacle(wave, own_launch); !reason.empty()) {
+        const std::uint32_t tiles = program_.waves[wave].range.tiles();
+        schedule_.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
+        alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
+        continue;
+      }
+      const bool in_rounds = program_.waves[wave].in_rounds(); // the stage repeats it
+      const std::uint32_t packs = schedule_.packs(program_, wave);
+      if (in_rounds ||
+          stage_.packs > std::numeric_limits<std::int32_t>::max() - packs) { // 31 bits count packs
+        end_stage();
+      }
+      if (!own_launch) {
+        if (std::string ends = images_.ends_before(wave); !ends.empty()) {
+          end_stage();
+          end_launch(wave, std::move(ends));
+        }
+        images_.add(wave);
+        if (section == Section::each && program_.iterations > 1 && is_persistent(strategy_) &&
+            !schedule_.launch_per_iteration) {
+          if (std::string ends = images_.ends("in every iteration"); !ends.empty()) {
+            schedule_.launch_per_iteration = true;
+            schedule_.new_launches.push_back({.wave = wave, .reason = std::move(ends)});
+          }
+        }
+      }
+      stage_.waves.push_back(wave);
+      stage_.tiles += tiles_as_written(program_.waves[wave]);
+      stage_.packs += packs;
+      if (in_rounds || apart) {
+        end_stage();
+      }
+    }
+    end_stage();
+    if (!alone.empty()) {
+      images_.next_launch();
+    }
+    std::ranges::move(alone, std::back_inserter(schedule_.stages));
+    schedule_.repeat_begin = section == Section::before ? schedule_.stages.size() : schedule_.repeat_begin;
+    schedule_.repeat_end = section != Section::after ? schedule_.stages.size() : schedule_.repeat_end;
+  }
+
+private:
+  void end_launch(std::uint32_t wave, std::string reason) {
+    if (reason.empty()) {
+      return;
+    }
+    if (is_persistent(strategy_)) {
+      launch_ends_ = true;
+      schedule_.new_launches.push_back({.wave = wave, .reason = std::move(reason)});
+    }
+    images_.next_launch();
+  }
+
+  void end_stage() {
+    if (!stage_.waves.empty()) {
+      // A window is not a user's kernel.
+      stage_.plain = !is_persistent(strategy_) && stage_.waves.size() == 1 &&
+                     program_.waves[stage_.waves.front()].joined_waves == 1;
+      stage_.new_launch = std::exchange(launch_ends_, false);
+      schedule_.stages.push_back(std::exchange(stage_, {}));
+    }
+    if (!is_persistent(strategy_)) {
+      images_.next_launch();
+    }
+  }
+
+  // Returns why a wave cannot share a launch, or an empty string.
+  std::string obstacle(std::uint32_t wave, bool own_launch) {
+    std::string reason = strategy_ == Strategy::plain ? "" : obstacles_[wave];
+    if (reason.empty() && !own_launch) {
+      reason = images_.obstacle(wave);
+    }
+    if (reason.empty() && !own_launch && one_call_ &&
+        ops_.kernels[program_.waves[wave].op].needs_whole_group && !is_same_call(program_.waves[wave])) {
+      return "its kernel has barriers or local memory and is called with several images or samplers, which "
+             "compilers for CPUs do not keep apart";
+    }
+    if (reason.empty() && is_persistent(strategy_) && program_.waves[wave].in_rounds() &&
+        !is_same_turn(turn_op(program_.waves[wave]))) {
+      return "its queue has other priorities or pure ops than an earlier one, or only one of them publishes "
+             "items, and a launch ends the rounds of all queues alike";
+    }
+    return reason;
+  }
+
+  // Returns false if the kernel would contain another call of the wave's op, with other images or samplers.
+  bool is_same_call(const ProgramWave& wave) {
+    return std::ranges::all_of(schedule_.storage, [&](const std::vector<std::uint32_t>& of_phase) {
+      std::vector<KernelObject> objects;
+      for (const ProgramArgument& argument : wave.arguments) {
+        if (argument.is_object()) {
+          objects.push_back(kernel_object(argument, of_phase));
+        }
+      }
+      return calls_.try_emplace(wave.op, objects).first->second == objects;
+    });
+  }
+
+  // Returns true if the function that ends the rounds of a queue is that of earlier queues: a persistent kernel ends the
+  // rounds of all by one, as with several calls under a condition PoCL (3.1) lets every work-item run them. Queues whose
+  // ops publish have other ones, by the priorities in use.
+  bool is_same_turn(std::uint32_t op) {
     const opencl_c::TranslationUnit& unit = program_.units[program_.ops[op].unit].unit;
     std::string text;
     for (const std::string& name : opencl_c::CallGraph(unit).reachable({program_.function(op).name})) {
@@ -104,115 +271,23 @@ public:
         text += opencl_c::text_of(unit, {.begin = function->begin, .end = function->end});
       }
     }
-    text_ = text_.value_or(text);
-    return *text_ == text
-               ? std::string()
-               : "its queue has other priorities or pure ops than an earlier one, or only one of them publishes "
-                 "items, and a launch ends the rounds of all queues alike";
+    turn_ = turn_.value_or(text);
+    return *turn_ == text;
   }
 
-private:
   const Job& program_;
-  const bool wanted_;
-  std::optional<std::string> text_;
+  const OutlinedOps& ops_;
+  const std::vector<std::string> obstacles_; // by wave
+  const Strategy strategy_;
+  const bool one_call_;
+  Schedule& schedule_;
+  ImageConflicts images_;
+  std::map<std::uint32_t, std::vector<KernelObject>> calls_; // by op with barriers: of its only call
+  std::optional<std::string> turn_;
+  bool launch_ends_ = false; // before the next shared stage
+  Section section_ = Section::before;
+  Stage stage_; // the shared one that is being made
 };
-
-// Adds the stages of the groups. Waves that cannot share a launch get separate stages after the others of
-// their group.
-void add_stages(const Job& program, const OutlinedOps& ops, const planning::BarrierGroups& groups,
-                const std::vector<std::string>& obstacles, Strategy strategy, const KernelLimits& limits,
-                Schedule& schedule) {
-  ImageConflicts images(program, schedule.storage, limits.objects);
-  SingleCalls calls(program, ops, limits.one_call_with_barriers);
-  OneTurn turn(program, strategy);
-  bool launch_ends = false; // before the next shared stage
-  const auto end_launch = [&](std::uint32_t wave, std::string reason) {
-    if (is_persistent(strategy)) {
-      launch_ends = true;
-      schedule.new_launches.push_back({.wave = wave, .reason = std::move(reason)});
-    }
-    images.next_launch();
-  };
-  Section last = Section::before;
-  const auto add = [&](Stage& shared) {
-    // A window is not a user's kernel.
-    shared.plain = !is_persistent(strategy) && shared.waves.size() == 1 &&
-                   program.waves[shared.waves.front()].joined_waves == 1;
-    if (!shared.waves.empty()) {
-      shared.new_launch = std::exchange(launch_ends, false);
-      schedule.stages.push_back(std::exchange(shared, {}));
-    }
-    if (!is_persistent(strategy)) {
-      images.next_launch();
-    }
-  };
-  for (std::size_t group = 0; group < groups.group_count(); ++group) {
-    Stage shared;
-    std::vector<Stage> alone;
-    const bool apart = strategy == Strategy::plain;
-    const bool has_launch = apart || (strategy == Strategy::launch && groups.group(group).size() == 1);
-    // Groups are ordered by section. A launch that wrote images ends with its section: the next one may repeat.
-    const Section section =
-        groups.group(group).empty() ? Section::after : program.waves[groups.group(group)[0]].section;
-    if (std::string reason = images.ends("before it");
-        std::exchange(last, section) != section && !reason.empty()) {
-      end_launch(groups.group(group).front(), std::move(reason));
-    }
-    for (const std::uint32_t wave : groups.group(group)) {
-      const std::uint32_t tiles = program.waves[wave].range.tiles();
-      std::string reason = apart ? std::string() : obstacles[wave];
-      if (reason.empty() && !has_launch) {
-        reason = images.obstacle(wave);
-      }
-      if (reason.empty() && !has_launch) {
-        reason = calls.obstacle(wave, schedule.storage);
-      }
-      if (reason.empty()) {
-        reason = turn.obstacle(wave);
-      }
-      if (!reason.empty()) {
-        schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
-        alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
-      } else {
-        const bool in_rounds = program.waves[wave].in_rounds(); // the stage repeats it
-        if (in_rounds) {
-          add(shared);
-        }
-        const std::uint32_t packs = schedule.packs(program, wave);
-        if (shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // packs are counted in 31 bits
-          add(shared);
-        }
-        if (!has_launch) {
-          if (std::string ends = images.ends_before(wave); !ends.empty()) {
-            add(shared);
-            end_launch(wave, std::move(ends));
-          }
-          images.add(wave);
-          if (section == Section::each && program.iterations > 1 && is_persistent(strategy) &&
-              !schedule.launch_per_iteration) {
-            if (std::string ends = images.ends("in every iteration"); !ends.empty()) {
-              schedule.launch_per_iteration = true;
-              schedule.new_launches.push_back({.wave = wave, .reason = std::move(ends)});
-            }
-          }
-        }
-        shared.waves.push_back(wave);
-        shared.tiles += tiles_as_written(program.waves[wave]);
-        shared.packs += packs;
-        if (in_rounds || apart) {
-          add(shared);
-        }
-      }
-    }
-    add(shared);
-    if (!alone.empty()) {
-      images.next_launch();
-    }
-    std::ranges::move(alone, std::back_inserter(schedule.stages));
-    schedule.repeat_begin = section == Section::before ? schedule.stages.size() : schedule.repeat_begin;
-    schedule.repeat_end = section != Section::after ? schedule.stages.size() : schedule.repeat_end;
-  }
-}
 
 } // namespace
 
@@ -229,10 +304,16 @@ bool Schedule::is_one_launch() const {
          std::ranges::none_of(stages, [](const Stage& stage) { return stage.plain || stage.new_launch; });
 }
 
+void number_rows(Schedule& schedule) {
+  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    schedule.stages[stage].row = schedule.rows_before(stage);
+  }
+}
+
 Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
                                const planning::BarrierGroups& groups, Strategy strategy,
                                const KernelLimits& limits) {
-  const SharedLaunch shared = shared_launch(program, ops, limits);
+  SharedLaunch shared = shared_launch(program, ops, limits);
   Schedule schedule{.group_size = shared.group_size, .main_options = shared.main_options};
   for (const ProgramWave& wave : program.waves) {
     // Shifts compute the tile of a work-item.
@@ -241,9 +322,12 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
         limits.tiles_side_by_side != 0 && std::has_single_bit(size) && !ops.kernels[wave.op].idles;
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
-  TIDEGATE_TRY(auto found, storage_of(program));
-  schedule.storage = std::move(found);
-  add_stages(program, ops, groups, shared.obstacles, strategy, limits, schedule);
+  TIDEGATE_TRY(schedule.storage, storage_of(program));
+  StageMaker maker(program, ops, std::move(shared.obstacles), strategy, limits, schedule);
+  for (std::size_t group = 0; group < groups.group_count(); ++group) {
+    maker.add(groups.group(group));
+  }
+  number_rows(schedule);
   return schedule;
 }
 
@@ -365,167 +449,6 @@ Result<void> check_order(const Job& program) {
     return tl::unexpected(refusal(barriers.error(), program));
   }
   return {};
-}
-
-// Dependencies between waves: derived ones, sections, a topological order, and the rules that reach each
-// group.
-
-std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves) {
-  std::vector<std::uint32_t> order(waves.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&waves](std::uint32_t wave) {
-    return std::tuple(waves[wave].section, waves[wave].prepares.value_or(wave), !waves[wave].prepares);
-  });
-  return order;
-}
-
-std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
-                                                    std::size_t buffer_count) {
-  struct History {
-    std::optional<std::uint32_t> writer;
-    std::vector<std::uint32_t> readers; // since the last write
-  };
-  std::vector<History> histories(buffer_count);
-  std::vector<ResolvedDependency> dependencies;
-  for (const std::uint32_t wave : section_order(waves)) {
-    std::map<std::uint32_t, bool> before; // whether it contributes
-    std::set<std::uint32_t> read;
-    std::set<std::uint32_t> written;
-    for (const ProgramArgument& argument : waves[wave].arguments) {
-      if (argument.is_memory()) {
-        if (argument.access != Access::write) {
-          read.insert(argument.buffer);
-        }
-        if (argument.access != Access::read) {
-          written.insert(argument.buffer);
-        }
-      }
-    }
-    for (const std::uint32_t buffer : read) {
-      if (histories[buffer].writer) {
-        before[*histories[buffer].writer] = true;
-      }
-      histories[buffer].readers.push_back(wave);
-    }
-    for (const std::uint32_t buffer : written) {
-      History& history = histories[buffer];
-      if (history.writer) {
-        before[*history.writer] = true;
-      }
-      for (const std::uint32_t reader : history.readers) {
-        before.emplace(reader, false);
-      }
-      history = {.writer = wave, .readers = {}};
-    }
-    before.erase(wave);
-    for (const auto& [earlier, contributes] : before) {
-      dependencies.push_back({.before = earlier, .after = wave, .contributes = contributes});
-    }
-  }
-  return dependencies;
-}
-
-std::vector<std::uint32_t> program_order(const Job& program, std::span<const std::uint64_t> ranks) {
-  std::vector<std::vector<std::uint32_t>> after(program.waves.size());
-  std::vector<std::uint32_t> waits(program.waves.size());
-  for (const ResolvedDependency& dependency : program.dependencies) {
-    after[dependency.before].push_back(dependency.after);
-    ++waits[dependency.after];
-  }
-  // No wave waits for a later section, so while waves of a section remain, one of them is ready.
-  using Rank = std::tuple<Section, std::uint64_t, std::uint32_t>;
-  const auto rank_of = [&](std::uint32_t wave) {
-    return Rank(program.waves[wave].section, ranks.empty() ? 0 : ranks[wave], wave);
-  };
-  std::priority_queue<Rank, std::vector<Rank>, std::greater<>> ready;
-  for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
-    if (waits[wave] == 0) {
-      ready.push(rank_of(wave));
-    }
-  }
-  std::vector<std::uint32_t> order;
-  while (!ready.empty()) {
-    const std::uint32_t wave = std::get<std::uint32_t>(ready.top());
-    ready.pop();
-    order.push_back(wave);
-    for (const std::uint32_t next : after[wave]) {
-      if (--waits[next] == 0) {
-        ready.push(rank_of(next));
-      }
-    }
-  }
-  return order;
-}
-
-namespace {
-
-// Each last wave of a section precedes each first wave of the next.
-void add_section_order(const Job& program, planning::WaveDag& dag) {
-  std::vector<bool> has_before(program.waves.size());
-  std::vector<bool> has_after(program.waves.size());
-  std::set<std::pair<std::uint32_t, std::uint32_t>> known;
-  for (const ResolvedDependency& dependency : program.dependencies) {
-    known.emplace(dependency.before, dependency.after);
-    if (program.waves[dependency.before].section == program.waves[dependency.after].section) {
-      has_after[dependency.before] = true;
-      has_before[dependency.after] = true;
-    }
-  }
-  for (const auto& [first, second] :
-       {std::pair(Section::before, Section::each), std::pair(Section::each, Section::after)}) {
-    for (std::uint32_t before = 0; before < program.waves.size(); ++before) {
-      for (std::uint32_t after = 0;
-           program.waves[before].section == first && !has_after[before] && after < program.waves.size();
-           ++after) {
-        if (program.waves[after].section == second && !has_before[after] &&
-            !known.contains({before, after})) {
-          dag.dependencies.push_back({.before = before, .after = after});
-        }
-      }
-    }
-  }
-}
-
-} // namespace
-
-planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes) {
-  planning::WaveDag dag;
-  std::uint64_t all_buffers = 0;
-  bool overflow = false;
-  for (const ProgramBuffer& buffer : program.buffers) {
-    overflow |= __builtin_add_overflow(all_buffers, buffer.bytes, &all_buffers);
-  }
-  const bool binds = budget_bytes != 0 && (overflow || all_buffers > budget_bytes);
-  dag.budget_bytes = binds ? budget_bytes : std::numeric_limits<std::uint64_t>::max();
-  for (const ProgramWave& wave : program.waves) {
-    dag.waves.push_back(wave.bytes);
-  }
-  for (const ResolvedDependency& dependency : program.dependencies) {
-    dag.dependencies.push_back({.before = dependency.before, .after = dependency.after});
-  }
-  if (std::ranges::any_of(program.waves,
-                          [](const ProgramWave& wave) { return wave.section != Section::each; })) {
-    add_section_order(program, dag);
-  }
-  return dag;
-}
-
-std::string Job::wave_text(std::uint32_t wave) const {
-  const ProgramWave& what = waves[wave];
-  return !what.title.empty()    ? what.title
-         : !what.name.empty()   ? in_quotes(what.name)
-         : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
-                                : fmt::format("wave {}", wave);
-}
-
-std::string Job::wave_pointer(std::uint64_t wave) const {
-  return fmt::format("/waves/{}", waves[wave].place.value_or(static_cast<std::uint32_t>(wave)));
-}
-
-Result<void> keep_inputs(const Job& job, FileUses files) {
-  files.inputs.insert(files.inputs.end(), job.files.inputs.begin(), job.files.inputs.end());
-  files.outputs.insert(files.outputs.end(), job.files.outputs.begin(), job.files.outputs.end());
-  return refuse_overwriting(files);
 }
 
 } // namespace tidegate::engine

@@ -26,6 +26,7 @@ struct Stage {
   std::vector<std::uint32_t> waves;
   std::uint64_t tiles = 0; // of the waves as written: a window's tiles count once for each of its waves
   std::uint32_t packs = 0; // packs of these tiles
+  std::uint32_t row = 0;   // in the tables of a launch: shared stages before it
   bool plain = false;      // its only wave is launched as the user's kernel
   bool new_launch = false; // an earlier launch ends before it, so that its writes to images arrive
 };
@@ -60,6 +61,10 @@ struct Schedule {
     const std::uint32_t pack = tiles_per_pack[wave];
     return program.waves[wave].range.tiles() / pack + (program.waves[wave].range.tiles() % pack != 0 ? 1 : 0);
   }
+  // Returns the shared stages before a stage, or before the end.
+  [[nodiscard]] std::uint32_t rows_before(std::size_t stage) const {
+    return stage == 0 ? 0 : stages[stage - 1].row + (stages[stage - 1].plain ? 0 : 1);
+  }
   [[nodiscard]] bool repeats(std::size_t stage) const { return repeat_begin <= stage && stage < repeat_end; }
   // Returns how often a stage has run when a run has come to `at`.
   [[nodiscard]] std::uint64_t runs_of(std::size_t stage, const Position& at) const {
@@ -67,6 +72,9 @@ struct Schedule {
     return (repeats(stage) ? at.iteration : 0) + (in_iteration ? 1 : 0);
   }
 };
+
+// Sets the rows of all stages.
+void number_rows(Schedule& schedule);
 
 // Makes stages from a plan's groups. With `launch` a stage of one wave is the user's own kernel, because it
 // shares nothing. Returns invalid_program for swaps with a period of more than 64 iterations.

@@ -1,5 +1,7 @@
 #include "engine/synchronization.hpp"
 
+#include "engine/access.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -9,7 +11,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Dependency between tiles of two waves: tile t on t - halo … t + halo, or on all.
+// Dependency between tiles of two waves, counted with x first: tile t on t - halo … t + halo, or on all.
 struct Relation {
   std::optional<std::uint64_t> halo; // empty: all
 };
@@ -28,99 +30,10 @@ Relation composed(const Relation& first, const Relation& second) {
   return first.halo && second.halo ? Relation{*first.halo + *second.halo} : Relation{};
 }
 
-// Converts a halo to a distance of tiles counted with x first.
-std::uint64_t linear(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
-  return halo[0] + std::uint64_t{range.groups[0]} * (halo[1] + std::uint64_t{range.groups[1]} * halo[2]);
-}
-
-class Orders {
-public:
-  Orders(const Job& program, const Schedule& schedule, const MemoryLayout& memory)
-      : program_(program), schedule_(schedule), memory_(memory) {
-    for (const ResolvedDependency& dependency : program.dependencies) {
-      stated_[{dependency.before, dependency.after}] = &dependency;
-    }
-  }
-
-  // Returns the relation between a and the later c, `distance` iterations apart; nullopt if they are not
-  // ordered.
-  [[nodiscard]] std::optional<Relation> between(std::uint32_t a, std::uint32_t c,
-                                                std::uint32_t distance) const {
-    std::optional<Relation> relation;
-    if (distance == 0 && stated_.contains({a, c}) && !program_.derived) {
-      relation = stated(a, c, distance).value_or(Relation{}); // it may be for memory that no argument shows
-    }
-    const std::uint32_t phases = schedule_.phases();
-    for (std::uint32_t phase = 0; phase < phases; ++phase) {
-      if (const auto found = by_memory(a, phase, c, (phase + distance) % phases, stated(a, c, distance))) {
-        relation = relation ? wider(*relation, *found) : *found;
-      }
-    }
-    return relation;
-  }
-
-private:
-  // Returns the relation that the program states. Without swaps it also holds for the next iteration.
-  [[nodiscard]] std::optional<Relation> stated(std::uint32_t a, std::uint32_t c,
-                                               std::uint32_t distance) const {
-    for (const auto& pair : {std::pair(a, c), std::pair(c, a)}) {
-      const auto found = stated_.find(pair);
-      if (found != stated_.end() && found->second->halo && (distance == 0 || program_.swaps.empty())) {
-        return Relation{linear(*found->second->halo, program_.waves[c].range)};
-      }
-    }
-    return {};
-  }
-
-  // `stated` applies to memory of the program's arguments, not to buffers that only share memory.
-  [[nodiscard]] std::optional<Relation> by_memory(std::uint32_t a, std::uint32_t a_phase, std::uint32_t c,
-                                                  std::uint32_t c_phase,
-                                                  const std::optional<Relation>& stated) const {
-    std::optional<Relation> relation;
-    for (const ProgramArgument& x : program_.waves[a].arguments) {
-      for (const ProgramArgument& y : program_.waves[c].arguments) {
-        if (!x.is_memory() || !y.is_memory() || (x.access == Access::read && y.access == Access::read)) {
-          continue;
-        }
-        const std::uint32_t from = schedule_.storage[a_phase][x.buffer];
-        const std::uint32_t to = schedule_.storage[c_phase][y.buffer];
-        if (from != to && !overlap(from, to)) {
-          continue;
-        }
-        const bool tile_by_tile = from == to && x.halo && y.halo &&
-                                  program_.waves[a].range == program_.waves[c].range && x.counts_like(y);
-        Relation found;
-        if (from == to && stated) {
-          found = *stated;
-        } else if (tile_by_tile) {
-          const std::array<std::uint32_t, 3> sum{(*x.halo)[0] + (*y.halo)[0], (*x.halo)[1] + (*y.halo)[1],
-                                                 (*x.halo)[2] + (*y.halo)[2]};
-          found.halo = linear(sum, program_.waves[c].range);
-        }
-        relation = relation ? wider(*relation, found) : found;
-      }
-    }
-    return relation;
-  }
-
-  [[nodiscard]] bool overlap(std::uint32_t a, std::uint32_t b) const {
-    if (!program_.buffers[a].in_arena() || !program_.buffers[b].in_arena()) {
-      return false;
-    }
-    return memory_.offsets[a] < memory_.offsets[b] + program_.buffers[b].bytes &&
-           memory_.offsets[b] < memory_.offsets[a] + program_.buffers[a].bytes;
-  }
-
-  const Job& program_;
-  const Schedule& schedule_;
-  const MemoryLayout& memory_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
-};
-
 class Synchronizer {
 public:
   Synchronizer(const Job& program, const Schedule& schedule, const MemoryLayout& memory)
-      : program_(program), schedule_(schedule), orders_(program, schedule, memory),
+      : program_(program), schedule_(schedule), memory_(memory), conflicts_(program),
         stages_(schedule.stages.size()), stage_of_(program.waves.size()), known_(program.waves.size()) {
     for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
       for (const std::uint32_t wave : schedule.stages[stage].waves) {
@@ -210,19 +123,42 @@ private:
     }
   }
 
-  // In any earlier iteration: a wait for the latest one covers all.
+  // Returns the relation between a and the later c, in any earlier iteration unless `distance` is 0: a wait for the
+  // latest one covers all. Nothing if they are not ordered.
   [[nodiscard]] std::optional<Relation> wanted_between(std::uint32_t a, std::uint32_t c,
                                                        std::uint32_t distance) const {
-    auto wanted = orders_.between(a, c, distance);
-    if (wanted && schedule_.tiles_per_pack[a] != schedule_.tiles_per_pack[c]) {
-      return Relation{}; // their packs hold different tiles
-    }
-    for (std::uint32_t further = 2; distance != 0 && further <= schedule_.phases(); ++further) {
-      if (const auto found = orders_.between(a, c, further)) {
-        wanted = wanted ? wider(*wanted, *found) : *found;
+    const std::uint32_t phases = schedule_.phases();
+    const auto& groups = program_.waves[c].range.groups;
+    std::optional<Relation> wanted;
+    for (std::uint32_t apart = distance; apart == distance || (distance != 0 && apart <= phases); ++apart) {
+      for (std::uint32_t phase = 0; phase < phases; ++phase) {
+        const auto found = conflicts_.between(a, c, apart, [&](std::uint32_t x, std::uint32_t y) {
+          return shared(schedule_.storage[phase][x], schedule_.storage[(phase + apart) % phases][y]);
+        });
+        if (found) {
+          Relation relation;
+          if (found->halo) {
+            const auto& [x, y, z] = *found->halo;
+            relation.halo = x + std::uint64_t{groups[0]} * (y + std::uint64_t{groups[1]} * z);
+          }
+          wanted = wanted ? wider(*wanted, relation) : relation;
+        }
+      }
+      if (wanted && schedule_.tiles_per_pack[a] != schedule_.tiles_per_pack[c]) {
+        return Relation{}; // their packs hold different tiles
       }
     }
     return wanted;
+  }
+
+  [[nodiscard]] Sharing shared(std::uint32_t a, std::uint32_t b) const {
+    if (a == b) {
+      return Sharing::all;
+    }
+    const bool overlap = program_.buffers[a].in_arena() && program_.buffers[b].in_arena() &&
+                         memory_.offsets[a] < memory_.offsets[b] + program_.buffers[b].bytes &&
+                         memory_.offsets[b] < memory_.offsets[a] + program_.buffers[a].bytes;
+    return overlap ? Sharing::bytes : Sharing::nothing;
   }
 
   // Returns the relation that follows from the existing waits.
@@ -322,7 +258,8 @@ private:
 
   const Job& program_;
   const Schedule& schedule_;
-  const Orders orders_;
+  const MemoryLayout& memory_;
+  const Conflicts conflicts_;
   std::vector<StageWaits> stages_;
   std::vector<std::uint32_t> stage_of_;
   std::vector<std::map<Key, Relation>> known_;       // by wave: waves that are ordered before it

@@ -64,7 +64,7 @@ struct Footprint {
 };
 
 // Tiles of two waves that access the same memory, one of them writing.
-struct Conflict {
+struct Clash {
   std::optional<std::uint64_t> tiles; // largest distance of conflicting tiles; empty: decided by their bytes
   Footprint a, c;
   bool buffers_differ = false; // different buffers that share memory
@@ -101,23 +101,19 @@ public:
         groups_(groups), known_(groups, std::vector<std::uint64_t>(groups, 0)), announced_(groups),
         packs_(program.waves.size()), tiles_(program.waves.size()),
         latest_(program.waves.size() * schedule.phases()) {
-    std::size_t row = 0;
     for (const Stage& stage : schedule.stages) {
       std::uint64_t first = 0;
       for (const std::uint32_t wave : stage.waves) {
-        packs_[wave] = {.row = row, .first = first, .count = schedule.packs(program, wave)};
+        packs_[wave] = {.row = stage.row, .first = first, .count = schedule.packs(program, wave)};
         first += packs_[wave].count;
         for (std::uint32_t group = 0; group < groups && !stage.plain; ++group) {
           tiles_[wave].push_back(tiles_of(wave, group));
         }
       }
       if (!stage.plain) {
-        rows_.push_back(&stage);
+        stage_of_.push_back(static_cast<std::size_t>(&stage - schedule.stages.data()));
       }
-      row_of_stage_.push_back(row);
-      row += stage.plain ? 0 : 1;
     }
-    row_of_stage_.push_back(row);
     for (const WaitRow& wait : tables.waits) {
       longest_wait_ = std::max<std::uint64_t>(longest_wait_, wait.steps);
     }
@@ -127,8 +123,8 @@ public:
   }
 
   std::string run() {
-    const std::size_t begin = row_of_stage_[schedule_.repeat_begin];
-    const std::size_t end = row_of_stage_[schedule_.repeat_end];
+    const std::size_t begin = schedule_.rows_before(schedule_.repeat_begin);
+    const std::size_t end = schedule_.rows_before(schedule_.repeat_end);
     const std::uint64_t iterations = std::min<std::uint64_t>(program_.iterations, schedule_.phases() + 2U);
     for (std::size_t row = 0; row < begin; ++row) {
       if (!step(row, 0)) {
@@ -145,7 +141,7 @@ public:
         everybody();
       }
     }
-    for (std::size_t row = end; row < rows_.size(); ++row) {
+    for (std::size_t row = end; row < stage_of_.size(); ++row) {
       if (!step(row, iterations)) {
         return violation_;
       }
@@ -162,7 +158,8 @@ private:
       everybody();
     } else if (previous_) {
       const bool arrived = (tables_.stages[*previous_].flags & TG_ARRIVES) != 0;
-      if ((stage.flags & TG_EVERYBODY) != 0 || *previous_ + 1 == row_of_stage_[schedule_.repeat_begin]) {
+      if ((stage.flags & TG_EVERYBODY) != 0 ||
+          *previous_ + 1 == schedule_.rows_before(schedule_.repeat_begin)) {
         if (!arrived) {
           return failed(
               fmt::format("stage {} waits for arrivals that stage {} does not make", row, *previous_));
@@ -173,10 +170,10 @@ private:
       }
     }
     settle();
-    if (!apart(rows_[row]->waves, schedule_.storage[iteration % schedule_.phases()])) {
+    if (!apart(schedule_.stages[stage_of_[row]].waves, schedule_.storage[iteration % schedule_.phases()])) {
       return false;
     }
-    for (const std::uint32_t wave : rows_[row]->waves) {
+    for (const std::uint32_t wave : schedule_.stages[stage_of_[row]].waves) {
       if (!ordered(wave, iteration)) {
         return false;
       }
@@ -190,7 +187,7 @@ private:
         announced_[group].pop_front(); // too old for any wait
       }
     }
-    for (const std::uint32_t wave : rows_[row]->waves) {
+    for (const std::uint32_t wave : schedule_.stages[stage_of_[row]].waves) {
       latest_[iteration % schedule_.phases() * packs_.size() + wave] = {
           .wave = wave, .iteration = iteration, .step = before + 1};
     }
@@ -204,22 +201,14 @@ private:
     if (schedule_.is_one_launch()) {
       return false;
     }
-    const std::size_t from = stage_of(*previous_);
-    const std::size_t to = stage_of(row);
+    const std::size_t from = stage_of_[*previous_];
+    const std::size_t to = stage_of_[row];
     bool ends = from >= to && !schedule_.repeats_in_one_launch();
     for (std::size_t stage = from + 1; stage <= to && !ends; ++stage) {
       ends = schedule_.stages[stage].plain || schedule_.stages[stage].new_launch ||
              stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
     }
     return ends;
-  }
-
-  [[nodiscard]] std::size_t stage_of(std::size_t row) const {
-    std::size_t stage = 0;
-    while (schedule_.stages[stage].plain || row_of_stage_[stage] != row) {
-      ++stage;
-    }
-    return stage;
   }
 
   void everybody() {
@@ -286,8 +275,8 @@ private:
   bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& storage) {
     for (auto a = waves.begin(); a != waves.end(); ++a) {
       for (auto c = a + 1; c != waves.end(); ++c) {
-        for (const Conflict& conflict : find_conflicts(*a, storage, *c, storage, false)) {
-          if (program_.derived || conflict.buffers_differ) {
+        for (const Clash& clash : find_clashes(*a, storage, *c, storage, false)) {
+          if (program_.derived || clash.buffers_differ) {
             return failed(fmt::format("{} and {} run at the same time and touch the same memory",
                                       program_.wave_text(*a), program_.wave_text(*c)));
           }
@@ -306,18 +295,17 @@ private:
       }
       const bool same_iteration = earlier.iteration == iteration &&
                                   program_.waves[earlier.wave].section == program_.waves[wave].section;
-      const auto conflicts =
-          find_conflicts(earlier.wave, schedule_.storage[earlier.iteration % schedule_.phases()], wave,
-                         storage, same_iteration);
-      for (std::uint32_t group = 0; group < groups_ && !conflicts.empty(); ++group) {
+      const auto clashes =
+          find_clashes(earlier.wave, schedule_.storage[earlier.iteration % schedule_.phases()], wave, storage,
+                       same_iteration);
+      for (std::uint32_t group = 0; group < groups_ && !clashes.empty(); ++group) {
         const Run own = tiles_[wave][group];
         for (std::uint32_t other = 0; other < groups_ && !own.empty(); ++other) {
           const Run theirs = tiles_[earlier.wave][other];
           if (other == group || theirs.empty() || known_[group][other] >= earlier.step) {
             continue;
           }
-          if (std::ranges::any_of(conflicts,
-                                  [&](const Conflict& conflict) { return conflict.between(theirs, own); })) {
+          if (std::ranges::any_of(clashes, [&](const Clash& clash) { return clash.between(theirs, own); })) {
             return failed(
                 fmt::format("{} of iteration {} begins in group {} before group {} has ended {} of iteration "
                             "{}",
@@ -330,14 +318,14 @@ private:
     return true;
   }
 
-  [[nodiscard]] std::vector<Conflict>
-  find_conflicts(std::uint32_t a, const std::vector<std::uint32_t>& a_storage, std::uint32_t c,
-                 const std::vector<std::uint32_t>& c_storage, bool same_iteration) const {
+  [[nodiscard]] std::vector<Clash> find_clashes(std::uint32_t a, const std::vector<std::uint32_t>& a_storage,
+                                                std::uint32_t c, const std::vector<std::uint32_t>& c_storage,
+                                                bool same_iteration) const {
     const ProgramWave& before = program_.waves[a];
     const ProgramWave& after = program_.waves[c];
-    std::vector<Conflict> conflicts;
-    const auto add_tiles = [&conflicts](std::uint64_t tiles) {
-      conflicts.push_back({.tiles = tiles, .a = {}, .c = {}});
+    std::vector<Clash> clashes;
+    const auto add_tiles = [&clashes](std::uint64_t tiles) {
+      clashes.push_back({.tiles = tiles, .a = {}, .c = {}});
     };
     // The relation that the program states; without swaps it holds across iterations too.
     std::optional<std::uint64_t> stated;
@@ -368,11 +356,11 @@ private:
         } else if (from == to && program_.buffers[from].is_object()) {
           add_tiles(any_distance);
         } else if (!common({first.begin, first.end}, {second.begin, second.end}).empty()) {
-          conflicts.push_back({.tiles = {}, .a = first, .c = second, .buffers_differ = from != to});
+          clashes.push_back({.tiles = {}, .a = first, .c = second, .buffers_differ = from != to});
         }
       }
     }
-    return conflicts;
+    return clashes;
   }
 
   // Only elements derived from the kernel belong to one work-item each; other statements about an argument do
@@ -432,8 +420,7 @@ private:
   const LaunchTables& tables_;
   const TileMapping mapping_;
   const std::uint32_t groups_;
-  std::vector<const Stage*> rows_;
-  std::vector<std::size_t> row_of_stage_;
+  std::vector<std::size_t> stage_of_;               // by row of the tables
   std::vector<std::vector<std::uint64_t>> known_;   // known_[g][h]: steps of h that g knows to be completed
   std::vector<std::deque<Announcement>> announced_; // by group
   std::vector<Packs> packs_;

@@ -1,5 +1,6 @@
 #include "engine/window.hpp"
 
+#include "engine/access.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -7,8 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bitset>
+#include <compare>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,83 +23,12 @@ namespace {
 // The ancestors of each wave are stored; beyond this limit there are no windows.
 constexpr std::size_t most_waves = 2048;
 
-using Tiles = std::array<std::uint32_t, 3>;
 constexpr Tiles none{};
-
-// Conflict of two waves of one iteration: accesses to the same memory, one of them writing.
-struct Meeting {
-  bool any = false;
-  std::optional<Tiles> halo = none; // tile t conflicts with tiles t - halo … t + halo; empty: any
-  bool by_element = true;           // a work-item conflicts only with the one that has its number
-};
-
-void widen(Meeting& meeting, const std::optional<Tiles>& halo, bool by_element) {
-  meeting.any = true;
-  meeting.by_element &= by_element;
-  if (!meeting.halo || !halo) {
-    meeting.halo.reset();
-    return;
-  }
-  for (std::size_t i = 0; i < halo->size(); ++i) {
-    (*meeting.halo)[i] = std::max((*meeting.halo)[i], (*halo)[i]);
-  }
-}
-
-class Meetings {
-public:
-  explicit Meetings(const Job& program) : program_(program) {
-    for (const ResolvedDependency& dependency : program.dependencies) {
-      dependencies_[{dependency.before, dependency.after}] = &dependency;
-    }
-  }
-
-  // Returns the conflict of `before` with the later `after`.
-  [[nodiscard]] Meeting between(std::uint32_t before, std::uint32_t after) const {
-    const ProgramWave& a = program_.waves[before];
-    const ProgramWave& c = program_.waves[after];
-    const auto found = dependencies_.find({before, after});
-    const std::optional<Tiles> stated = found == dependencies_.end() ? std::nullopt : found->second->halo;
-    Meeting meeting;
-    for (const ProgramArgument& x : a.arguments) {
-      for (const ProgramArgument& y : c.arguments) {
-        if (!x.is_memory() || !y.is_memory() || x.buffer != y.buffer ||
-            (x.access == Access::read && y.access == Access::read)) {
-          continue;
-        }
-        std::optional<Tiles> halo = stated;
-        const bool known = x.halo && y.halo && x.counts_like(y) && a.range == c.range;
-        if (!halo && known) {
-          halo = Tiles{(*x.halo)[0] + (*y.halo)[0], (*x.halo)[1] + (*y.halo)[1], (*x.halo)[2] + (*y.halo)[2]};
-        }
-        const bool by_element = known && *x.halo == none && *y.halo == none && by_id(x, a) && by_id(y, c);
-        widen(meeting, halo, by_element);
-      }
-    }
-    // A listed dependency may be for memory that no argument shows.
-    if (found != dependencies_.end() && !program_.derived && (!stated || !meeting.any)) {
-      widen(meeting, stated, false);
-    }
-    return meeting;
-  }
-
-private:
-  // True if no two work-items share an element.
-  static bool by_id(const ProgramArgument& argument, const ProgramWave& wave) {
-    bool all = true;
-    for (std::size_t d = 0; d < wave.range.dimensions; ++d) {
-      all = all && (argument.id_bytes[d] != 0 || wave.range.global[d] == 1);
-    }
-    return all && argument.id_bytes != std::array<std::uint64_t, 3>{};
-  }
-
-  const Job& program_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> dependencies_;
-};
 
 class Finder {
 public:
   Finder(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared, const KernelLimits& limits)
-      : program_(program), ops_(ops), shared_(shared), limits_(limits), meetings_(program),
+      : program_(program), ops_(ops), shared_(shared), limits_(limits), table_(program), conflicts_(program),
         before_(program.waves.size()), ancestors_(program.waves.size()), node_of_(program.waves.size()),
         calls_(program.ops.size()) {
     for (const ResolvedDependency& dependency : program.dependencies) {
@@ -176,11 +107,11 @@ private:
     }
     bool meets = false;
     for (std::size_t i = 0; i < window.waves.size(); ++i) {
-      const Meeting meeting = meetings_.between(window.waves[i], wave);
-      if (meeting.any && meeting.halo != none) {
+      const auto conflict = conflicts_.between(window.waves[i], wave);
+      if (conflict && conflict->halo != none) {
         return false;
       }
-      meets |= i >= last_meeting(window) && meeting.any && !meeting.by_element;
+      meets |= i >= last_meeting(window) && conflict && !conflict->by_element;
       meets |= i >= last_meeting(window) && has_locals(window.waves[i]) && has_locals(wave);
     }
     // Only whole work-groups can have barriers.
@@ -233,31 +164,22 @@ private:
   }
 
   [[nodiscard]] std::vector<std::uint32_t> registers(const Window& window) const {
-    std::set<std::uint32_t> touched;
-    for (const std::uint32_t wave : window.waves) {
-      for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-        if (argument.kind == ProgramArgument::Kind::buffer) {
-          touched.insert(argument.buffer);
-        }
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+      if (stays_in_registers(window, buffer)) {
+        found.push_back(buffer);
       }
     }
-    std::vector<std::uint32_t> found;
-    std::ranges::copy_if(touched, std::back_inserter(found),
-                         [&](std::uint32_t buffer) { return stays_in_registers(window, buffer); });
     return found;
   }
 
   [[nodiscard]] bool stays_in_registers(const Window& window, std::uint32_t buffer) const {
-    if (!program_.buffers[buffer].transient() || (program_.until && program_.until->buffer == buffer)) {
+    const std::vector<MemoryUse>& uses = table_.by_buffer[buffer];
+    const std::uint32_t node = node_of_[window.waves.front()];
+    if (!program_.buffers[buffer].transient() || (program_.until && program_.until->buffer == buffer) ||
+        uses.empty() ||
+        !std::ranges::all_of(uses, [&](const MemoryUse& use) { return node_of_[use.wave] == node; })) {
       return false;
-    }
-    for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
-      const bool inside = std::ranges::find(window.waves, wave) != window.waves.end();
-      for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-        if (!inside && argument.is_memory() && argument.buffer == buffer) {
-          return false;
-        }
-      }
     }
     bool first = true;
     std::string type;
@@ -265,10 +187,10 @@ private:
       const ProgramWave& spec = program_.waves[wave];
       const opencl_c::TranslationUnit& unit = program_.units[program_.ops[spec.op].unit].unit;
       const opencl_c::Function& kernel = program_.function(spec.op);
-      std::size_t uses = 0;
+      std::size_t arguments = 0;
       for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ProgramArgument& argument = spec.arguments[i];
-        if (!argument.is_memory() || argument.buffer != buffer) {
+        if (!argument.is_of(buffer)) {
           continue;
         }
         const opencl_c::Parameter& parameter = kernel.parameters[i];
@@ -279,11 +201,11 @@ private:
         type = parameter.type;
         // An iteration may read what the previous one left.
         const bool repeats = spec.section == Section::each && program_.iterations > 1;
-        if (first && (++uses > 1 || (repeats && !argument.assigned_first))) {
+        if (first && (++arguments > 1 || (repeats && !argument.assigned_first))) {
           return false;
         }
       }
-      first &= uses == 0;
+      first &= arguments == 0;
     }
     return true;
   }
@@ -292,28 +214,14 @@ private:
   const OutlinedOps& ops_;
   const SharedLaunch& shared_;
   const KernelLimits& limits_;
-  const Meetings meetings_;
+  const AccessTable table_;
+  const Conflicts conflicts_;
   std::vector<std::vector<std::uint32_t>> before_;
   std::vector<Nodes> ancestors_; // by node; a window's node is its first wave
   std::vector<std::uint32_t> node_of_;
   std::vector<std::uint32_t> calls_; // by op
   std::map<std::uint32_t, Window> windows_;
 };
-
-// Returns the conflict between any wave of one node and any wave of another.
-Meeting between_nodes(const Meetings& meetings, const std::vector<std::uint32_t>& before,
-                      const std::vector<std::uint32_t>& after) {
-  Meeting all;
-  for (const std::uint32_t a : before) {
-    for (const std::uint32_t c : after) {
-      const Meeting found = meetings.between(a, c);
-      if (found.any) {
-        widen(all, found.halo, false);
-      }
-    }
-  }
-  return all;
-}
 
 } // namespace
 
@@ -323,24 +231,16 @@ std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, con
                                            : Finder(program, ops, shared, limits).run();
 }
 
-std::uint64_t count_pairs(const Job& program, const std::vector<Window>& windows) {
-  std::uint64_t pairs = 0;
-  for (const Window& window : windows) {
-    const bool repeats = program.waves[window.waves.front()].section == Section::each;
-    pairs += (window.waves.size() - 1) * (repeats ? program.iterations : 1);
-  }
-  return pairs;
-}
-
-std::vector<ResolvedDependency> dependencies_between(const Job& program,
-                                                     const std::vector<std::vector<std::uint32_t>>& nodes) {
+// Returns dependencies between nodes (sets of waves) that preserve all of the program's.
+static std::vector<ResolvedDependency>
+dependencies_between(const Job& program, const std::vector<std::vector<std::uint32_t>>& nodes) {
   std::vector<std::uint32_t> node_of(program.waves.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     for (const std::uint32_t wave : nodes[node]) {
       node_of[wave] = node;
     }
   }
-  const Meetings meetings(program);
+  const Conflicts conflicts(program);
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   std::vector<ResolvedDependency> dependencies;
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -351,7 +251,13 @@ std::vector<ResolvedDependency> dependencies_between(const Job& program,
     }
     ResolvedDependency made{.before = before, .after = after, .halo = dependency.halo};
     if (nodes[before].size() + nodes[after].size() > 2 && !program.derived) {
-      made.halo = between_nodes(meetings, nodes[before], nodes[after]).halo; // the widest of all
+      Conflict widest;
+      for (const std::uint32_t a : nodes[before]) {
+        for (const std::uint32_t c : nodes[after]) {
+          widest.widen(conflicts.between(a, c).value_or(Conflict{}));
+        }
+      }
+      made.halo = widest.halo;
     }
     dependencies.push_back(made);
   }
@@ -364,15 +270,6 @@ struct Place {
   std::uint32_t node = 0; // wave of the fused program
   std::size_t at = 0;     // index in its window
 };
-
-bool writes(const ProgramArgument& argument) {
-  return argument.access != Access::read;
-}
-
-// Returns true if tile t accesses no element of other tiles through the argument.
-bool stays_in_tile(const ProgramArgument& argument) {
-  return argument.halo && (*argument.halo)[0] + (*argument.halo)[1] + (*argument.halo)[2] == 0;
-}
 
 // Returns the memory that two waves of a window share beyond their tiles, or an empty string.
 std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t second) {
@@ -387,8 +284,8 @@ std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t
   }
   for (const ProgramArgument& x : program.waves[first].arguments) {
     for (const ProgramArgument& y : program.waves[second].arguments) {
-      const bool same = x.is_memory() && y.is_memory() && x.buffer == y.buffer && (writes(x) || writes(y));
-      if (same && !stated && !(stays_in_tile(x) && stays_in_tile(y) && x.counts_like(y))) {
+      const bool same = x.is_memory() && y.is_memory() && x.buffer == y.buffer && (x.writes() || y.writes());
+      if (same && !stated && !(x.halo == none && y.halo == none && x.counts_like(y))) {
         return fmt::format("\"{}\"", program.buffers[x.buffer].name);
       }
     }
@@ -455,9 +352,9 @@ std::string window_violation(const Job& program, const Job& fused,
                  !(program.until && program.until->buffer == buffer);
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
-        if (argument.is_memory() && argument.buffer == buffer) {
+        if (argument.is_of(buffer)) {
           sound &= parts[places[wave]->node].size() > 1 &&
-                   node.value_or(places[wave]->node) == places[wave]->node && stays_in_tile(argument) &&
+                   node.value_or(places[wave]->node) == places[wave]->node && argument.halo == none &&
                    argument.own;
           node = places[wave]->node;
         }
@@ -465,7 +362,7 @@ std::string window_violation(const Job& program, const Job& fused,
     }
     for (const ProgramWave& wave : fused.waves) {
       for (const ProgramArgument& argument : wave.arguments) {
-        sound &= !argument.is_memory() || argument.buffer != buffer;
+        sound &= !argument.is_of(buffer);
       }
     }
     if (!sound) {
@@ -477,41 +374,17 @@ std::string window_violation(const Job& program, const Job& fused,
 
 namespace {
 
-// A wave in a window: its parameters that point to registers.
+// A wave in a window.
 struct Part {
   std::uint32_t op = 0;
   bool meets = false;
-  std::map<std::size_t, std::size_t> registers; // by parameter: index of the register in the window
+  std::map<std::size_t, std::size_t>
+      registers;        // by parameter that points to one: index of the register in the window
+  std::string function; // the op's, or a copy of it with these registers
 
-  friend bool operator<(const Part& a, const Part& b) {
-    return std::tie(a.op, a.meets, a.registers) < std::tie(b.op, b.meets, b.registers);
-  }
+  friend auto operator<=>(const Part&, const Part&) = default;
 };
 using Parts = std::vector<Part>; // windows with equal parts share code
-
-Parts parts_of(const Job& program, const Window& window) {
-  Parts parts;
-  for (std::size_t i = 0; i < window.waves.size(); ++i) {
-    const ProgramWave& wave = program.waves[window.waves[i]];
-    Part part{.op = wave.op, .meets = window.meets[i], .registers = {}};
-    for (std::size_t a = 0; a < wave.arguments.size(); ++a) {
-      const auto found = std::ranges::find(window.registers, wave.arguments[a].buffer);
-      if (wave.arguments[a].kind == ProgramArgument::Kind::buffer && found != window.registers.end()) {
-        part.registers[a] = static_cast<std::size_t>(found - window.registers.begin());
-      }
-    }
-    parts.push_back(std::move(part));
-  }
-  return parts;
-}
-
-std::set<std::size_t> parameters(const Part& part) {
-  std::set<std::size_t> result;
-  for (const auto& [parameter, number] : part.registers) {
-    result.insert(parameter);
-  }
-  return result;
-}
 
 class Fuser {
 public:
@@ -521,10 +394,7 @@ public:
   Result<FusedProgram> run() {
     std::vector<Parts> parts;
     for (const Window& window : windows_) {
-      parts.push_back(parts_of(program_, window));
-      for (const Part& part : parts.back()) {
-        name_copy(part);
-      }
+      parts.push_back(parts_of(window));
     }
     FusedProgram fused{.program = program_, .ops = ops_, .parts = {}};
     if (!copies_.empty()) {
@@ -564,23 +434,38 @@ public:
   }
 
 private:
-  // Copies a kernel once for each set of register parameters.
-  void name_copy(const Part& part) {
-    const std::set<std::size_t> wanted = parameters(part);
-    const std::uint32_t unit = program_.ops[part.op].unit;
-    const std::string& kernel = program_.function(part.op).name;
-    if (wanted.empty() || copy_names_.contains({unit, kernel, wanted})) {
-      return;
+  Parts parts_of(const Window& window) {
+    Parts parts;
+    for (std::size_t i = 0; i < window.waves.size(); ++i) {
+      const ProgramWave& wave = program_.waves[window.waves[i]];
+      Part part{.op = wave.op, .meets = window.meets[i], .registers = {}, .function = {}};
+      std::set<std::size_t> parameters;
+      for (std::size_t a = 0; a < wave.arguments.size(); ++a) {
+        const auto found = std::ranges::find(window.registers, wave.arguments[a].buffer);
+        if (wave.arguments[a].kind == ProgramArgument::Kind::buffer && found != window.registers.end()) {
+          part.registers[a] = static_cast<std::size_t>(found - window.registers.begin());
+          parameters.insert(a);
+        }
+      }
+      part.function = function_of(wave.op, parameters);
+      parts.push_back(std::move(part));
     }
-    std::string name = fmt::format("tg_registers{}_{}", copy_names_.size(), ops_.kernels[part.op].function);
-    copies_[unit].push_back({.kernel = kernel, .parameters = wanted, .function = name});
-    copy_names_[{unit, kernel, wanted}] = std::move(name);
+    return parts;
   }
 
-  [[nodiscard]] std::string function_of(const Part& part) const {
-    const auto found =
-        copy_names_.find({program_.ops[part.op].unit, program_.function(part.op).name, parameters(part)});
-    return found == copy_names_.end() ? ops_.kernels[part.op].function : found->second;
+  // Copies a kernel once for each set of register parameters.
+  std::string function_of(std::uint32_t op, const std::set<std::size_t>& registers) {
+    const std::uint32_t unit = program_.ops[op].unit;
+    const std::string& kernel = program_.function(op).name;
+    if (registers.empty()) {
+      return ops_.kernels[op].function;
+    }
+    std::string& name = copy_names_[{unit, kernel, registers}];
+    if (name.empty()) {
+      name = fmt::format("tg_registers{}_{}", copy_names_.size() - 1, ops_.kernels[op].function);
+      copies_[unit].push_back({.kernel = kernel, .parameters = registers, .function = name});
+    }
+    return name;
   }
 
   [[nodiscard]] ProgramWave fused_wave(const Window& window, std::uint32_t op) const {
@@ -590,28 +475,20 @@ private:
     wave.arguments.clear();
     wave.rules = 0;
     wave.joined_waves = static_cast<std::uint32_t>(window.waves.size());
-    std::map<std::uint32_t, bool> written; // by buffer
-    planning::Wave stated;                 // the largest stated sizes
+    std::uint64_t scratch = 0; // the largest that is stated
     for (const std::uint32_t part : window.waves) {
       const ProgramWave& spec = program_.waves[part];
       wave.rules |= spec.rules;
       wave.title += (wave.title.empty() ? "" : ", ") + program_.wave_text(part);
-      for (const ProgramArgument& argument : spec.arguments) {
-        const bool kept = argument.kind == ProgramArgument::Kind::buffer &&
-                          std::ranges::find(window.registers, argument.buffer) != window.registers.end();
-        if (!kept) {
-          wave.arguments.push_back(argument);
-        }
-        if (!kept && argument.is_memory()) {
-          written[argument.buffer] |= argument.access != Access::read;
-        }
-      }
-      stated.scratch_bytes = std::max(stated.scratch_bytes, spec.bytes.scratch_bytes);
+      std::ranges::copy_if(
+          spec.arguments, std::back_inserter(wave.arguments), [&](const ProgramArgument& argument) {
+            return argument.kind != ProgramArgument::Kind::buffer ||
+                   std::ranges::find(window.registers, argument.buffer) == window.registers.end();
+          });
+      scratch = std::max(scratch, spec.bytes.scratch_bytes);
     }
-    wave.bytes = {.frontier_bytes = 0, .scratch_bytes = stated.scratch_bytes, .output_bytes = 0};
-    for (const auto& [buffer, is_written] : written) {
-      (is_written ? wave.bytes.output_bytes : wave.bytes.frontier_bytes) += program_.buffers[buffer].bytes;
-    }
+    wave.bytes = envelope_of(program_.buffers, wave.arguments);
+    wave.bytes.scratch_bytes = scratch;
     return wave;
   }
 
@@ -665,9 +542,8 @@ private:
     std::map<std::size_t, std::string> registers;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Part& part = parts[p];
-      const std::string name = function_of(part);
       calls += part.meets ? "  tg_barrier(tg_self, CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);\n" : "";
-      calls += fmt::format("  {}(tg_self", name);
+      calls += fmt::format("  {}(tg_self", part.function);
       const auto& own = program_.function(part.op).parameters;
       for (std::size_t i = 0; i < own.size(); ++i) {
         if (const auto kept = part.registers.find(i); kept != part.registers.end()) {
@@ -676,13 +552,13 @@ private:
           continue;
         }
         opencl_c::Parameter parameter = own[i];
-        parameter.type = type_text(part.op, parameter.type);
+        parameter.type = ops_.type_text(program_.ops[part.op].unit, parameter.type);
         calls += fmt::format(", tg_{}_{}", p, i);
         parameters += fmt::format(",\n    {} tg_{}_{}", parameter_text(parameter), p, i);
         function.parameters.push_back(std::move(parameter));
       }
       if (!ops_.kernels[part.op].locals.empty()) {
-        unions += fmt::format("  tg_locals_{} of_{};\n", name, p);
+        unions += fmt::format("  tg_locals_{} of_{};\n", part.function, p);
         calls += fmt::format(", &tg_locals->of_{}", p);
       }
       calls += ");\n";
@@ -699,14 +575,6 @@ private:
       text += fmt::format("  {0} tg_register{1} = ({0})(0);\n", type, number);
     }
     return text + calls + "}\n";
-  }
-
-  // Returns a type's name in the outlined sources.
-  [[nodiscard]] std::string type_text(std::uint32_t op, const std::string& type) const {
-    const auto& renamed = ops_.renamed[program_.ops[op].unit];
-    const std::size_t tag = type.rfind(' ') + 1; // "struct point"
-    const auto found = renamed.find(type.substr(tag));
-    return found == renamed.end() ? type : type.substr(0, tag) + found->second;
   }
 
   static std::string parameter_text(const opencl_c::Parameter& parameter) {

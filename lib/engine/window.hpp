@@ -37,13 +37,6 @@ inline constexpr std::size_t most_waves_per_window = 32;
 std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared,
                                  const KernelLimits& limits);
 
-// Counts how often waves continue with the tiles of the previous wave, in all iterations.
-std::uint64_t count_pairs(const Job& program, const std::vector<Window>& windows);
-
-// Returns dependencies between nodes (sets of waves) that preserve all of the program's.
-std::vector<ResolvedDependency> dependencies_between(const Job& program,
-                                                     const std::vector<std::vector<std::uint32_t>>& nodes);
-
 struct FusedProgram {
   Job program; // waves in the order of their first parts; an op for each kind of window
   OutlinedOps ops;

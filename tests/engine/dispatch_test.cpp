@@ -80,7 +80,8 @@ struct DispatcherRun {
     program.waves = {wave_of(0, {updates(0)}, range_of(20, 4)), wave_of(0, {updates(0)}, range_of(12, 4))};
     program.waves[0].name = "turn";
     program.waves[1].name = "copy";
-    schedule.stages = {{.waves = {0}, .tiles = 5, .packs = 5}, {.waves = {1}, .tiles = 3, .packs = 3}};
+    schedule.stages = {{.waves = {0}, .tiles = 5, .packs = 5},
+                       {.waves = {1}, .tiles = 3, .packs = 3, .row = 1}};
     tables.stages = {{.tiles = 5}, {.tiles = 3}};
     tables.steps = 2;
     session.kernels["persistent"] = [this](const StandInLaunch& launch) { persistent(launch); };

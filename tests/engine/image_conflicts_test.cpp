@@ -1,6 +1,5 @@
 // Where launches end for images, and the image parameters of the generated kernel.
 #include "../program_support.hpp"
-#include "engine/kernel_objects.hpp"
 #include "engine/schedule.hpp"
 
 #include <doctest/doctest.h>

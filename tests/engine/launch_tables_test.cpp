@@ -46,6 +46,7 @@ Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, cons
     stage.packs = static_cast<std::uint32_t>(stage.tiles);
     schedule.stages.push_back(std::move(stage));
   }
+  number_rows(schedule);
   return schedule;
 }
 
@@ -286,6 +287,7 @@ TEST_CASE("plain stages are in no table") {
   const Job program = example();
   Schedule schedule = schedule_of({{0}, {1}, {2, 3}}, program, {{0, 1, 2}});
   schedule.stages[1].plain = true;
+  number_rows(schedule);
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables tables =
       make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
@@ -293,6 +295,7 @@ TEST_CASE("plain stages are in no table") {
   CHECK(tables.stages.size() == 2);
   CHECK(tables.entries.size() == 3);
   schedule.stages[0].plain = schedule.stages[2].plain = true;
+  number_rows(schedule);
   const LaunchTables none =
       make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
   CHECK(none.stages.empty());
@@ -353,6 +356,7 @@ TEST_CASE("random programs, read back") {
     for (Stage& stage : schedule.stages) {
       stage.plain = stage.waves.size() == 1 && random.chance(30);
     }
+    number_rows(schedule);
     const MemoryLayout memory = memory_of(offsets);
     INFO("TIDEGATE_SEED=", start, " round ", round);
     for (const Mode mode : {Mode::interpreter, Mode::jit}) {

@@ -1,0 +1,181 @@
+// What follows from a job alone: uses of memory, dependencies between waves, orders, names in sentences.
+#include "engine/job.hpp"
+
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace tidegate::engine {
+
+std::vector<MemoryUse> uses_of(std::span<const ProgramArgument> arguments) {
+  std::map<std::uint32_t, MemoryUse> uses;
+  for (const ProgramArgument& argument : arguments) {
+    if (argument.is_memory()) {
+      MemoryUse& use = uses.try_emplace(argument.buffer, MemoryUse{.buffer = argument.buffer}).first->second;
+      use.reads |= argument.access != Access::write;
+      use.writes |= argument.writes();
+      use.stated &= argument.access_stated;
+      use.overwrites &= argument.overwrites;
+    }
+  }
+  std::vector<MemoryUse> in_order;
+  for (const auto& [buffer, use] : uses) {
+    in_order.push_back(use);
+  }
+  return in_order;
+}
+
+planning::Wave envelope_of(std::span<const ProgramBuffer> buffers,
+                           std::span<const ProgramArgument> arguments) {
+  planning::Wave bytes;
+  for (const MemoryUse& use : uses_of(arguments)) {
+    (use.writes ? bytes.output_bytes : bytes.frontier_bytes) += buffers[use.buffer].bytes;
+  }
+  return bytes;
+}
+
+std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves) {
+  std::vector<std::uint32_t> order(waves.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, {}, [&waves](std::uint32_t wave) {
+    return std::tuple(waves[wave].section, waves[wave].prepares.value_or(wave), !waves[wave].prepares);
+  });
+  return order;
+}
+
+std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
+                                                    std::size_t buffer_count) {
+  struct History {
+    std::optional<std::uint32_t> writer;
+    std::vector<std::uint32_t> readers; // since the last write
+  };
+  std::vector<History> histories(buffer_count);
+  std::vector<ResolvedDependency> dependencies;
+  for (const std::uint32_t wave : section_order(waves)) {
+    std::map<std::uint32_t, bool> before; // whether it contributes
+    for (const MemoryUse& use : uses_of(waves[wave].arguments)) {
+      History& history = histories[use.buffer];
+      if (history.writer) {
+        before[*history.writer] = true;
+      }
+      if (!use.writes) {
+        history.readers.push_back(wave);
+        continue;
+      }
+      for (const std::uint32_t reader : history.readers) {
+        before.emplace(reader, false);
+      }
+      history = {.writer = wave, .readers = {}};
+    }
+    before.erase(wave);
+    for (const auto& [earlier, contributes] : before) {
+      dependencies.push_back({.before = earlier, .after = wave, .contributes = contributes});
+    }
+  }
+  return dependencies;
+}
+
+std::vector<std::uint32_t> program_order(const Job& program, std::span<const std::uint64_t> ranks) {
+  std::vector<std::vector<std::uint32_t>> after(program.waves.size());
+  std::vector<std::uint32_t> waits(program.waves.size());
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    after[dependency.before].push_back(dependency.after);
+    ++waits[dependency.after];
+  }
+  // No wave waits for a later section, so while waves of a section remain, one of them is ready.
+  using Rank = std::tuple<Section, std::uint64_t, std::uint32_t>;
+  const auto rank_of = [&](std::uint32_t wave) {
+    return Rank(program.waves[wave].section, ranks.empty() ? 0 : ranks[wave], wave);
+  };
+  std::priority_queue<Rank, std::vector<Rank>, std::greater<>> ready;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
+    if (waits[wave] == 0) {
+      ready.push(rank_of(wave));
+    }
+  }
+  while (!ready.empty()) {
+    const std::uint32_t wave = std::get<std::uint32_t>(ready.top());
+    ready.pop();
+    order.push_back(wave);
+    for (const std::uint32_t next : after[wave]) {
+      if (--waits[next] == 0) {
+        ready.push(rank_of(next));
+      }
+    }
+  }
+  return order;
+}
+
+// Each last wave of a section precedes each first wave of the next.
+static void add_section_order(const Job& program, planning::WaveDag& dag) {
+  std::vector<bool> has_before(program.waves.size());
+  std::vector<bool> has_after(program.waves.size());
+  std::set<std::pair<std::uint32_t, std::uint32_t>> known;
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    known.emplace(dependency.before, dependency.after);
+    if (program.waves[dependency.before].section == program.waves[dependency.after].section) {
+      has_after[dependency.before] = true;
+      has_before[dependency.after] = true;
+    }
+  }
+  for (std::uint32_t before = 0; before < program.waves.size(); ++before) {
+    const auto next = static_cast<Section>(static_cast<unsigned>(program.waves[before].section) + 1);
+    for (std::uint32_t after = 0; !has_after[before] && after < program.waves.size(); ++after) {
+      if (program.waves[after].section == next && !has_before[after] && !known.contains({before, after})) {
+        dag.dependencies.push_back({.before = before, .after = after});
+      }
+    }
+  }
+}
+
+planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes) {
+  planning::WaveDag dag;
+  std::uint64_t all_buffers = 0;
+  bool overflow = false;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    overflow |= __builtin_add_overflow(all_buffers, buffer.bytes, &all_buffers);
+  }
+  const bool binds = budget_bytes != 0 && (overflow || all_buffers > budget_bytes);
+  dag.budget_bytes = binds ? budget_bytes : std::numeric_limits<std::uint64_t>::max();
+  for (const ProgramWave& wave : program.waves) {
+    dag.waves.push_back(wave.bytes);
+  }
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    dag.dependencies.push_back({.before = dependency.before, .after = dependency.after});
+  }
+  if (std::ranges::any_of(program.waves,
+                          [](const ProgramWave& wave) { return wave.section != Section::each; })) {
+    add_section_order(program, dag);
+  }
+  return dag;
+}
+
+std::string Job::wave_text(std::uint32_t wave) const {
+  const ProgramWave& what = waves[wave];
+  return !what.title.empty()    ? what.title
+         : !what.name.empty()   ? in_quotes(what.name)
+         : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
+                                : fmt::format("wave {}", wave);
+}
+
+std::string Job::wave_pointer(std::uint64_t wave) const {
+  return fmt::format("/waves/{}", waves[wave].place.value_or(static_cast<std::uint32_t>(wave)));
+}
+
+Result<void> keep_inputs(const Job& job, FileUses files) {
+  files.inputs.insert(files.inputs.end(), job.files.inputs.begin(), job.files.inputs.end());
+  files.outputs.insert(files.outputs.end(), job.files.outputs.begin(), job.files.outputs.end());
+  return refuse_overwriting(files);
+}
+
+} // namespace tidegate::engine
