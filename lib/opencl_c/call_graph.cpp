@@ -159,21 +159,18 @@ private:
 
 void CallGraph::look_at(const Function& function) {
   Needs& own = needs_[function.name];
-  for (const Token& token : unit_.tokens({.begin = function.begin, .end = function.end})) {
-    own.floats |= is_floating(token.text);
+  for (std::size_t i = function.begin; i < function.end; ++i) {
+    const Token& token = unit_.source.tokens[i];
+    const Name* const name = unit_.meaning(i); // a typedef, maybe
+    const auto type =
+        arithmetic_type(name == nullptr || name->type == nullptr ? token.text : name->type->name);
+    own.floats |= type && (type->scalar == "float" || type->scalar == "double" || type->scalar == "half");
     own.divides |= token.is("/") || token.is("/=");
     own.orders_memory |= token.is("volatile") || token.is("asm") || token.is("__asm__");
   }
   if (const Stmt* const body = unit_.tree->body(function)) {
     Reader(unit_, own, work_[function.name]).statement(*body, 1, 0);
   }
-}
-
-// True for a floating-point type or a typedef of one.
-bool CallGraph::is_floating(const std::string& word) const {
-  const auto named = unit_.typedefs.find(word);
-  const auto type = arithmetic_type(named == unit_.typedefs.end() ? word : named->second);
-  return type && (type->scalar == "float" || type->scalar == "double" || type->scalar == "half");
 }
 
 Needs CallGraph::needs(const std::string& function) const {

@@ -48,7 +48,6 @@ public:
 private:
   class Reader;
   void look_at(const Function& function);
-  [[nodiscard]] bool is_floating(const std::string& word) const;
 
   const TranslationUnit& unit_;
   std::map<std::string, Needs> needs_;

@@ -1,5 +1,4 @@
-// Precedence climbing over tokens, in exact 128-bit arithmetic that is then reduced to the type of the
-// result.
+// Visits the tree of an expression, in exact 128-bit arithmetic that is then reduced to the type of the result.
 #include "opencl_c/constant_expression.hpp"
 
 #include "opencl_c/lexer.hpp"
@@ -138,139 +137,112 @@ Bits quotient(const Constant& left, const Constant& right, bool remainder) {
   return negative ? -positive : positive;
 }
 
-class ConstantParser {
-public:
-  ConstantParser(std::span<const Token> tokens, const Token& directive, std::string_view path,
-                 Arithmetic arithmetic, const ConstantWords& words)
-      : tokens_(tokens), directive_(directive), path_(path), arithmetic_(arithmetic),
-        words_(words), plain_type_{.bits = arithmetic == Arithmetic::declaration     ? 32U
-                                           : arithmetic == Arithmetic::c99_condition ? 64U
-                                                                                     : 128U} {}
+// The integer type that a cast converts to.
+std::optional<IntegerType> integer_type(const Type& type) {
+  const auto found = type.is(Type::Kind::number) ? arithmetic_type(type.name) : std::nullopt;
+  if (!found || found->scalar == "half" || found->scalar == "float" || found->scalar == "double") {
+    return {};
+  }
+  return IntegerType{.bits = 8 * found->scalar_bytes, .is_unsigned = found->scalar.starts_with('u')};
+}
 
-  Result<Constant> parse() {
-    auto value = parse_list(true);
-    if (value && at_ < tokens_.size()) {
-      return unexpected_token();
+// Declarations need no places: they only have a value or none.
+class Evaluation {
+public:
+  Evaluation(const TranslationUnit& unit, Arithmetic arithmetic, const Token& directive = {},
+             std::string_view path = {})
+      : unit_(unit), tokens_(unit.source.tokens), directive_(directive), path_(path),
+        arithmetic_(arithmetic), plain_type_{.bits = arithmetic == Arithmetic::declaration     ? 32U
+                                                     : arithmetic == Arithmetic::c99_condition ? 64U
+                                                                                               : 128U} {}
+
+  // `evaluated` is false for operands whose value cannot matter.
+  Result<Constant> value(const Expr& expr, bool evaluated = true) {
+    using Kind = Expr::Kind;
+    const Token& token = tokens_[std::min(expr.token, tokens_.size() - 1)];
+    const bool declared = arithmetic_ == Arithmetic::declaration;
+    switch (expr.kind) {
+    case Kind::number: {
+      const auto found = number(token.text, arithmetic_);
+      return found ? Result<Constant>(*found)
+                   : refused(expr.token, fmt::format("{} is not a 64-bit integer", in_quotes(token.text)),
+                             "conditions take integers only");
     }
-    return value;
+    case Kind::text:
+      return token.kind == TokenKind::character ? signed_constant(character(token.text), plain_type_)
+                                                : out_of_place(expr.token);
+    case Kind::name: {
+      if (!declared) {
+        return truth(arithmetic_ == Arithmetic::clang_condition && token.is("true"));
+      }
+      const Name* const name = unit_.meaning(expr.token);
+      const auto found =
+          name == nullptr ? unit_.tree->enumerators.end() : unit_.tree->enumerators.find(name->token);
+      return found == unit_.tree->enumerators.end() ? out_of_place(expr.token)
+                                                    : Result<Constant>(found->second);
+    }
+    case Kind::unary: return unary(token, expr, evaluated);
+    case Kind::binary: {
+      TIDEGATE_TRY(const Constant left, value(*expr.operands[0], evaluated));
+      const bool decided = (token.is("&&") && left.bits == 0) || (token.is("||") && left.bits != 0);
+      TIDEGATE_TRY(const Constant right, value(*expr.operands[1], evaluated && !decided));
+      return token.is("<<") || token.is(">>") ? shifted(token, left, right, evaluated)
+                                              : calculated(token, left, right, evaluated);
+    }
+    case Kind::conditional: {
+      TIDEGATE_TRY(const Constant condition, value(*expr.operands[0], evaluated));
+      const bool chosen = condition.bits != 0;
+      TIDEGATE_TRY(const Constant yes, value(*expr.operands[1], evaluated && chosen));
+      TIDEGATE_TRY(const Constant no, value(*expr.operands[2], evaluated && !chosen));
+      return converted(chosen ? yes : no, common_type(yes.type, no.type));
+    }
+    case Kind::comma:
+      if (declared) {
+        return out_of_place(expr.token);
+      }
+      TIDEGATE_CHECK(value(*expr.operands[0], evaluated));
+      return value(*expr.operands[1], evaluated);
+    case Kind::cast: {
+      const auto to = integer_type(*expr.type);
+      return to ? value(*expr.operands[0], evaluated).map([&](const Constant& of) {
+        return converted(of, *to);
+      })
+                : out_of_place(expr.token);
+    }
+    case Kind::size: {
+      const auto type = expr.measured == nullptr ? std::nullopt : arithmetic_type(expr.measured->name);
+      return type ? Constant{.bits = type->bytes(), .type = {.bits = 64, .is_unsigned = true}}
+                  : out_of_place(expr.token);
+    }
+    default: return out_of_place(expr.token);
+    }
+  }
+
+  [[nodiscard]] Result<Constant> out_of_place(std::size_t token) const {
+    const std::string found = token < tokens_.size() ? in_quotes(tokens_[token].text) : "the end of the line";
+    return refused(token, fmt::format("{} is out of place in the condition of #{}", found, directive_.text),
+                   "write an expression of integers, names and defined(NAME)");
+  }
+
+  [[nodiscard]] Result<Constant> refused(std::size_t token, std::string message, std::string fix) const {
+    const Token& place = token < tokens_.size() ? tokens_[token] : directive_;
+    return tl::unexpected(source_error(path_, place, std::move(message), std::move(fix)));
   }
 
 private:
-  // `evaluated` is false for operands whose value cannot matter.
-  Result<Constant> parse_list(bool evaluated) {
-    auto value = parse_choice(evaluated);
-    while (value && arithmetic_ != Arithmetic::declaration && next_is(",")) {
-      ++at_;
-      value = parse_choice(evaluated);
+  Result<Constant> unary(const Token& name, const Expr& expr, bool evaluated) {
+    static constexpr std::string_view known = "+-~!";
+    if (name.text.size() != 1 || known.find(name.text[0]) == std::string_view::npos) {
+      return out_of_place(expr.token);
     }
-    return value;
-  }
-
-  Result<Constant> parse_choice(bool evaluated) {
-    if (depth_ == most_depth) {
-      return refused("this condition is nested too deeply", "take it apart into several");
+    TIDEGATE_TRY(const Constant of, value(*expr.operands[0], evaluated));
+    const Constant promoted = converted(of, common_type(of.type, of.type));
+    switch (name.text[0]) {
+    case '-': return in_its_type(name, {.bits = -promoted.bits, .type = promoted.type}, evaluated);
+    case '~': return converted({.bits = ~promoted.bits}, promoted.type);
+    case '!': return truth(of.bits == 0);
+    default: return promoted;
     }
-    ++depth_;
-    auto value = parse_binary(evaluated, 1);
-    if (value && next_is("?")) {
-      ++at_;
-      const bool chosen = value->bits != 0;
-      TIDEGATE_TRY(const Constant yes, parse_list(evaluated && chosen));
-      if (!next_is(":")) {
-        return unexpected_token();
-      }
-      ++at_;
-      TIDEGATE_TRY(const Constant no, parse_choice(evaluated && !chosen));
-      value = converted(chosen ? yes : no, common_type(yes.type, no.type));
-    }
-    --depth_;
-    return value;
-  }
-
-  // Precedence climbing: reads operators of at least this rank.
-  Result<Constant> parse_binary(bool evaluated, int least_rank) {
-    auto left = parse_unary(evaluated);
-    while (left && at_ < tokens_.size()) {
-      const int rank = binary_rank(tokens_[at_].text);
-      if (rank < least_rank) {
-        break;
-      }
-      const Token& name = tokens_[at_++];
-      const bool decided = (name.is("&&") && left->bits == 0) || (name.is("||") && left->bits != 0);
-      TIDEGATE_TRY(const Constant right, parse_binary(evaluated && !decided, rank + 1));
-      left = name.is("<<") || name.is(">>") ? shifted(name, *left, right, evaluated)
-                                            : calculated(name, *left, right, evaluated);
-    }
-    return left;
-  }
-
-  Result<Constant> parse_unary(bool evaluated) {
-    const std::size_t first = at_;
-    while (next_is("+") || next_is("-") || next_is("~") || next_is("!")) {
-      ++at_;
-    }
-    const std::size_t end = at_;
-    std::optional<IntegerType> cast;
-    if (next_is("(") && words_.cast) {
-      cast = words_.cast(at_);
-    }
-    depth_ += cast ? 1 : 0;
-    if (depth_ > most_depth) {
-      return refused("this condition is nested too deeply", "take it apart into several");
-    }
-    auto value = cast ? parse_unary(evaluated) : parse_primary(evaluated);
-    if (value && cast) {
-      value = converted(*value, *cast);
-      --depth_;
-    }
-    for (std::size_t i = end; value && i-- > first;) {
-      const Constant promoted = converted(*value, common_type(value->type, value->type));
-      switch (tokens_[i].text[0]) {
-      case '-':
-        value = in_its_type(tokens_[i], {.bits = -promoted.bits, .type = promoted.type}, evaluated);
-        break;
-      case '~': value = converted({.bits = ~promoted.bits}, promoted.type); break;
-      case '!': value = truth(value->bits == 0); break;
-      default: value = promoted; break;
-      }
-    }
-    return value;
-  }
-
-  Result<Constant> parse_primary(bool evaluated) {
-    if (next_is("(")) {
-      ++at_;
-      auto value = parse_list(evaluated);
-      if (value && !next_is(")")) {
-        return unexpected_token();
-      }
-      ++at_;
-      return value;
-    }
-    if (at_ == tokens_.size()) {
-      return unexpected_token();
-    }
-    const Token& token = tokens_[at_];
-    if (token.kind == TokenKind::number) {
-      const auto value = number(token.text, arithmetic_);
-      if (!value) {
-        return refused(fmt::format("{} is not a 64-bit integer", in_quotes(token.text)),
-                       "conditions take integers only");
-      }
-      ++at_;
-      return *value;
-    }
-    if (token.kind == TokenKind::identifier && words_.value) {
-      const auto value = words_.value(at_);
-      return value ? Result<Constant>(*value) : unexpected_token();
-    }
-    const bool word = token.kind == TokenKind::identifier && arithmetic_ != Arithmetic::declaration;
-    if (!word && token.kind != TokenKind::character) {
-      return unexpected_token();
-    }
-    ++at_;
-    return word ? truth(arithmetic_ == Arithmetic::clang_condition && token.is("true"))
-                : signed_constant(character(token.text), plain_type_);
   }
 
   Result<Constant> calculated(const Token& name, const Constant& left, const Constant& right,
@@ -343,39 +315,52 @@ private:
 
   [[nodiscard]] Constant truth(bool value) const { return {.bits = value ? 1U : 0U, .type = plain_type_}; }
 
-  [[nodiscard]] bool next_is(const char* text) const { return at_ < tokens_.size() && tokens_[at_].is(text); }
-
   [[nodiscard]] tl::unexpected<Error> uncertain(const Token& name) const {
     return tl::unexpected(
         source_error(path_, name, "this overflows", "keep values in the range of their type"));
   }
 
-  [[nodiscard]] tl::unexpected<Error> refused(std::string message, std::string fix) const {
-    const Token& place = at_ < tokens_.size() ? tokens_[at_] : directive_;
-    return tl::unexpected(source_error(path_, place, std::move(message), std::move(fix)));
-  }
-
-  [[nodiscard]] tl::unexpected<Error> unexpected_token() const {
-    const std::string found = at_ < tokens_.size() ? in_quotes(tokens_[at_].text) : "the end of the line";
-    return refused(fmt::format("{} is out of place in the condition of #{}", found, directive_.text),
-                   "write an expression of integers, names and defined(NAME)");
-  }
-
-  static constexpr std::size_t most_depth = 64;
-
-  std::span<const Token> tokens_;
+  const TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
   const Token& directive_;
   std::string_view path_;
   const Arithmetic arithmetic_;
-  const ConstantWords& words_;
   const IntegerType plain_type_; // of comparisons, names and characters
-  std::size_t at_ = 0, depth_ = 0;
 };
 
-Result<Constant> evaluated(std::span<const Token> tokens, const Token& directive, std::string_view path,
-                           Arithmetic arithmetic, const ConstantWords& words = {}) {
-  return ConstantParser(tokens, directive, path, arithmetic, words).parse();
-}
+// A condition as a unit of its own.
+class ConditionTree {
+public:
+  ConditionTree(std::span<const Token> tokens, const Token& directive, std::string_view path)
+      : directive_(directive), path_(path) {
+    unit_.source.tokens.assign(tokens.begin(), tokens.end());
+    unit_.source.files = {std::string(path)};
+    for (Token& token : unit_.source.tokens) {
+      token.file = 0;
+    }
+    pairs_ = match_brackets(unit_).has_value();
+    condition_ = parse_condition(unit_);
+  }
+
+  [[nodiscard]] Result<Constant> value(Arithmetic arithmetic) const {
+    Evaluation evaluation(unit_, arithmetic, directive_, path_);
+    const std::size_t end = unit_.source.tokens.size();
+    if (condition_.too_deep) {
+      return evaluation.refused(condition_.stuck, "this condition is nested too deeply",
+                                "take it apart into several");
+    }
+    return condition_.stuck != no_name ? evaluation.out_of_place(condition_.stuck)
+           : !pairs_                   ? evaluation.out_of_place(end)
+                                       : evaluation.value(*condition_.value);
+  }
+
+private:
+  const Token& directive_;
+  std::string_view path_;
+  TranslationUnit unit_;
+  Condition condition_;
+  bool pairs_ = true; // all brackets
+};
 
 } // namespace
 
@@ -406,8 +391,9 @@ int binary_rank(std::string_view name) {
 
 Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, const Token& directive,
                                                std::string_view path) {
-  const auto of_clang = evaluated(tokens, directive, path, Arithmetic::clang_condition);
-  const auto of_c99 = evaluated(tokens, directive, path, Arithmetic::c99_condition);
+  const ConditionTree tree(tokens, directive, path);
+  const auto of_clang = tree.value(Arithmetic::clang_condition);
+  const auto of_c99 = tree.value(Arithmetic::c99_condition);
   if (!of_clang && !of_c99) {
     return tl::unexpected(of_c99.error());
   }
@@ -417,116 +403,61 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
 
 Result<bool> evaluate_condition_as_clang(std::span<const Token> tokens, const Token& directive,
                                          std::string_view path) {
-  return evaluated(tokens, directive, path, Arithmetic::clang_condition).map([](const Constant& value) {
-    return value.bits != 0;
-  });
+  return ConditionTree(tokens, directive, path)
+      .value(Arithmetic::clang_condition)
+      .map([](const Constant& value) { return value.bits != 0; });
 }
 
-std::optional<Constant> evaluate_constant(std::span<const Token> tokens, const ConstantWords& words) {
-  const Token nowhere;
-  const auto value = evaluated(tokens, nowhere, "", Arithmetic::declaration, words);
+std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr) {
+  const auto value = Evaluation(unit, Arithmetic::declaration).value(expr);
   return value ? std::optional(*value) : std::nullopt;
 }
 
-// Evaluates the lists of enumerators in source order: later values may use earlier ones.
-
-ConstantValues::ConstantValues(const TranslationUnit& unit) : unit_(unit) {
-  for (const Record& record : unit.tree->records) {
-    if (record.kind == Record::Kind::enumeration && record.body.end != 0) {
-      enumerators(record);
-    }
-  }
+std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& expr) {
+  const auto found = constant_in(unit, expr);
+  return found ? found->number() : std::nullopt;
 }
 
-void ConstantValues::enumerators(const Record& record) {
+void evaluate_enumerators(const TranslationUnit& unit, const Record& record,
+                          std::unordered_map<std::size_t, Constant>& values) {
   std::optional<Constant> next = Constant{};
   for (const Decl* const enumerator : record.members) {
     if (enumerator->value != nullptr) {
-      next = constant(enumerator->value->tokens);
+      next = constant_in(unit, *enumerator->value);
     }
     if (!next || !next->number()) {
       return;
     }
-    values_[enumerator->tokens.begin] = *next;
+    values[enumerator->tokens.begin] = *next;
     const Constant greater{.bits = next->bits + 1, .type = next->type};
     next = converted(greater, greater.type).bits == greater.bits ? std::optional(greater) : std::nullopt;
   }
   // After the list all enumerators are int, or have the enumeration's type if int cannot hold them.
-  complete_.insert(&record);
-  const auto type = type_of(record);
+  const IntegerType type = integer_type_of(*enumerators_of(unit, record));
   for (const Decl* const enumerator : record.members) {
-    Constant& value = values_[enumerator->tokens.begin];
+    Constant& value = values[enumerator->tokens.begin];
     const Constant as_int = converted(value, {});
     value = as_int.number() == value.number() ? as_int : converted(value, type);
   }
 }
 
-std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
-  const std::vector<Token>& tokens = unit_.source.tokens;
-  // Returns the arithmetic type in the parentheses at `open`.
-  const auto type_in = [&](std::size_t open) -> std::optional<ArithmeticType> {
-    std::vector<std::string_view> words;
-    for (std::size_t i = open + 1; i < unit_.counterpart(open); ++i) {
-      const Name* const name = unit_.meaning(i);
-      if (tokens[i].kind != TokenKind::identifier || (name != nullptr && !name->is_file_scope)) {
-        return {};
-      }
-      words.push_back(tokens[i].text);
-    }
-    return arithmetic_type(canonical_type(words, unit_.typedefs));
-  };
-  const ConstantWords words{
-      .value = [&](std::size_t& at) -> std::optional<Constant> {
-        const std::size_t token = expression.begin + at++;
-        if (tokens[token].is("sizeof") && token + 1 < expression.end && tokens[token + 1].is("(")) {
-          const auto type = type_in(token + 1);
-          at = unit_.counterpart(token + 1) + 1 - expression.begin;
-          return type ? std::optional(
-                            Constant{.bits = type->bytes(), .type = {.bits = 64, .is_unsigned = true}})
-                      : std::nullopt;
-        }
-        const Name* const name = unit_.meaning(token);
-        const auto found = name == nullptr ? values_.end() : values_.find(name->token);
-        return found == values_.end() ? std::nullopt : std::optional(found->second);
-      },
-      .cast = [&](std::size_t& at) -> std::optional<IntegerType> {
-        const std::size_t open = expression.begin + at;
-        const auto type = type_in(open);
-        const bool is_integer = type && type->width == 1 && type->scalar != "half" &&
-                                type->scalar != "float" && type->scalar != "double";
-        if (!is_integer) {
-          return {};
-        }
-        at = unit_.counterpart(open) + 1 - expression.begin;
-        return IntegerType{.bits = 8 * type->scalar_bytes, .is_unsigned = type->scalar.starts_with('u')};
-      }};
-  return evaluate_constant(unit_.tokens(expression), words);
-}
-
-std::optional<std::int64_t> ConstantValues::value(TokenRange expression) const {
-  const auto found = constant(expression);
-  return found ? found->number() : std::nullopt;
-}
-
-std::optional<std::vector<std::pair<std::string, std::int64_t>>>
-ConstantValues::enumerators_of(const Record& record) const {
-  if (!complete_.contains(&record)) {
-    return {};
-  }
-  std::vector<std::pair<std::string, std::int64_t>> found;
+std::optional<Enumerators> enumerators_of(const TranslationUnit& unit, const Record& record) {
+  Enumerators found;
   for (const Decl* const enumerator : record.members) {
     const std::size_t token = enumerator->tokens.begin;
-    found.emplace_back(unit_.source.tokens[token].text, *values_.at(token).number());
+    const auto value = unit.tree->enumerators.find(token);
+    if (value == unit.tree->enumerators.end()) {
+      return {};
+    }
+    found.emplace_back(unit.source.tokens[token].text, *value->second.number());
   }
   return found;
 }
 
-// Compilers take the first of uint, int, ulong and long that holds every enumerator.
-IntegerType ConstantValues::type_of(const Record& record) const {
+IntegerType integer_type_of(const Enumerators& enumerators) {
   std::int64_t least = 0;
   std::int64_t most = 0;
-  for (const Decl* const enumerator : record.members) {
-    const std::int64_t value = *values_.at(enumerator->tokens.begin).number();
+  for (const auto& [name, value] : enumerators) {
     least = std::min(least, value);
     most = std::max(most, value);
   }
@@ -536,14 +467,15 @@ IntegerType ConstantValues::type_of(const Record& record) const {
   return {.bits = is_long ? 64U : 32U, .is_unsigned = least >= 0};
 }
 
-std::string ConstantValues::integer_of(const Type& type) const {
-  const bool known = type.is(Type::Kind::number) && type.record != nullptr && !type.has_attributes &&
-                     complete_.contains(type.record) && !type.record->attributes.packed &&
+std::string integer_of(const TranslationUnit& unit, const Type& type) {
+  const bool plain = type.is(Type::Kind::number) && type.record != nullptr && !type.has_attributes &&
+                     type.record->body.end != 0 && !type.record->attributes.packed &&
                      !type.record->attributes.other && type.record->attributes.aligned.empty();
+  const auto known = plain ? enumerators_of(unit, *type.record) : std::nullopt;
   if (!known) {
     return "";
   }
-  const IntegerType integer = type_of(*type.record);
+  const IntegerType integer = integer_type_of(*known);
   return std::string(integer.is_unsigned ? "u" : "") + (integer.bits == 64 ? "long" : "int");
 }
 

@@ -7,19 +7,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace tidegate::opencl_c {
 
-struct Record; // tree.hpp
+struct Expr; // tree.hpp
+struct Record;
 
 struct IntegerType {
   std::uint32_t bits = 32;
@@ -54,46 +53,26 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
 Result<bool> evaluate_condition_as_clang(std::span<const Token> tokens, const Token& directive,
                                          std::string_view path);
 
-// Callbacks that evaluate words in a constant expression at the token `at` and advance past them.
-struct ConstantWords {
-  std::function<std::optional<Constant>(std::size_t& at)> value;   // an enumerator, or sizeof (TYPE)
-  std::function<std::optional<IntegerType>(std::size_t& at)> cast; // (TYPE)
-};
-
-// Evaluates an expression of a declaration in the types of C. Empty if it is not constant or compilers may
-// disagree, for example where a signed value overflows.
-std::optional<Constant> evaluate_constant(std::span<const Token> tokens, const ConstantWords& words = {});
-
 // Precedence of a binary operator: from 1 for || to 10 for *; 0 for anything else, assignments included.
 int binary_rank(std::string_view name);
 
-// Evaluates constant expressions in a unit's declarations.
-class ConstantValues {
-public:
-  // `unit` must have resolved names and outlive this object.
-  explicit ConstantValues(const TranslationUnit& unit);
+// Value of an expression of a declaration in the types of C: of numbers, enumerators, sizes of arithmetic types and casts
+// to integers. Empty if it is not constant or compilers may disagree, for example where a signed value overflows.
+std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr);
+std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& expr);
 
-  // Value of an expression of numbers, enumerators, sizes of arithmetic types and casts to integers; empty
-  // for any other.
-  [[nodiscard]] std::optional<std::int64_t> value(TokenRange expression) const;
+// Adds the values of a complete enumeration's enumerators, up to the first that is not known.
+void evaluate_enumerators(const TranslationUnit& unit, const Record& record,
+                          std::unordered_map<std::size_t, Constant>& values);
 
-  // Enumerators of a complete enumeration; empty if the value of one is unknown.
-  [[nodiscard]] std::optional<std::vector<std::pair<std::string, std::int64_t>>>
-  enumerators_of(const Record& record) const;
+// The enumerators of a complete enumeration; empty if the value of one is unknown.
+using Enumerators = std::vector<std::pair<std::string, std::int64_t>>;
+std::optional<Enumerators> enumerators_of(const TranslationUnit& unit, const Record& record);
 
-  // Integer type of an enumeration whose enumerators are known.
-  [[nodiscard]] IntegerType type_of(const Record& record) const;
+// The type of such an enumeration: compilers take the first of uint, int, ulong and long that holds every enumerator.
+IntegerType integer_type_of(const Enumerators& enumerators);
 
-  // The integer type of an enumeration, such as "uint"; empty for another type. Those with attributes may be smaller.
-  [[nodiscard]] std::string integer_of(const Type& type) const;
-
-private:
-  void enumerators(const Record& record);
-  [[nodiscard]] std::optional<Constant> constant(TokenRange expression) const;
-
-  const TranslationUnit& unit_;
-  std::map<std::size_t, Constant> values_; // by token of the enumerator
-  std::set<const Record*> complete_;       // enumerations whose values are all known
-};
+// That type by name, such as "uint"; empty for another type. Those with attributes may be smaller.
+std::string integer_of(const TranslationUnit& unit, const Type& type);
 
 } // namespace tidegate::opencl_c

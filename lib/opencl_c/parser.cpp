@@ -1,14 +1,16 @@
-// One recursive descent over a file. It resolves names by the scopes of C (C99 6.2.1 to 6.2.3) as it reads, so that it
+// One recursive descent over a file, or over the condition of a directive. It resolves names by the scopes of C (C99 6.2.1 to 6.2.3) as it reads, so that it
 // knows a type from a value. A construct that it does not know becomes opaque up to the end of its brackets or
 // statement; the names in there are still looked up. So does what is nested deeper than compilers read.
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/macros.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -76,23 +78,20 @@ constexpr std::array<std::string_view, 11> assignments{
 
 class TreeParser {
 public:
-  explicit TreeParser(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {
-    unit.names.clear();
+  explicit TreeParser(TranslationUnit& unit, bool is_condition = false)
+      : unit_(unit), tokens_(unit.source.tokens), is_condition_(is_condition) {
     unit.meanings.assign(tokens_.size(), no_name);
     opaque_ = type({});
     number_ = type({.kind = Type::Kind::number});
   }
 
-  void run() {
+  Result<void> run() {
+    unit_.tree = tree_;
     skip_pragmas();
-    while (!ended()) {
-      const std::size_t begin = at_;
+    while (!ended() && !error_) {
       statement_ = at_;
       if (!take(";")) {
         declaration(tree_->file_scope);
-      }
-      if (at_ == begin) { // a bracket that closes nothing here
-        advance();
       }
     }
     for (const Name& name : unit_.names) {
@@ -100,7 +99,13 @@ public:
         unit_.file_scope_names.insert(tokens_[name.token].text);
       }
     }
+    return error_ ? tl::unexpected(std::move(*error_)) : Result<void>();
+  }
+
+  Condition condition() {
     unit_.tree = tree_;
+    const Expr* const value = expression();
+    return {.value = value, .stuck = ended() ? stuck_ : std::min(stuck_, at_), .too_deep = too_deep_};
   }
 
 private:
@@ -150,13 +155,31 @@ private:
     return {.begin = begin, .end = std::max(begin, last_ + 1)};
   }
 
+  // The first error ends the parsing.
+  void refuse(std::size_t token, ErrorCode code, std::string message, std::string fix) {
+    error_ = error_ ? error_ : error_at(unit_, token, code, std::move(message), std::move(fix));
+  }
+
   // Passes a token of which nothing is known but what it names.
   void look_up() {
+    if (!scopes_.is_file_scope() && (is("static") || is("extern"))) {
+      refuse_shared(at_);
+    }
     if (is_word(at_) && !unit_.is_member(at_)) {
       const bool is_tag = at_ > 0 && (is(at_ - 1, "struct") || is(at_ - 1, "union") || is(at_ - 1, "enum"));
       unit_.meanings[at_] = scopes_.find(is_tag ? "struct " + text() : text());
     }
     advance();
+  }
+
+  // Passes all up to the bracket. Returns false if there was anything.
+  bool skip_to(std::size_t close) {
+    const bool there = at_ >= close;
+    stuck_ = there ? stuck_ : std::min(stuck_, at_);
+    while (at_ < close && !ended()) {
+      look_up();
+    }
+    return there;
   }
 
   // Passes the bracket that is next and all in it.
@@ -190,7 +213,10 @@ private:
   };
   static constexpr std::size_t most_depth = 256;        // of brackets and statements, as in clang
   static constexpr std::uint32_t most_operators = 2000; // one in another: visitors recurse
-  [[nodiscard]] bool too_deep() const { return depth_ > most_depth; }
+  bool too_deep() {
+    too_deep_ |= depth_ > most_depth;
+    return depth_ > most_depth;
+  }
 
   // --- Nodes ---
 
@@ -241,11 +267,13 @@ private:
   }
 
   Expr* opaque(std::size_t begin) {
+    stuck_ = std::min(stuck_, at_);
     return make(Expr{.token = begin, .tokens = since(begin), .type = opaque_, .operands = {}});
   }
 
   // Takes the rest of the brackets or the statement for opaque.
   Expr* opaque_rest(std::size_t begin) {
+    stuck_ = std::min(stuck_, at_);
     look_up_until(";");
     return opaque(begin);
   }
@@ -264,6 +292,7 @@ private:
       depth = std::max(depth, operand->depth);
     }
     if (depth >= most_operators) {
+      too_deep_ = true;
       return opaque(begin);
     }
     return make(Expr{.kind = kind,
@@ -316,7 +345,7 @@ private:
 
   // True where a type starts in an expression.
   [[nodiscard]] bool starts_type(std::size_t i) const {
-    if (!is_word(i)) {
+    if (!is_word(i) || is_condition_) {
       return false;
     }
     const Name* const name = visible(i);
@@ -370,16 +399,16 @@ private:
             const std::size_t end = unit_.counterpart(at_);
             advance();
             const Expr* const value = at_ == end ? nullptr : expression();
-            found.aligned.back() = at_ == end ? value : nullptr;
-            while (at_ < end) {
-              look_up();
-            }
+            found.aligned.back() = skip_to(end) ? value : nullptr;
             advance();
           }
         } else {
           found.packed |= named && word == "packed";
+          found.overloadable |= named && word == "overloadable";
           found.other |= named && word != "packed" && word != "unused";
-          if (is("(")) {
+          if (is("(") && named && word == "reqd_work_group_size") {
+            arguments(found.required_size);
+          } else if (is("(")) {
             look_up_brackets();
           }
         }
@@ -439,6 +468,9 @@ private:
       jump(close + 1);
       record->attributes = before;
       attributes(record->attributes);
+      if (kind == Record::Kind::enumeration) {
+        evaluate_enumerators(unit_, *record, tree_->enumerators);
+      }
     }
     return type({.kind = kind == Record::Kind::enumeration ? Type::Kind::number : Type::Kind::record,
                  .record = record});
@@ -529,8 +561,7 @@ private:
   }
 
   const Type* named_type(const std::vector<std::string_view>& words) {
-    static const std::map<std::string, std::string> no_typedefs;
-    const std::string name = words.empty() ? "" : canonical_type(words, no_typedefs);
+    const std::string name = words.empty() ? "" : canonical_type(words);
     if (const auto arithmetic = arithmetic_type(name)) {
       return type({.kind = arithmetic->width == 1 ? Type::Kind::number : Type::Kind::vector, .name = name});
     }
@@ -549,7 +580,8 @@ private:
     const Type* type = nullptr;
     bool understood = true;
     Attributes attributes;
-    std::vector<const Decl*> parameters; // of a function
+    TokenRange list;                     // of a function, between its parentheses
+    std::vector<const Decl*> parameters; // in there
     Scopes::Closed scope;                // that of its parameters
   };
 
@@ -611,18 +643,17 @@ private:
         advance();
       }
       const Expr* const extent = at_ == close ? nullptr : expression();
-      while (at_ < close) {
-        found.understood = false;
-        look_up();
-      }
+      found.understood &= skip_to(close);
       jump(close + 1);
       const Type* const element = suffixes(base, found);
       return type({.kind = Type::Kind::array, .inner = element, .extent = extent});
     }
     if (is("(")) {
+      const TokenRange between{.begin = at_ + 1, .end = unit_.counterpart(at_)};
       std::vector<const Decl*> list;
       Scopes::Closed scope = parameters(list);
       const Type* const result = suffixes(base, found);
+      found.list = between;
       found.parameters = std::move(list);
       found.scope = std::move(scope);
       return type({.kind = Type::Kind::function, .inner = result});
@@ -669,6 +700,8 @@ private:
 
   // Reads a declaration to its end: a semicolon or a function's body.
   void declaration(std::vector<const Decl*>& declared, bool of_members = false) {
+    const std::size_t begin = at_;
+    const bool at_file_scope = scopes_.is_file_scope() && !of_members;
     const Specifiers common = specifiers();
     if (is(";")) {
       if (of_members) {
@@ -680,17 +713,17 @@ private:
     for (bool first = true; !closes(); first = false) {
       Declarator made = declarator(common.type);
       attributes(made.attributes);
-      if (is("asm") || is("__asm__")) {
+      const bool is_function = made.type->is(Type::Kind::function) && !common.is_typedef && !of_members;
+      if (is("asm") || is("__asm__") || (is_function && is_word(at_) && is(at_ + 1, "("))) {
         look_up();
         look_up_until(",;={");
       }
-      const Type* of = !made.understood        ? opaque_
-                       : made.attributes.other ? opaque_like(made.type)
-                                               : made.type;
+      const Type* of = !made.understood                        ? opaque_
+                       : made.attributes.other && !is_function ? opaque_like(made.type)
+                                                               : made.type;
       const bool has_attributes =
           made.attributes.packed || made.attributes.other || !made.attributes.aligned.empty();
       of = has_attributes && common.is_typedef ? attributed(of) : of;
-      const bool is_function = of->is(Type::Kind::function) && !common.is_typedef && !of_members;
       std::size_t name = no_name;
       if (made.name != no_name) {
         name = declare({.kind = of_members          ? NameKind::member
@@ -708,16 +741,29 @@ private:
                 .is_typedef = common.is_typedef,
                 .has_attributes = has_attributes,
                 .parameters = kept(made.parameters)};
-      if (is("{") && first && is_function && name != no_name) {
+      if (!of_members && !common.is_typedef && name != no_name) {
+        refuse_shared(common, made.name, *of);
+      }
+      const bool has_body = is("{") && first && is_function && name != no_name;
+      const bool is_recorded = at_file_scope && first && is_function && name != no_name && made.list.end != 0;
+      if (is_recorded) {
+        function(begin, common, made);
+      }
+      if (has_body) {
         decl.tokens = since(made.begin);
         declared.push_back(remember(made.name, decl));
         scopes_.open();
         for (const auto& [key, index] : made.scope) {
           scopes_.declare(key, index);
         }
+        const std::size_t number = unit_.functions.size();
         const Stmt* const body = block();
         tree_->bodies.emplace(made.name, body);
         scopes_.close();
+        if (is_recorded) {
+          unit_.functions[number - 1].body = body->tokens;
+          unit_.functions[number - 1].end = body->tokens.end;
+        }
         return;
       }
       if (take("=")) {
@@ -725,6 +771,8 @@ private:
       } else if (of_members && take(":")) {
         decl.is_bit_field = true;
         decl.value = whole(conditional(), ",;");
+      } else if (at_file_scope && !is(",") && !is(";")) {
+        break;
       } else {
         look_up_until(",;");
       }
@@ -737,7 +785,135 @@ private:
         break;
       }
     }
-    take(";");
+    const bool ends = take(";");
+    if (at_file_scope && ends && !unit_.functions.empty() && unit_.functions.back().begin == begin) {
+      unit_.functions.back().end = last_ + 1;
+    } else if (at_file_scope && !ends) {
+      refuse(begin, ErrorCode::kernel_source, "this declaration does not end",
+             "end it with a semicolon, or give the function a body");
+    }
+  }
+
+  // Refuses variables that kernels could write and that outlive them.
+  void refuse_shared(const Specifiers& common, std::size_t name, const Type& type) {
+    const Type* element = &type;
+    while (element->is(Type::Kind::array)) {
+      element = element->inner;
+    }
+    // A sampler is constant even without const or constant.
+    if (element->space == AddressSpace::constant ||
+        (element->is(Type::Kind::handle) && element->name == "sampler_t")) {
+      return;
+    }
+    if (scopes_.is_file_scope() && !type.is(Type::Kind::function)) {
+      refuse(name, ErrorCode::unsupported_kernel,
+             fmt::format("{} is a variable of file scope outside constant memory",
+                         in_quotes(tokens_[name].text)),
+             fix_of_shared);
+    }
+    for (std::size_t i = common.tokens.begin; i < common.tokens.end && !scopes_.is_file_scope(); ++i) {
+      if ((is(i, "static") || is(i, "extern")) && element->space != AddressSpace::local) {
+        refuse_shared(i);
+      }
+    }
+  }
+
+  void refuse_shared(std::size_t word) {
+    refuse(word, ErrorCode::unsupported_kernel,
+           fmt::format("this {} variable is outside constant and local memory", tokens_[word].text),
+           fix_of_shared);
+  }
+
+  static inline const std::string fix_of_shared = fmt::format(
+      "pass it as a buffer: a persistent kernel and a plain one would each have a separate copy; {}",
+      see_unsupported);
+
+  // Records a function of file scope. Its end and body follow.
+  void function(std::size_t begin, const Specifiers& common, const Declarator& made) {
+    Function found{.name = tokens_[made.name].text,
+                   .is_kernel = unit_.contains({.begin = begin, .end = made.name}, "kernel") ||
+                                unit_.contains({.begin = begin, .end = made.name}, "__kernel"),
+                   .is_overloadable = common.attributes.overloadable || made.attributes.overloadable,
+                   .begin = begin,
+                   .name_token = made.name,
+                   .parameter_list = made.list};
+    if (found.is_kernel && made.list.begin != made.name + 2) {
+      refuse(made.name, ErrorCode::unsupported_kernel, "the name of a kernel is in brackets", "remove them");
+    }
+    if (is_word(at_)) {
+      refuse(at_, ErrorCode::unsupported_kernel,
+             fmt::format("the types of the parameters of {} follow their list", in_quotes(found.name)),
+             "write them in the list: void k(global float* a, int n)");
+    }
+    for (const Decl* const decl : made.parameters) {
+      found.parameters.push_back(parameter(*decl));
+    }
+    const Type& result = *made.type->inner;
+    found.result = result.is(Type::Kind::pointer) ? "" : name_of(result, common.tokens, no_name);
+    std::array<std::uint64_t, 3> size{1, 1, 1};
+    const std::vector<const Expr*>& required = made.attributes.required_size.empty()
+                                                   ? common.attributes.required_size
+                                                   : made.attributes.required_size;
+    bool known = !required.empty() && required.size() <= size.size();
+    for (std::size_t i = 0; known && i < required.size(); ++i) {
+      const auto value = value_of(unit_, *required[i]);
+      known = value.has_value();
+      size[i] = static_cast<std::uint64_t>(value.value_or(0));
+    }
+    found.required_local_size = known ? std::optional(size) : std::nullopt;
+    unit_.functions.push_back(std::move(found));
+  }
+
+  Parameter parameter(const Decl& decl) {
+    const std::size_t name = decl.name == no_name ? no_name : unit_.names[decl.name].token;
+    Parameter made{.name = name == no_name ? "" : tokens_[name].text,
+                   .is_pointer = decl.type->is(Type::Kind::pointer),
+                   .tokens = decl.tokens};
+    const Type* of = decl.type;
+    for (; of->is(Type::Kind::pointer) || of->is(Type::Kind::array); of = of->inner) {
+      made.space = made.space == AddressSpace::none ? of->space : made.space;
+    }
+    made.space = made.space == AddressSpace::none ? of->space : made.space;
+    made.is_const = of->is_const;
+    const Type* pointee = decl.type;
+    while (pointee->is(Type::Kind::pointer)) {
+      pointee = pointee->inner;
+    }
+    const std::string integer = integer_of(unit_, *decl.type);
+    made.is_enumeration = !integer.empty();
+    made.type = !integer.empty() ? integer : name_of(*pointee, decl.tokens, name);
+    if (is_image_type(made.type)) {
+      made.image_access = ImageAccess::read_only;
+      for (const Token& token : unit_.tokens(decl.tokens)) {
+        made.image_access = image_access(token.text).value_or(*made.image_access);
+      }
+    }
+    return made;
+  }
+
+  // One spelling for a type, in a declaration with these tokens.
+  [[nodiscard]] std::string name_of(const Type& type, TokenRange declaration, std::size_t declared) const {
+    if (type.is(Type::Kind::nothing)) {
+      return "void";
+    }
+    if (!type.name.empty()) {
+      return type.name;
+    }
+    if (type.record != nullptr) {
+      return opencl_c::name_of(unit_, *type.record);
+    }
+    std::string text;
+    for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
+      const std::size_t after = unit_.after_attributes(i);
+      if (after != i) {
+        i = after - 1;
+      } else if (is(i, "[") || is(i, "{")) {
+        i = unit_.counterpart(i);
+      } else if (is_word(i) && i != declared && !is_qualifier(tokens_[i].text)) {
+        text += (text.empty() ? "" : " ") + tokens_[i].text;
+      }
+    }
+    return text;
   }
 
   Expr* initializer() {
@@ -755,14 +931,10 @@ private:
     std::vector<const Expr*> parts;
     while (at_ < close) {
       parts.push_back(initializer_part());
-      if (!is(",") && at_ < close) {
-        while (at_ < close) {
-          look_up();
-        }
+      if (!take(",") && !skip_to(close)) {
         advance();
         return opaque(begin);
       }
-      take(",");
     }
     advance();
     return node(Kind::list, begin, begin, opaque_, parts);
@@ -782,9 +954,7 @@ private:
       const std::size_t close = unit_.counterpart(at_);
       advance();
       parts.push_back(expression());
-      while (at_ < close) {
-        look_up();
-      }
+      skip_to(close);
       advance();
     }
     if (!take("=")) {
@@ -945,13 +1115,7 @@ private:
     const std::size_t close = unit_.counterpart(at_);
     advance();
     const Expr* value = expression();
-    if (at_ != close) {
-      const std::size_t begin = value->tokens.begin;
-      while (at_ < close) {
-        look_up();
-      }
-      value = opaque(begin);
-    }
+    value = skip_to(close) ? value : opaque(value->tokens.begin);
     advance();
     return value;
   }
@@ -973,10 +1137,7 @@ private:
     const Expr* const condition = first == nullptr || is(";") ? nullptr : expression();
     const bool understood = first != nullptr && take(";");
     const Expr* const step = !understood || at_ == close ? nullptr : expression();
-    const bool complete = understood && at_ == close;
-    while (at_ < close) {
-      look_up();
-    }
+    const bool complete = skip_to(close) && understood;
     advance();
     const Stmt* const body = statement();
     return complete ? statement_node(Stmt::Kind::for_loop, begin, {condition, step}, {first, body})
@@ -1094,11 +1255,13 @@ private:
       const Expr* const of = unary();
       return node(Kind::unary, begin, token, of_unary(token, of->type), {of});
     }
-    if (is_word(at_) && std::ranges::find(sizes, text()) != sizes.end()) {
+    if (is_word(at_) && std::ranges::find(sizes, text()) != sizes.end() && !is_condition_) {
       const std::size_t token = advance();
       if (is("(") && starts_type(at_ + 1)) {
-        type_name();
-        return node(Kind::size, begin, token, number_, {});
+        const Type* const of = type_name();
+        Expr* const made = node(Kind::size, begin, token, number_, {});
+        made->measured = of;
+        return made;
       }
       return node(Kind::size, begin, token, number_, {unary()});
     }
@@ -1125,10 +1288,7 @@ private:
     advance();
     const Specifiers common = specifiers();
     const Declarator made = declarator(common.type);
-    const bool understood = made.understood && made.name == no_name && at_ == close;
-    while (at_ < close) {
-      look_up();
-    }
+    const bool understood = skip_to(close) && made.understood && made.name == no_name;
     advance();
     return understood ? made.type : opaque_;
   }
@@ -1165,12 +1325,7 @@ private:
       } else {
         list.push_back(assignment());
       }
-      if (!take(",") && at_ < close) {
-        understood = false;
-        while (at_ < close) {
-          look_up();
-        }
-      }
+      understood &= take(",") || skip_to(close);
     }
     advance();
     return understood;
@@ -1194,7 +1349,11 @@ private:
           value = opaque(begin);
           continue;
         }
-        value = node(Kind::call, begin, token, of_call(*value), parts);
+        const Expr& callee = *value;
+        value = node(Kind::call, begin, token, of_call(callee), parts);
+        if (callee.kind == Kind::name && value->kind == Kind::call) {
+          tree_->calls.emplace(callee.token, value);
+        }
       } else if ((is(".") || is("->")) && is_word(at_ + 1)) {
         const bool arrow = is("->");
         advance();
@@ -1267,19 +1426,12 @@ private:
       advance();
       if (is("{")) { // GNU C allows statements in parentheses
         scoped([this] { return block(); });
-        while (at_ < close) {
-          look_up();
-        }
+        skip_to(close);
         advance();
         return opaque(begin);
       }
       Expr* value = expression();
-      if (at_ != close) {
-        while (at_ < close) {
-          look_up();
-        }
-        value = opaque(begin);
-      }
+      value = skip_to(close) ? value : opaque(begin);
       advance();
       value->tokens = since(begin);
       return value;
@@ -1333,6 +1485,10 @@ private:
   std::size_t last_ = 0;      // the last token that was passed
   std::size_t statement_ = 0; // first token of the declaration that the token is part of
   std::size_t depth_ = 0;
+  std::size_t stuck_ = no_name; // the first token that did not fit
+  bool too_deep_ = false;       // somewhere
+  const bool is_condition_;
+  std::optional<Error> error_;
   std::unordered_map<std::size_t, Record*> records_; // by name of the tag
   const Type* opaque_ = nullptr;
   const Type* number_ = nullptr;
@@ -1340,8 +1496,12 @@ private:
 
 } // namespace
 
-void parse_tree(TranslationUnit& unit) {
-  TreeParser(unit).run();
+Result<void> parse_tree(TranslationUnit& unit) {
+  return TreeParser(unit).run();
+}
+
+Condition parse_condition(TranslationUnit& unit) {
+  return TreeParser(unit, true).condition();
 }
 
 } // namespace tidegate::opencl_c

@@ -1,5 +1,5 @@
-// Declarations of a preprocessed OpenCL C file: its functions with their signatures, and every name with the
-// place that declares it. Expressions stay tokens.
+// A preprocessed OpenCL C file: its functions with their signatures, every name with the place that declares it, and the
+// syntax tree (tree.hpp).
 #pragma once
 #include "opencl_c/lexer.hpp"
 #include <tidegate/core/error.hpp>
@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -42,11 +41,11 @@ struct Parameter {
 
 struct Function {
   std::string name;
+  std::string result; // its type, as those of parameters; empty for a pointer
   bool is_kernel = false;
   bool is_overloadable = false;
   std::vector<Parameter> parameters;
-  std::vector<TokenRange> required_sizes;                          // expressions of reqd_work_group_size
-  std::optional<std::array<std::uint64_t, 3>> required_local_size; // their values, if known
+  std::optional<std::array<std::uint64_t, 3>> required_local_size; // reqd_work_group_size, if known
   std::size_t begin = 0;                                           // first token
   std::size_t name_token = 0;
   TokenRange parameter_list;      // between the parentheses
@@ -80,13 +79,11 @@ inline constexpr std::size_t no_name = static_cast<std::size_t>(-1); // in place
 
 struct TranslationUnit {
   TokenStream source;
-  std::vector<Function> functions;                     // definitions and prototypes, in order
-  std::set<std::string> file_scope_names;              // functions, variables, types, tags and enumerators
-  std::map<std::string, std::string> typedefs;         // of arithmetic types: "quad" to "float4"
-  std::map<std::string, Parameter> qualified_typedefs; // of pointers, and of types in an address space
-  std::vector<Name> names;                             // of every scope
-  std::vector<std::size_t> meanings;                   // by token: index into names, or no_name
-  std::vector<std::size_t> counterparts;               // by token: the bracket that belongs to this one
+  std::vector<Function> functions;        // definitions and prototypes, in order
+  std::set<std::string> file_scope_names; // functions, variables, types, tags and enumerators
+  std::vector<Name> names;                // of every scope
+  std::vector<std::size_t> meanings;      // by token: index into names, or no_name
+  std::vector<std::size_t> counterparts;  // by token: the bracket that belongs to this one
   std::shared_ptr<const Tree> tree;
 
   // The definition of a function, or nullptr.
@@ -152,8 +149,11 @@ struct PragmaScope {
 
 PragmaScope pragma_scope(const TranslationUnit& unit);
 
-// Fills in the tree, and with it names, meanings and file_scope_names. The brackets of the unit must match.
-void parse_tree(TranslationUnit& unit);
+// Finds the counterparts of brackets. Error: kernel_source at one without.
+Result<void> match_brackets(TranslationUnit& unit);
+
+// Fills in all but the counterparts, which must be known. Errors as parse_translation_unit().
+Result<void> parse_tree(TranslationUnit& unit);
 
 // The first word of a body that is neither declared nor one of those that only compute: __typeof__, _Generic, asm and
 // statements in parentheses, for example, make pointers of types that this front end does not see.

@@ -6,6 +6,7 @@
 // What the parser does not know becomes opaque, with its tokens: a visitor must take it for anything. Nodes never change
 // after parsing; the names in them are resolved, TranslationUnit::meaning() of a node's token is its declaration.
 #pragma once
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/translation_unit.hpp"
 
 #include <compare>
@@ -56,8 +57,10 @@ struct Type {
 
 struct Attributes {
   bool packed = false;
-  bool other = false;               // than packed, aligned and unused
-  std::vector<const Expr*> aligned; // null without a value
+  bool overloadable = false;
+  bool other = false;                     // than packed, aligned and unused
+  std::vector<const Expr*> aligned;       // null without a value
+  std::vector<const Expr*> required_size; // of work-groups
 };
 
 // A structure, union or enumeration.
@@ -110,6 +113,7 @@ struct Expr {
   TokenRange tokens;          // brackets around it included
   const Type* type = nullptr; // never null after parsing
   std::span<const Expr* const> operands;
+  const Type* measured = nullptr; // the type that a size is of
 };
 
 struct Stmt {
@@ -150,6 +154,8 @@ struct Tree {
   std::deque<Record> records;
   std::unordered_map<std::size_t, const Decl*> declarations; // by the name's token
   std::unordered_map<std::size_t, const Stmt*> bodies;       // of functions, by the name's token
+  std::unordered_map<std::size_t, Constant> enumerators; // by the name's token: those whose values are known
+  std::unordered_map<std::size_t, const Expr*> calls; // by the token of the called name, in opaque ones too
   std::vector<const Decl*> file_scope;
 
   // The body of a function; null for a prototype.
@@ -162,6 +168,17 @@ struct Tree {
     return found == declarations.end() ? nullptr : found->second;
   }
 };
+
+// Parses a condition of #if, whose tokens those of the unit are.
+struct Condition {
+  const Expr* value = nullptr;
+  std::size_t stuck = no_name; // the first token that does not fit
+  bool too_deep = false;
+};
+Condition parse_condition(TranslationUnit& unit);
+
+// The tag with its keyword, or the typedef of a record without one.
+std::string name_of(const TranslationUnit& unit, const Record& record);
 
 // Calls `visit` for each statement below this one, itself first.
 template <class Visit>

@@ -60,7 +60,7 @@ public:
   // Passes the dimensions of an array, and returns the type of its elements.
   Certain<const Type*> elements(const Type* type, std::vector<std::uint64_t>& dimensions) {
     for (; type->is(Type::Kind::array); type = type->inner) {
-      const auto bound = type->extent == nullptr ? std::nullopt : constant(*type->extent);
+      const auto bound = type->extent == nullptr ? std::nullopt : value_of(unit_, *type->extent);
       if (!bound || *bound <= 0) {
         return uncertain("it has an array whose bound is not a plain constant");
       }
@@ -83,33 +83,10 @@ public:
   }
 
 private:
-  // Value of an expression of numbers, enumerators and sizes.
-  [[nodiscard]] std::optional<std::int64_t> constant(const Expr& expr) {
-    return constants().value(expr.tokens);
-  }
-
-  const ConstantValues& constants() { // built on first use
-    if (!constants_) {
-      constants_.emplace(unit_);
-    }
-    return *constants_;
-  }
-
-  // The tag, or the typedef of a type without one.
-  [[nodiscard]] std::string name_of(const Record& record) const {
-    if (record.tag != no_name) {
-      return "struct " + unit_.source.tokens[unit_.names[record.tag].token].text;
-    }
-    const auto named = std::ranges::find_if(unit_.names, [&record](const Name& name) {
-      return name.kind == NameKind::type && name.type->is(Type::Kind::record) && name.type->record == &record;
-    });
-    return named == unit_.names.end() ? "struct" : unit_.source.tokens[named->token].text;
-  }
-
   Certain<std::uint64_t> alignment_of(const Attributes& attributes) {
     std::uint64_t aligned = 1;
     for (const Expr* const expr : attributes.aligned) {
-      const auto value = expr == nullptr ? std::nullopt : constant(*expr);
+      const auto value = expr == nullptr ? std::nullopt : value_of(unit_, *expr);
       if (!value || *value <= 0 || (*value & (*value - 1)) != 0) {
         return uncertain("it has an alignment that is not a plain constant");
       }
@@ -120,11 +97,11 @@ private:
 
   Certain<TypeLayout> enumeration(const Record& record) {
     TIDEGATE_CHECK(is_complete(record, "enum"));
-    auto values = constants().enumerators_of(record);
+    const auto values = enumerators_of(unit_, record);
     if (!values || values->empty()) {
       return uncertain("it has enumerators whose values are not plain constants");
     }
-    const IntegerType type = constants().type_of(record);
+    const IntegerType type = integer_type_of(*values);
     if (type.bits != 32 || record.attributes.packed || !record.attributes.aligned.empty()) {
       return uncertain("it has an enumeration that is not an int");
     }
@@ -133,7 +110,7 @@ private:
                       .bytes = 4,
                       .alignment = 4,
                       .members = {},
-                      .enumerators = std::move(*values)};
+                      .enumerators = *values};
   }
 
   Certain<bool> is_complete(const Record& record, std::string_view keyword) const {
@@ -160,7 +137,7 @@ private:
     }
     TIDEGATE_TRY(const std::uint64_t aligned, alignment_of(record.attributes));
     TypeLayout type{.kind = TypeLayout::Kind::structure,
-                    .name = name_of(record),
+                    .name = name_of(unit_, record),
                     .alignment = aligned,
                     .members = {},
                     .enumerators = {}};
@@ -214,7 +191,6 @@ private:
 
   const TranslationUnit& unit_;
   std::size_t depth_ = 0;
-  std::optional<ConstantValues> constants_;
 };
 
 // The type of the parameter with these tokens.

@@ -214,36 +214,23 @@ std::optional<ArithmeticType> arithmetic_type(std::string_view type) {
   return result;
 }
 
-std::string canonical_type(std::span<const std::string_view> words,
-                           const std::map<std::string, std::string>& typedefs) {
+std::string canonical_type(std::span<const std::string_view> words) {
   bool is_unsigned = false;
   bool is_signed = false;
   std::string_view base;
-  std::string tag;
   for (const std::string_view word : words) {
     if (word == "unsigned") {
       is_unsigned = true;
     } else if (word == "signed") {
       is_signed = true;
-    } else if (word == "struct" || word == "union" || word == "enum") {
-      tag = std::string(word) + " ";
-    } else if (is_qualifier(word)) {
-      continue;
     } else if (!(word == "int" && !base.empty())) { // "long int" is long
       base = word == "long" && base == "int" ? "long" : word;
     }
   }
-  if (!tag.empty()) {
-    return tag + std::string(base);
-  }
   if (is_unsigned) {
     return "u" + std::string(base.empty() ? "int" : base);
   }
-  if (is_signed && base.empty()) {
-    return "int";
-  }
-  const auto named = typedefs.find(std::string(base));
-  return named != typedefs.end() ? named->second : std::string(base);
+  return is_signed && base.empty() ? "int" : std::string(base);
 }
 
 std::optional<std::size_t> first_unknown_word(const TranslationUnit& unit, TokenRange body) {

@@ -56,10 +56,8 @@ bool is_unsupported(std::string_view word);
 inline constexpr std::string_view see_unsupported =
     "`tidegate schema wave_program --format table` ends with what cannot be run";
 
-// Returns the type named by the words of a declaration, in one spelling and without qualifiers: "uint" for
-// "unsigned int", the target of a typedef, "struct point".
-std::string canonical_type(std::span<const std::string_view> words,
-                           const std::map<std::string, std::string>& typedefs);
+// One spelling for the words of a built-in type: "uint" for "unsigned int".
+std::string canonical_type(std::span<const std::string_view> words);
 
 // A scalar or vector type of OpenCL C.
 struct ArithmeticType {

@@ -3,7 +3,7 @@
 
 #include "device/kernels.hpp"
 #include "opencl_c/call_graph.hpp"
-#include "opencl_c/constant_expression.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
@@ -353,11 +353,10 @@ private:
 
   // The priority in a call of tg_publish_at, if it is a constant.
   static std::optional<std::int64_t> stated_priority(const opencl_c::TranslationUnit& unit,
-                                                     std::size_t call) {
-    const auto arguments = unit.split({call + 2, unit.counterpart(call + 1)});
-    const auto value =
-        arguments.empty() ? std::nullopt : opencl_c::evaluate_constant(unit.tokens(arguments.back()));
-    return value ? value->number() : std::nullopt;
+                                                     std::size_t name) {
+    const auto call = unit.tree->calls.find(name);
+    return call == unit.tree->calls.end() ? std::nullopt
+                                          : opencl_c::value_of(unit, *call->second->operands.back());
   }
 
   // Finds the combinations in the arguments of TIDEGATE_PUBLISH: enumerators for an op and two buffers, in this order.

@@ -23,15 +23,6 @@ using opencl_c::Parameter;
 
 constexpr std::string_view op_signature = "uint {}(global const T* in, global U* out, uint param)";
 
-bool is_word(const opencl_c::TranslationUnit& unit, opencl_c::TokenRange range, std::string_view word) {
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    if (unit.source.tokens[i].text == word) {
-      return true;
-    }
-  }
-  return false;
-}
-
 constexpr std::string_view publisher_type =
     "tidegate_publisher"; // of the fourth parameter of an op that publishes
 
@@ -40,11 +31,10 @@ bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Functi
   const auto is_buffer = [](const Parameter& parameter) {
     return parameter.is_pointer && parameter.space == AddressSpace::global;
   };
-  const opencl_c::TokenRange result{.begin = function.begin, .end = function.name_token};
-  const bool publishes = parameters.size() == 4 && is_word(unit, parameters[3].tokens, publisher_type);
+  const bool publishes = parameters.size() == 4 && unit.contains(parameters[3].tokens, publisher_type);
   return !function.is_kernel && (parameters.size() == 3 || publishes) && is_buffer(parameters[0]) &&
          is_buffer(parameters[1]) && !parameters[1].is_const && !parameters[2].is_pointer &&
-         parameters[2].type == "uint" && (is_word(unit, result, "uint") || is_word(unit, result, "unsigned"));
+         parameters[2].type == "uint" && function.result == "uint";
 }
 
 std::string item_text(std::uint64_t index) {
@@ -87,7 +77,7 @@ bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::stri
   const std::set<std::string> reached = opencl_c::CallGraph(unit).reachable(functions);
   return std::ranges::any_of(unit.functions, [&](const opencl_c::Function& function) {
     return function.body && reached.contains(function.name) &&
-           is_word(unit, *function.body, "TIDEGATE_REQUEUE");
+           unit.contains(*function.body, "TIDEGATE_REQUEUE");
   });
 }
 
@@ -162,7 +152,7 @@ bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::F
   constexpr std::array<std::string_view, 3> results{"TIDEGATE_DONE", "TIDEGATE_REQUEUE", "TIDEGATE_FAULT"};
   return function.body && has_signature(unit, function) &&
          std::ranges::any_of(results,
-                             [&](std::string_view word) { return is_word(unit, *function.body, word); });
+                             [&](std::string_view word) { return unit.contains(*function.body, word); });
 }
 
 Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,

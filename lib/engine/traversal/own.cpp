@@ -77,23 +77,6 @@ std::string declaration(const Hook& hook) {
                      hook.parameters.empty() ? "void" : fmt::format("{}", fmt::join(hook.parameters, ", ")));
 }
 
-// The type before a function's name, without qualifiers and attributes.
-std::string result_type(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
-  std::string type;
-  for (std::size_t i = function.begin; i < function.name_token; ++i) {
-    const std::string& token = unit.source.tokens[i].text;
-    const std::size_t after = unit.after_attributes(i);
-    if (after != i) {
-      i = after - 1;
-    } else if (token != "static" && token != "inline" && token != "const") {
-      type += (type.empty() ? "" : " ") + token;
-    }
-  }
-  const auto known = unit.typedefs.find(type);
-  type = known == unit.typedefs.end() ? type : known->second;
-  return type == "unsigned" || type == "unsigned int" ? "uint" : type == "unsigned long" ? "ulong" : type;
-}
-
 Result<void> check_hook(const Hook& hook, const std::string& pointer, OwnCode& code) {
   const opencl_c::Function* const function = code.unit.definition(hook.name);
   if (function == nullptr) {
@@ -110,7 +93,7 @@ Result<void> check_hook(const Hook& hook, const std::string& pointer, OwnCode& c
                                      "remove it, or rename it if it is for something else"));
   }
   bool fits = function->parameters.size() == hook.parameters.size() && !function->is_overloadable &&
-              !function->is_kernel && result_type(code.unit, *function) == hook.result;
+              !function->is_kernel && function->result == hook.result;
   for (std::size_t i = 0; fits && i < hook.parameters.size(); ++i) {
     const opencl_c::Parameter& parameter = function->parameters[i];
     const bool weight = hook.parameters[i] == "weight";
