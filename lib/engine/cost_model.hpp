@@ -8,7 +8,7 @@
 //             the stage's bytes
 //
 // The model does not know what a kernel computes: it takes the time of the self-test's tile, which reads and
-// writes one element, for each two elements that the kernel reads or writes (opencl_c::CallGraph counts
+// writes one element, for each two elements that the kernel reads or writes (opencl_c::Facts counts
 // them), until `tidegate tune measure` has measured the program (device::Tuning::scales). The model needs no
 // device.
 #pragma once

@@ -1,6 +1,6 @@
 #include "engine/job_checks.hpp"
 
-#include "opencl_c/early_returns.hpp"
+#include "opencl_c/facts.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -2,7 +2,6 @@
 
 #include "device/kernels.hpp"
 #include "engine/access.hpp"
-#include "opencl_c/lexer.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -16,7 +15,6 @@
 #include <iterator>
 #include <optional>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -24,17 +22,6 @@ namespace tidegate::engine {
 namespace {
 
 using Words = std::set<std::string, std::less<>>;
-
-// Returns every identifier of a text.
-Words words_of(std::span<const opencl_c::Token> tokens) {
-  Words words;
-  for (const opencl_c::Token& token : tokens) {
-    if (token.kind == opencl_c::TokenKind::identifier) {
-      words.insert(token.text);
-    }
-  }
-  return words;
-}
 
 // Returns the identifiers of the sources that are compiled with the units. They are ours, with comments to the end of the line:
 // reading them as the lexer does took most of the time that outlining takes.
@@ -76,27 +63,16 @@ bool is_reserved(std::string_view name) {
 // Renames all identifiers of a unit that start like generated ones; `names` maps the unit's file-scope names.
 Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
                                                          std::map<std::string, std::string>& names) {
-  const Words words = words_of(unit.source.tokens);
-  if (std::ranges::none_of(words, is_reserved)) {
-    for (const std::string& name : unit.file_scope_names) {
-      names[name] = name;
-    }
-    return unit;
-  }
-  opencl_c::TokenStream source = unit.source;
-  std::string prefix = "own_";
-  while (words.lower_bound(prefix) != words.end() && words.lower_bound(prefix)->starts_with(prefix)) {
+  const Words words = opencl_c::identifiers(unit);
+  const bool any = std::ranges::any_of(words, is_reserved);
+  std::string prefix = any ? "own_" : "";
+  while (any && words.lower_bound(prefix) != words.end() && words.lower_bound(prefix)->starts_with(prefix)) {
     prefix += '_';
-  }
-  for (opencl_c::Token& token : source.tokens) {
-    if (token.kind == opencl_c::TokenKind::identifier && is_reserved(token.text)) {
-      token.text.insert(0, prefix);
-    }
   }
   for (const std::string& name : unit.file_scope_names) {
     names[name] = (is_reserved(name) ? prefix : "") + name;
   }
-  return opencl_c::parse_translation_unit(std::move(source));
+  return any ? opencl_c::with_prefix(unit, prefix, is_reserved) : unit;
 }
 
 // Returns new names for file-scope names that another text also uses; words[unit] are the unit's identifiers.
@@ -114,7 +90,7 @@ std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& sour
   for (const std::string& name : source.file_scope_names) {
     // An overload of a built-in function must keep its name.
     const bool overload = std::ranges::any_of(source.functions, [&](const opencl_c::Function& function) {
-      return function.is_overloadable && function.name == name && opencl_c::is_built_in_function(name);
+      return function.is_overloadable && function.name == name && opencl_c::builtin(name);
     });
     if (!overload && used(name, unit)) {
       std::string fresh = fmt::format("u{}_{}", unit, name);
@@ -133,8 +109,7 @@ std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t
                             const std::vector<const Words*>& words) {
   for (const opencl_c::Function& function : source.functions) {
     for (std::size_t other = 0; other + 1 < words.size() && function.is_overloadable; ++other) {
-      if (other != unit && words[other]->contains(function.name) &&
-          opencl_c::is_built_in_function(function.name)) {
+      if (other != unit && words[other]->contains(function.name) && opencl_c::builtin(function.name)) {
         return function.name;
       }
     }
@@ -224,7 +199,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       return tl::unexpected(with_line_of(program.units[unit].files, std::move(source.error())));
     }
     units.push_back(std::move(*source));
-    words_of_units[unit] = words_of(units.back().source.tokens);
+    words_of_units[unit] = opencl_c::identifiers(units.back());
     words.push_back(&words_of_units[unit]);
   }
   words.push_back(&generated_words());

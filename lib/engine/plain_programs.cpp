@@ -128,7 +128,7 @@ Error at_source(const Job& program, std::uint32_t unit, Error error) {
   }
   error.code = ErrorCode::kernel_source;
   if (!error.line) {
-    place_missing_function(program.units[unit].unit.source, error);
+    place_missing_function(program.units[unit].unit, error);
   }
   if (!error.line) {
     error.source = program.units[unit].path;
@@ -147,14 +147,9 @@ Error at_source(const Job& program, std::uint32_t unit, Error error) {
 
 } // namespace
 
-void place_missing_function(const opencl_c::TokenStream& source, Error& error) {
+void place_missing_function(const opencl_c::TranslationUnit& unit, Error& error) {
   const std::optional<std::string> name = device::unresolved_function(*error.log);
-  const auto call = std::ranges::find_if(
-      source.tokens, [&name](const opencl_c::Token& token) { return name && token.text == *name; });
-  if (call != source.tokens.end()) {
-    error.source = source.files[call->file];
-    error.line = call->line;
-    error.column = call->column;
+  if (name && opencl_c::place_at_word(unit, *name, error)) {
     error.message = fmt::format("function '{}' is declared nowhere", *name);
     error.fix = "correct the kernel";
   }

@@ -2,7 +2,7 @@
 #include "engine/schedule.hpp"
 
 #include "engine/kernel_objects.hpp"
-#include "opencl_c/call_graph.hpp"
+#include "opencl_c/facts.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -266,7 +266,7 @@ private:
   bool is_same_turn(std::uint32_t op) {
     const opencl_c::TranslationUnit& unit = program_.units[program_.ops[op].unit].unit;
     std::string text;
-    for (const std::string& name : opencl_c::CallGraph(unit).reachable({program_.function(op).name})) {
+    for (const std::string& name : unit.facts->reachable({program_.function(op).name})) {
       if (const opencl_c::Function* const function = unit.definition(name)) {
         text += opencl_c::text_of(unit, {.begin = function->begin, .end = function->end});
       }

@@ -1,6 +1,6 @@
 #include "engine/split.hpp"
 
-#include "opencl_c/call_graph.hpp"
+#include "opencl_c/facts.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -24,32 +24,6 @@ std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_
 }
 
 namespace {
-
-// These describe the launch, which is another one for a part of the range.
-constexpr std::array<std::string_view, 5> launch_functions{
-    "get_group_id", "get_num_groups", "get_global_size", "get_global_offset", "get_global_linear_id"};
-
-// In the outermost dimension, that is. Returns the name of such a function that the kernel may call, or nothing.
-std::string launch_function(const opencl_c::TranslationUnit& unit, const opencl_c::Function& kernel,
-                            std::uint32_t outermost) {
-  const std::vector<opencl_c::Token>& tokens = unit.source.tokens;
-  const std::set<std::string> called = opencl_c::CallGraph(unit).reachable({kernel.name});
-  for (const opencl_c::Function& function : unit.functions) {
-    const bool runs = function.body && called.contains(function.name);
-    for (std::size_t i = runs ? function.body->begin : 0; runs && i < function.body->end; ++i) {
-      if (std::ranges::find(launch_functions, tokens[i].text) == launch_functions.end()) {
-        continue;
-      }
-      const bool of_inner =
-          tokens[i + 1].is("(") && tokens[i + 3].is(")") &&
-          ((tokens[i + 2].is("0") && outermost > 0) || (tokens[i + 2].is("1") && outermost > 1));
-      if (!of_inner) {
-        return tokens[i].text;
-      }
-    }
-  }
-  return {};
-}
 
 // Buffers that exchange their memory have the same owner of each byte: returns by buffer the first of them.
 std::vector<std::uint32_t> swap_sets(const Job& program) {
@@ -145,7 +119,8 @@ private:
     if (found == launch_functions_.end()) {
       const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
       found = launch_functions_
-                  .emplace(key, launch_function(unit, program_.function(wave.op), wave.range.dimensions - 1))
+                  .emplace(key, opencl_c::launch_function(unit, program_.function(wave.op),
+                                                          wave.range.dimensions - 1))
                   .first;
     }
     return found->second;

@@ -408,6 +408,12 @@ Result<bool> evaluate_condition_as_clang(std::span<const Token> tokens, const To
       .map([](const Constant& value) { return value.bits != 0; });
 }
 
+Result<bool> evaluate_condition_as_clang(std::string_view condition) {
+  return Lexer(condition, "").next_line().and_then([](const std::vector<Token>& tokens) {
+    return evaluate_condition_as_clang(tokens, {}, "");
+  });
+}
+
 std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr) {
   const auto value = Evaluation(unit, Arithmetic::declaration).value(expr);
   return value ? std::optional(*value) : std::nullopt;

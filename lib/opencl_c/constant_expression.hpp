@@ -52,6 +52,7 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
 // The result under clang's rules.
 Result<bool> evaluate_condition_as_clang(std::span<const Token> tokens, const Token& directive,
                                          std::string_view path);
+Result<bool> evaluate_condition_as_clang(std::string_view condition);
 
 // Precedence of a binary operator: from 1 for || to 10 for *; 0 for anything else, assignments included.
 int binary_rank(std::string_view name);

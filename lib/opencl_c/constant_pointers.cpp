@@ -1,6 +1,5 @@
 // Flow-insensitive analysis: a pointer's declaration changes to global memory if any value assigned to it may
 // come from a constant argument.
-#include "opencl_c/call_graph.hpp"
 #include "opencl_c/rewriting.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"

@@ -1,6 +1,6 @@
-#include "opencl_c/early_returns.hpp"
-
+#include "opencl_c/facts.hpp"
 #include "opencl_c/tree.hpp"
+#include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -14,17 +14,14 @@ class Returns {
 public:
   Returns(const TranslationUnit& unit, const Function& kernel, const Stmt& body)
       : unit_(unit), kernel_(kernel), body_(body) {
-    each_statement(body, [this](const Stmt& stmt) {
-      each_value(stmt, [this](const Expr& value) {
-        each_expression(value, [this](const Expr& expr) {
-          each_changed(unit_, expr, [this](std::size_t token) { changed_.insert(unit_.meaning(token)); });
-          const bool is_barrier =
-              expr.kind == Expr::Kind::name && unit_.meaning(expr.token) == nullptr &&
-              (unit_.is(expr.token, "barrier") || unit_.is(expr.token, "work_group_barrier"));
-          last_ = is_barrier ? std::max(last_, expr.token) : last_;
-        });
-      });
-    });
+    for (const std::size_t token : unit.facts->own(kernel).changed) {
+      changed_.insert(unit.meaning(token));
+    }
+    for (const std::size_t token : unit.facts->own(kernel).functions) {
+      const bool is_barrier = unit.meaning(token) == nullptr &&
+                              (unit.is(token, "barrier") || unit.is(token, "work_group_barrier"));
+      last_ = is_barrier ? token : last_;
+    }
   }
 
   std::vector<EarlyReturn> find() {

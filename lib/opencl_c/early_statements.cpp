@@ -64,11 +64,8 @@ private:
                                               : in_helper || harmless_name(*name);
     }
     const std::string& text = unit_.source.tokens[expr.token].text;
-    static constexpr std::array<std::string_view, 7> functions{"min", "max",   "clamp", "fma",
-                                                               "mad", "mad24", "mul24"};
-    static constexpr std::array<std::string_view, 3> families{"vload", "as_", "convert_"};
-    return is_work_item_function(text) || std::ranges::find(functions, text) != functions.end() ||
-           std::ranges::any_of(families, [&](std::string_view family) { return text.starts_with(family); });
+    return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
+           text.starts_with("vload");
   }
 
   // Helpers receive only what the kernel passes them; they have no other memory.

@@ -13,7 +13,7 @@
 // body itself, in blocks and in loops whose heads all work-items compute alike; nothing leaves before the
 // last barrier. Declarations without a guard read no memory. A list says what heads and these declarations
 // may contain.
-#include "opencl_c/call_graph.hpp"
+#include "opencl_c/facts.hpp"
 #include "opencl_c/rewriting.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
@@ -37,8 +37,8 @@ bool is_listed(const std::array<std::string_view, N>& words, std::string_view wo
 
 class IdleItems {
 public:
-  IdleItems(const TranslationUnit& unit, const CallGraph& graph, const Function& kernel, Edits& edits)
-      : unit_(unit), graph_(graph), kernel_(kernel), edits_(edits), body_(*kernel.body) {}
+  IdleItems(const TranslationUnit& unit, const Function& kernel, Edits& edits)
+      : unit_(unit), kernel_(kernel), edits_(edits), body_(*kernel.body) {}
 
   bool run() {
     const Stmt* const body = unit_.tree->body(kernel_);
@@ -53,9 +53,14 @@ public:
       known = known && stmt.kind != Stmt::Kind::opaque && stmt.kind != Stmt::Kind::goto_label &&
               stmt.kind != Stmt::Kind::do_loop;
       each_value(stmt, [&](const Expr& value) {
-        each_expression(value, [&](const Expr& expr) { known = look_at(expr) && known; });
+        each_expression(value, [&](const Expr& expr) { known = known && expr.kind != Expr::Kind::opaque; });
       });
     });
+    for (const std::size_t i : unit_.facts->own(kernel_).functions) {
+      if (unit_.meaning(i) == nullptr ? is_collective(text(i)) : unit_.facts->needs(text(i)).whole_group) {
+        meetings_.insert(i);
+      }
+    }
     each_statement(*body, [&](const Stmt& stmt) {
       if (stmt.kind == Stmt::Kind::for_loop && meets(stmt)) {
         heads_.push_back({.begin = stmt.tokens.begin, .end = unit_.counterpart(stmt.tokens.begin + 1)});
@@ -67,17 +72,6 @@ public:
 
 private:
   [[nodiscard]] const std::string& text(std::size_t i) const { return unit_.source.tokens[i].text; }
-
-  // Notes calls at which work-items meet, and variables that change. Returns false for what is opaque.
-  bool look_at(const Expr& expr) {
-    each_changed(unit_, expr, [this](std::size_t token) { changed_.insert(token); });
-    if (expr.kind == Expr::Kind::name &&
-        (unit_.meaning(expr.token) == nullptr ? is_collective(text(expr.token))
-                                              : graph_.needs(text(expr.token)).whole_group)) {
-      meetings_.insert(expr.token);
-    }
-    return expr.kind != Expr::Kind::opaque;
-  }
 
   // Returns true if the work-items meet in the statement.
   [[nodiscard]] bool meets(const Stmt& stmt) const {
@@ -172,7 +166,6 @@ private:
   // no effect and does not divide by what may be 0.
   [[nodiscard]] bool pure(const Expr& expr) const {
     static constexpr std::array<std::string_view, 3> no_values{"&", "*", "--"};
-    static constexpr std::array<std::string_view, 5> functions{"min", "max", "clamp", "mad24", "mul24"};
     const auto parts_are = [&] {
       return std::ranges::all_of(expr.operands, [this](const Expr* part) { return pure(*part); });
     };
@@ -184,8 +177,7 @@ private:
       const std::string& name = text(expr.operands[0]->token);
       return expr.operands[0]->kind == Expr::Kind::name &&
              unit_.meaning(expr.operands[0]->token) == nullptr &&
-             (is_work_item_function(name) || is_listed(functions, name) || name.starts_with("convert_") ||
-              name.starts_with("as_")) &&
+             is_builtin(name, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) &&
              std::ranges::all_of(expr.operands.subspan(1), [this](const Expr* part) { return pure(*part); });
     }
     case Expr::Kind::member: return unit_.is(expr.token - 1, ".") && parts_are();
@@ -241,8 +233,6 @@ private:
   }
 
   bool uniform(const Expr& expr) {
-    static constexpr std::array<std::string_view, 4> differing{"get_global_id", "get_local_id",
-                                                               "get_global_linear_id", "get_local_linear_id"};
     const bool changes =
         expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
         (expr.kind == Expr::Kind::unary && (unit_.is(expr.token, "++") || unit_.is(expr.token, "--")));
@@ -253,7 +243,8 @@ private:
     bool same = pure(expr);
     each_expression(expr, [&](const Expr& part) {
       const Name* const name = part.kind == Expr::Kind::name ? unit_.meaning(part.token) : nullptr;
-      same = same && part.kind != Expr::Kind::member && !is_listed(differing, text(part.token)) &&
+      const auto known = part.kind == Expr::Kind::name ? builtin(text(part.token)) : std::nullopt;
+      same = same && part.kind != Expr::Kind::member && !(known && known->differs) &&
              (name == nullptr || name->kind != NameKind::variable || uniform(*name));
     });
     return same;
@@ -269,7 +260,7 @@ private:
         (decl == nullptr || (decl->value != nullptr && !(pure(*decl->value) && uniform(*decl->value))))) {
       return false;
     }
-    return std::ranges::none_of(changed_, [&](std::size_t i) {
+    return std::ranges::none_of(unit_.facts->own(kernel_).changed, [&](std::size_t i) {
       const bool in_head = std::ranges::any_of(
           heads_, [i](const TokenRange& head) { return head.begin <= i && i < head.end; });
       return unit_.meaning(i) == &name && !in_head;
@@ -277,21 +268,18 @@ private:
   }
 
   const TranslationUnit& unit_;
-  const CallGraph& graph_;
   const Function& kernel_;
   Edits& edits_;
   const TokenRange body_;
   std::set<std::size_t> meetings_; // tokens of the functions at which work-items meet
-  std::set<std::size_t> changed_;  // tokens of what is assigned to, and whose address is taken
   std::vector<TokenRange> heads_;  // of loops with barriers
   std::set<const Name*> seen_;
 };
 
 } // namespace
 
-bool let_items_idle(const TranslationUnit& unit, const CallGraph& graph, const Function& kernel,
-                    Edits& edits) {
-  return IdleItems(unit, graph, kernel, edits).run();
+bool let_items_idle(const TranslationUnit& unit, const Function& kernel, Edits& edits) {
+  return IdleItems(unit, kernel, edits).run();
 }
 
 } // namespace tidegate::opencl_c

@@ -1,7 +1,7 @@
 // Moves the pointers of kernels whose uses mean the same if a pointer is outside of its memory.
 #include "opencl_c/moved_pointers.hpp"
 
-#include "opencl_c/call_graph.hpp"
+#include "opencl_c/facts.hpp"
 #include "opencl_c/followed_pointer.hpp"
 #include "opencl_c/rewriting.hpp"
 #include "opencl_c/words.hpp"
@@ -23,7 +23,7 @@ bool only_accesses_elements(const TranslationUnit& unit, const Function& functio
       .may_pass = [&](const Function& callee,
                       std::size_t index) { return only_accesses_elements(unit, callee, index, seen); },
       .may_take = [](std::string_view name,
-                     std::size_t) { return is_built_in_function(name) && name != "printf"; },
+                     std::size_t) { return builtin(name) && !is_builtin(name, Builtin::Kind::print); },
       .may_write = true};
   return !seen.emplace(&function, parameter).second || only_used_by(rules, unit, function, parameter);
 }
@@ -44,12 +44,8 @@ bool is_assignable(const TranslationUnit& unit, const Parameter& parameter) {
 } // namespace
 
 std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kernel, std::size_t parameter) {
-  std::set<std::string> all;
-  for (const Function& function : unit.functions) {
-    all.insert(function.name);
-  }
   if (!kernel.body || std::ranges::count(unit.functions, kernel.name, &Function::name) != 1 ||
-      CallGraph(unit).is_called(kernel.name, all)) {
+      unit.facts->is_called(kernel.name)) {
     return fmt::format("{} is declared twice, or called", kernel.name);
   }
   if (!unit.source.own_macros.empty()) {

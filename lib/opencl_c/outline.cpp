@@ -1,9 +1,8 @@
 // Collects edits to the tokens of each function and writes them out in source order.
 #include "opencl_c/outline.hpp"
 
-#include "opencl_c/call_graph.hpp"
+#include "opencl_c/facts.hpp"
 #include "opencl_c/rewriting.hpp"
-#include "opencl_c/translation_unit.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
@@ -116,7 +115,7 @@ public:
            const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
            const std::vector<RegisterCopy>& copies, const SteadyParameters& steady,
            const std::set<std::string>& idling, bool packs)
-      : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
+      : unit_(unit), tokens_(unit.source.tokens), facts_(*unit.facts), reachable_(facts_.reachable(kernels)),
         renamed_(renamed), distinct_(distinct), copies_(copies), steady_(steady), idling_(idling),
         packs_(packs), writer_(unit, outlined_.text) {
     for (const Name& name : unit.names) {
@@ -160,7 +159,7 @@ public:
 
   // True if outlining failed in this kernel or in a function that it calls.
   [[nodiscard]] bool has_failed(const std::string& kernel) const {
-    return !failed_.empty() && graph_.reachable({kernel}).contains(failed_);
+    return !failed_.empty() && facts_.reachable({kernel}).contains(failed_);
   }
 
 private:
@@ -178,11 +177,14 @@ private:
                        fmt::format("{} cannot be carried into a persistent kernel", in_quotes(word)),
                        fmt::format("write it without: {}", see_unsupported)));
         }
-        // Calls are found by a name and a bracket. "atomic_int value" and "atomic_int* values" only begin like a function.
-        const bool is_function = name != nullptr ? name->kind == NameKind::function
-                                                 : is_built_in_function(word) && !unit_.is(i + 1, "*") &&
-                                                       tokens_[i + 1].kind != TokenKind::identifier;
-        if (is_function && function.body && i > function.body->begin && !unit_.is(i + 1, "(")) {
+      }
+      for (const std::size_t i :
+           reachable_.contains(function.name) ? facts_.own(function).functions : std::vector<std::size_t>()) {
+        const std::string& word = tokens_[i].text;
+        // "atomic_int value" and "atomic_int* values" only begin like a function.
+        const bool is_type = unit_.meaning(i) == nullptr &&
+                             (unit_.is(i + 1, "*") || tokens_[i + 1].kind == TokenKind::identifier);
+        if (!is_type && i > function.body->begin && bracket_of_call(unit_, i) == tokens_.size()) {
           failed_ = function.name;
           return tl::unexpected(
               error_at(unit_, i, ErrorCode::unsupported_kernel,
@@ -200,7 +202,7 @@ private:
     if (definition == nullptr || std::ranges::none_of(definition->parameters, is_constant_pointer)) {
       return {};
     }
-    const std::set<std::string> called = graph_.reachable({kernel});
+    const std::set<std::string> called = facts_.reachable({kernel});
     for (const Function& function : unit_.functions) {
       if (!called.contains(function.name)) {
         continue;
@@ -264,20 +266,23 @@ private:
   void rename(TokenRange range, Edits& edits) const { replace(range, new_names_, edits); }
 
   // Adds the tg_item as first argument to each call that needs the position of the work-item.
-  void pass_item(TokenRange range, Edits& edits) const {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      if (!unit_.is_call(i)) {
-        continue;
-      }
+  void pass_item(const Function& function, Edits& edits) const {
+    for (const std::size_t i : facts_.own(function).functions) {
       const std::string& name = tokens_[i].text;
       const bool own = unit_.meaning(i) != nullptr;
-      if (own ? !takes_item(name) : !is_work_item_function(name) && name != "barrier") {
+      const std::size_t open = bracket_of_call(unit_, i);
+      if (i < function.body->begin || open == tokens_.size() ||
+          !(own ? takes_item(name) : is_builtin(name, Builtin::Kind::id, Builtin::Kind::barrier))) {
         continue;
       }
       if (!own) {
+        const auto call = unit_.tree->calls.find(i);
+        if (call != unit_.tree->calls.end()) {
+          erase({call->second->operands[0]->tokens}, edits); // brackets around the name
+        }
         edits[i].replace("tg_" + name);
       }
-      edits[i + 1].after = std::string(item_argument) + (tokens_[i + 2].is(")") ? "" : ", ");
+      edits[open].after = std::string(item_argument) + (tokens_[open + 1].is(")") ? "" : ", ");
     }
   }
 
@@ -288,7 +293,7 @@ private:
 
   [[nodiscard]] bool takes_item(const std::string& name) const {
     const Function* const function = unit_.definition(name);
-    return (function != nullptr && function->is_kernel) || graph_.needs(name).item;
+    return (function != nullptr && function->is_kernel) || facts_.needs(name).item;
   }
 
   [[nodiscard]] std::string new_name(const std::string& name) const {
@@ -333,7 +338,7 @@ private:
     Edits edits;
     rename({.begin = function.begin, .end = function.end}, edits);
     if (function.body) {
-      pass_item(*function.body, edits);
+      pass_item(function, edits);
     }
     if (takes_item(function.name)) {
       const TokenRange list = function.parameter_list;
@@ -346,7 +351,7 @@ private:
         edits[list.begin - 1].after = fmt::format("{}, ", item_parameter);
       }
     }
-    const Needs needs = graph_.needs(function.name);
+    const Needs& needs = facts_.needs(function.name);
     std::string& before = edits[function.begin].before;
     if (needs.whole_group || sees_local_memory(function)) {
       before = fmt::format("{} ", always_inline);
@@ -365,11 +370,15 @@ private:
     TIDEGATE_TRY(auto variables, find_local_variables(unit_, function));
     OutlinedKernel& outlined = outlined_.kernels[copy == nullptr ? function.name : name];
     outlined.function = name;
-    const Needs needs = graph_.needs(function.name);
+    const Needs& needs = facts_.needs(function.name);
     outlined.rounds = needs.floats && needs.divides;
     outlined.loop_depth = needs.loop_depth;
-    outlined.accesses = graph_.accesses(function.name);
-    outlined.sub_group_functions = needs.sub_group_functions;
+    outlined.accesses = facts_.accesses(function.name);
+    for (const std::string& name : needs.special) {
+      if (is_builtin(name, Builtin::Kind::sub_group)) {
+        outlined.sub_group_functions.insert(name);
+      }
+    }
     const auto bytes = local_bytes(unit_, variables);
     outlined.packs = !needs.more_than_barriers && bytes;
     outlined.local_bytes = bytes.value_or(0);
@@ -378,11 +387,11 @@ private:
 
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
-    pass_item(*function.body, edits);
+    pass_item(function, edits);
     TIDEGATE_CHECK(constants_to_global(unit_, function, all_parameters, edits));
     move_types(variables, function, name, edits);
     if (!variables.locals.empty()) {
-      if (graph_.is_called(function.name, reachable_)) {
+      if (facts_.is_called(function.name, reachable_)) {
         return tl::unexpected(error_at(unit_, variables.locals.front().declaration.begin,
                                        ErrorCode::unsupported_kernel,
                                        "this kernel has local variables and is called by another function",
@@ -393,14 +402,14 @@ private:
     }
     move_constants(variables, function, name, edits);
 
-    if (distinct_.contains(function.name) && !graph_.is_called(function.name, reachable_)) {
+    if (distinct_.contains(function.name) && !facts_.is_called(function.name, reachable_)) {
       add_restrict(function, needs.orders_memory, edits);
     }
     outlined.may_idle = may_idle(function, needs, outlined);
     outlined.idles = outlined.may_idle && idling_.contains(function.name);
     if (const auto steady = steady_.find(function.name); copy == nullptr && steady != steady_.end() &&
                                                          outlined.needs_whole_group && !outlined.idles &&
-                                                         !graph_.is_called(function.name, reachable_)) {
+                                                         !facts_.is_called(function.name, reachable_)) {
       std::string& before = edits[end_of_early_statements(unit_, function, steady->second)].before;
       before = fmt::format("TG_PASS({}) {}", item_argument, before);
       outlined.waits = true;
@@ -410,8 +419,8 @@ private:
     }
     if (outlined.idles) {
       outlined.packs = false;
-      meet_in_whole_groups(*function.body, edits);
-      let_items_idle(unit_, graph_, function, edits);
+      meet_in_whole_groups(function, edits);
+      let_items_idle(unit_, function, edits);
     }
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
@@ -429,16 +438,16 @@ private:
   [[nodiscard]] bool may_idle(const Function& function, const Needs& needs,
                               const OutlinedKernel& outlined) const {
     Edits unused;
-    return outlined.needs_whole_group && !needs.more_than_barriers && needs.sub_group_functions.empty() &&
-           !graph_.is_called(function.name, reachable_) && let_items_idle(unit_, graph_, function, unused);
+    return outlined.needs_whole_group && !needs.more_than_barriers && outlined.sub_group_functions.empty() &&
+           !facts_.is_called(function.name, reachable_) && let_items_idle(unit_, function, unused);
   }
 
   // Idle work-items come to the barriers, too.
-  void meet_in_whole_groups(TokenRange body, Edits& edits) const {
-    for (std::size_t i = body.begin; i < body.end; ++i) {
-      if (tokens_[i].is("barrier") && unit_.is_call(i) && unit_.meaning(i) == nullptr) {
+  void meet_in_whole_groups(const Function& function, Edits& edits) const {
+    for (const std::size_t i : facts_.own(function).functions) {
+      if (unit_.meaning(i) == nullptr && is_builtin(tokens_[i].text, Builtin::Kind::barrier)) {
         edits[i] = {};
-        edits[i + 1].after.clear();
+        edits[bracket_of_call(unit_, i)].after.clear();
       }
     }
   }
@@ -618,7 +627,7 @@ private:
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
-  const CallGraph graph_;
+  const Facts& facts_;
   const std::set<std::string> reachable_;
   std::set<std::pair<std::string, ParameterSet>> versions_; // of global_versions()
   const std::map<std::string, std::string>& renamed_;

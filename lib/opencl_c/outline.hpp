@@ -35,7 +35,7 @@ struct OutlinedKernel {
   std::set<std::string> sub_group_functions; // called directly or indirectly
   bool needs_whole_group = false;            // work-items meet at a barrier or another collective function
   std::uint32_t loop_depth = 0;              // nested loops
-  double accesses = 0;                       // memory accesses per work-item, as CallGraph counts them
+  double accesses = 0;                       // memory accesses per work-item, as Facts counts them
   std::uint64_t local_bytes = 0;             // bytes of its local variables, if `packs`
   bool waits = false;    // TG_PASS is in its body: there it may wait for other work-groups
   bool packs = true;     // several of its work-groups fit into a larger one: barrier() is their only meeting

@@ -1454,7 +1454,7 @@ private:
     const Type* of = opaque_;
     if (name != nullptr) {
       of = name->type == nullptr ? opaque_ : name->type;
-    } else if (is_built_in_function(text())) {
+    } else if (builtin(text())) {
       const bool is_event = text().starts_with("async_");
       of = type({.kind = Type::Kind::function,
                  .inner = is_event ? type({.kind = Type::Kind::handle, .name = "event_t"}) : number_});

@@ -16,8 +16,6 @@
 
 namespace tidegate::opencl_c {
 
-class CallGraph;
-
 // Text that replaces or surrounds a token.
 struct Edit {
   std::string before;
@@ -54,8 +52,7 @@ private:
 
 // Lets work-items outside of the virtual work-group idle in a kernel whose work-items meet. Adds edits to those of an
 // outlined kernel and returns true if its body allows it; otherwise the edits are of no use.
-bool let_items_idle(const TranslationUnit& unit, const CallGraph& graph, const Function& kernel,
-                    Edits& edits);
+bool let_items_idle(const TranslationUnit& unit, const Function& kernel, Edits& edits);
 
 // The arguments of an outlined kernel are in global memory, so pointers move from constant to global memory.
 

@@ -1,6 +1,7 @@
 // Queries about tokens and names, and the scope of pragmas.
 #include "opencl_c/translation_unit.hpp"
 
+#include "opencl_c/facts.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
@@ -128,6 +129,7 @@ Result<TranslationUnit> parse_translation_unit(TokenStream source) {
   TranslationUnit unit{.source = std::move(source)};
   TIDEGATE_CHECK(match_brackets(unit));
   TIDEGATE_CHECK(parse_tree(unit));
+  unit.facts = std::make_shared<const Facts>(unit);
   clear_lost_const(unit);
   return unit;
 }
@@ -158,6 +160,95 @@ std::string resolved_text(const TranslationUnit& unit, const Parameter& paramete
     text += named ? name->type->name : token.text;
   }
   return text;
+}
+
+std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRange range) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    if (unit.source.tokens[i].kind == TokenKind::identifier && !unit.is_member(i) &&
+        unit.meaning(i) == nullptr && is_unsupported(unit.source.tokens[i].text)) {
+      return i;
+    }
+  }
+  return {};
+}
+
+std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit) {
+  std::set<std::string, std::less<>> words;
+  for (const Token& token : unit.source.tokens) {
+    if (token.kind == TokenKind::identifier) {
+      words.insert(token.text);
+    }
+  }
+  return words;
+}
+
+std::vector<Mention> mentions(const TranslationUnit& unit, const std::vector<std::string_view>& prefixes) {
+  std::vector<Mention> found;
+  auto function = unit.functions.begin();
+  for (std::size_t i = 0; i < unit.source.tokens.size(); ++i) {
+    const Token& token = unit.source.tokens[i];
+    while (function != unit.functions.end() && function->end <= i) {
+      ++function;
+    }
+    if (token.kind == TokenKind::identifier && std::ranges::any_of(prefixes, [&](std::string_view prefix) {
+          return token.text.starts_with(prefix);
+        })) {
+      const bool inside = function != unit.functions.end() && function->begin <= i && function->body;
+      const Name* const name = unit.meaning(i);
+      found.push_back({.text = token.text,
+                       .token = i,
+                       .declares = name != nullptr && name->token == i,
+                       .function = inside ? &*function : nullptr});
+    }
+  }
+  return found;
+}
+
+bool place_at_word(const TranslationUnit& unit, std::string_view word, Error& error) {
+  const auto found = std::ranges::find(unit.source.tokens, word, &Token::text);
+  if (found != unit.source.tokens.end()) {
+    error.source = unit.source.files[found->file];
+    error.line = found->line;
+    error.column = found->column;
+  }
+  return found != unit.source.tokens.end();
+}
+
+Result<TranslationUnit> with_prefix(const TranslationUnit& unit, std::string_view prefix,
+                                    const std::function<bool(std::string_view)>& is_renamed) {
+  TokenStream source = unit.source;
+  for (Token& token : source.tokens) {
+    if (token.kind == TokenKind::identifier && is_renamed(token.text)) {
+      token.text.insert(0, prefix);
+    }
+  }
+  return parse_translation_unit(std::move(source));
+}
+
+Result<TranslationUnit> with_copy(const TranslationUnit& unit, const Function& kernel, std::string_view name,
+                                  const std::string& parameters, std::string_view statement) {
+  TokenStream source = unit.source;
+  const auto copy = [&](std::size_t begin, std::size_t end) {
+    const auto tokens = unit.tokens({.begin = begin, .end = end});
+    source.tokens.insert(source.tokens.end(), tokens.begin(), tokens.end());
+  };
+  const auto add = [&](std::string_view text, std::size_t where) -> Result<void> { // one line
+    TIDEGATE_TRY(std::vector<Token> tokens, Lexer(text, "").next_line());
+    for (Token& token : tokens) {
+      token.move_to(unit.source.tokens[where]);
+      source.tokens.push_back(std::move(token));
+    }
+    return {};
+  };
+  const bool takes_some = !kernel.parameters.empty(); // otherwise the list may have the word void
+  copy(kernel.begin, kernel.name_token);
+  TIDEGATE_CHECK(add(name, kernel.name_token));
+  copy(kernel.name_token + 1, takes_some ? kernel.parameter_list.end : kernel.parameter_list.begin);
+  TIDEGATE_CHECK(add((takes_some ? ", " : "") + parameters, kernel.parameter_list.end));
+  copy(kernel.parameter_list.end, kernel.body->begin + 1);
+  TIDEGATE_CHECK(add(statement, kernel.body->begin));
+  copy(kernel.body->begin + 1, kernel.end);
+  return parse_translation_unit(std::move(source));
 }
 
 Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, std::string message,

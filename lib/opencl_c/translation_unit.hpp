@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -57,6 +58,7 @@ enum class NameKind : std::uint8_t { variable, function, type, tag, enumerator, 
 
 struct Type; // tree.hpp
 struct Tree;
+class Facts; // facts.hpp
 
 // A declared name, at the first of its declarations.
 struct Name {
@@ -85,6 +87,7 @@ struct TranslationUnit {
   std::vector<std::size_t> meanings;      // by token: index into names, or no_name
   std::vector<std::size_t> counterparts;  // by token: the bracket that belongs to this one
   std::shared_ptr<const Tree> tree;
+  std::shared_ptr<const Facts> facts;
 
   // The definition of a function, or nullptr.
   [[nodiscard]] const Function* definition(std::string_view name) const;
@@ -134,6 +137,32 @@ std::string text_of(const TranslationUnit& unit, TokenRange range);
 // The same for a parameter, with typedefs of arithmetic types resolved.
 std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter);
 
+// The first word of the range that is_unsupported(), if there is one.
+std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRange range);
+
+std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit);
+
+// An identifier that begins with a prefix.
+struct Mention {
+  std::string text;
+  std::size_t token = 0;
+  bool declares = false;              // it is the name that it declares
+  const Function* function = nullptr; // with a body, that it is part of
+};
+std::vector<Mention> mentions(const TranslationUnit& unit, const std::vector<std::string_view>& prefixes);
+
+// Places the error at the first use of this word; returns false if there is none.
+bool place_at_word(const TranslationUnit& unit, std::string_view word, Error& error);
+
+// The unit with `prefix` before each identifier that is to be renamed. Errors as parse_translation_unit().
+Result<TranslationUnit> with_prefix(const TranslationUnit& unit, std::string_view prefix,
+                                    const std::function<bool(std::string_view)>& is_renamed);
+
+// The unit with a copy of a kernel at its end: with another name, these parameters after its own and this statement before
+// the others. Errors as parse_translation_unit().
+Result<TranslationUnit> with_copy(const TranslationUnit& unit, const Function& kernel, std::string_view name,
+                                  const std::string& parameters, std::string_view statement);
+
 // Makes an error at the position of a token.
 Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, std::string message,
                std::string fix);
@@ -152,7 +181,7 @@ PragmaScope pragma_scope(const TranslationUnit& unit);
 // Finds the counterparts of brackets. Error: kernel_source at one without.
 Result<void> match_brackets(TranslationUnit& unit);
 
-// Fills in all but the counterparts, which must be known. Errors as parse_translation_unit().
+// Fills in all but the counterparts, which must be known, and the facts. Errors as parse_translation_unit().
 Result<void> parse_tree(TranslationUnit& unit);
 
 // The first word of a body that is neither declared nor one of those that only compute: __typeof__, _Generic, asm and

@@ -198,27 +198,6 @@ void each_expression(const Expr& expr, const Visit& visit) {
   visit(expr);
 }
 
-// Calls `visit` with the token of each name that the expression assigns to, as a whole or in part, or whose address it
-// takes.
-template <class Visit>
-void each_changed(const TranslationUnit& unit, const Expr& expr, const Visit& visit) {
-  const bool changes = expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
-                       (expr.kind == Expr::Kind::unary &&
-                        (unit.is(expr.token, "++") || unit.is(expr.token, "--") || unit.is(expr.token, "&")));
-  if (!changes) {
-    return;
-  }
-  const Expr* target = expr.operands[0];
-  while (target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript) {
-    target = target->operands[0];
-  }
-  each_expression(*target, [&visit](const Expr& part) {
-    if (part.kind == Expr::Kind::name) {
-      visit(part.token);
-    }
-  });
-}
-
 // Calls `visit` for the expressions that the statement itself holds, not those of its parts.
 template <class Visit>
 void each_value(const Stmt& stmt, const Visit& visit) {

@@ -1,9 +1,11 @@
-// Lists of words, and one spelling for each type.
+// Lists of words, the table of built-in functions, and one spelling for each type.
 #include "opencl_c/words.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
+#include <unordered_map>
 
 namespace tidegate::opencl_c {
 namespace {
@@ -57,29 +59,6 @@ bool is_type_word(std::string_view word) {
          arithmetic_type(word).has_value();
 }
 
-bool is_work_item_function(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> functions{
-      "get_work_dim",         "get_global_size",     "get_global_id",          "get_local_size",
-      "get_local_id",         "get_num_groups",      "get_group_id",           "get_global_offset",
-      "get_global_linear_id", "get_local_linear_id", "get_enqueued_local_size"};
-  return one_of(functions, name);
-}
-
-bool is_collective(std::string_view name) {
-  static constexpr std::array<std::string_view, 4> functions{
-      "barrier", "async_work_group_copy", "async_work_group_strided_copy", "wait_group_events"};
-  return one_of(functions, name) || name.starts_with("work_group_") || is_sub_group_function(name);
-}
-
-bool is_sub_group_function(std::string_view name) {
-  static constexpr std::array<std::string_view, 2> functions{"get_num_sub_groups",
-                                                             "get_enqueued_num_sub_groups"};
-  static constexpr std::array<std::string_view, 4> families{"sub_group_", "intel_sub_group_",
-                                                            "get_sub_group_", "get_max_sub_group_"};
-  return one_of(functions, name) ||
-         std::ranges::any_of(families, [name](std::string_view family) { return name.starts_with(family); });
-}
-
 bool is_image_type(std::string_view word) {
   return one_of(image_types, word);
 }
@@ -97,71 +76,111 @@ std::optional<ImageAccess> image_access(std::string_view word) {
   return word == "read_write" ? std::optional(ImageAccess::read_write) : std::nullopt;
 }
 
-bool is_built_in_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 112> functions{
-      "acos",       "acosh",      "acospi",        "asin",        "asinh",
-      "asinpi",     "atan",       "atan2",         "atanh",       "atanpi",
-      "atan2pi",    "cbrt",       "ceil",          "copysign",    "cos",
-      "cosh",       "cospi",      "erfc",          "erf",         "exp",
-      "exp2",       "exp10",      "expm1",         "fabs",        "fdim",
-      "floor",      "fma",        "fmax",          "fmin",        "fmod",
-      "fract",      "frexp",      "hypot",         "ilogb",       "ldexp",
-      "lgamma",     "lgamma_r",   "log",           "log2",        "log10",
-      "log1p",      "logb",       "mad",           "maxmag",      "minmag",
-      "modf",       "nan",        "nextafter",     "pow",         "pown",
-      "powr",       "remainder",  "remquo",        "rint",        "rootn",
-      "round",      "rsqrt",      "sin",           "sincos",      "sinh",
-      "sinpi",      "sqrt",       "tan",           "tanh",        "tanpi",
-      "tgamma",     "trunc",      "abs",           "abs_diff",    "add_sat",
-      "hadd",       "rhadd",      "clamp",         "clz",         "ctz",
-      "mad_hi",     "mad_sat",    "max",           "min",         "mul_hi",
-      "rotate",     "sub_sat",    "upsample",      "popcount",    "mad24",
-      "mul24",      "degrees",    "mix",           "radians",     "step",
-      "smoothstep", "sign",       "cross",         "dot",         "distance",
-      "length",     "normalize",  "fast_distance", "fast_length", "fast_normalize",
-      "isequal",    "isnotequal", "isfinite",      "isinf",       "isnan",
-      "isnormal",   "isordered",  "isunordered",   "signbit",     "any",
-      "all",        "bitselect"};
-  return one_of(functions, name) || name == "select" || name == "printf" || name == "vec_step" ||
-         name == "mem_fence" || name == "prefetch" || name == "barrier" || is_work_item_function(name);
+namespace {
+
+struct BuiltinRow {
+  Builtin::Kind kind;
+  std::string_view prefix;
+  std::string_view names; // after the prefix; "*" for all
+  bool differs = false;
+  bool of_launch = false;
+};
+
+using B = Builtin::Kind;
+constexpr BuiltinRow builtin_rows[]{
+    // of several families that fit, the first counts
+    {B::id, "get_", "global_id local_id local_linear_id", true},
+    {B::id, "get_", "global_linear_id", true, true},
+    {B::id, "get_", "group_id num_groups global_size global_offset", false, true},
+    {B::id, "get_", "work_dim local_size enqueued_local_size"},
+    {B::barrier, "", "barrier"},
+    {B::work_group, "", "async_work_group_copy async_work_group_strided_copy wait_group_events"},
+    {B::work_group, "work_group_", "*"},
+    {B::sub_group, "", "get_num_sub_groups get_enqueued_num_sub_groups"},
+    {B::sub_group, "sub_group_", "*"},
+    {B::sub_group, "intel_sub_group_", "*"},
+    {B::sub_group, "get_sub_group_", "*"},
+    {B::sub_group, "get_max_sub_group_", "*"},
+    {B::fence, "", "mem_fence"},
+    {B::arithmetic, "", "min max clamp fma mad mad24 mul24"},
+    {B::math, "",
+     "acos acosh acospi asin asinh asinpi atan atan2 atanh atanpi atan2pi cbrt ceil copysign cos cosh cospi erfc erf "
+     "exp exp2 exp10 expm1 fabs fdim floor fmax fmin fmod fract frexp hypot ilogb ldexp lgamma lgamma_r log log2 log10 "
+     "log1p logb maxmag minmag modf nan nextafter pow pown powr remainder remquo rint rootn round rsqrt sin sincos "
+     "sinh sinpi sqrt tan tanh tanpi tgamma trunc abs abs_diff add_sat hadd rhadd clz ctz mad_hi mad_sat mul_hi rotate "
+     "sub_sat upsample popcount degrees mix radians step smoothstep sign cross dot distance length normalize "
+     "fast_distance fast_length fast_normalize isequal isnotequal isfinite isinf isnan isnormal isordered isunordered "
+     "signbit any all bitselect select vec_step shuffle shuffle2 isgreater isgreaterequal isless islessequal "
+     "islessgreater"},
+    {B::math, "native_", "cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan"},
+    {B::math, "half_", "cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan"},
+    {B::math, "native_", "*"},
+    {B::math, "half_", "*"},
+    {B::math, "isgreater", "*"},
+    {B::math, "isless", "*"},
+    {B::math, "shuffle", "*"},
+    {B::conversion, "as_", "*"},
+    {B::conversion, "convert_", "*"},
+    {B::memory, "", "prefetch"},
+    {B::memory, "vload", "*"},
+    {B::memory, "vstore", "*"},
+    {B::atomic, "atomic_", "add sub xchg inc dec cmpxchg min max and or xor init store load exchange"},
+    {B::atomic, "atom_", "add sub xchg inc dec cmpxchg min max and or xor"},
+    {B::atomic, "atomic_", "*"},
+    {B::atomic, "atom_", "*"},
+    {B::image, "read_image", "f i ui"},
+    {B::image, "write_image", "f i ui"},
+    {B::image, "read_image", "*"},
+    {B::image, "write_image", "*"},
+    {B::print, "", "printf"},
+    {B::other, "get_image_", "width height depth channel_data_type channel_order dim array_size"},
+    {B::other, "get_", "*"},
+    {B::other, "read_", "*"},
+    {B::other, "write_", "*"},
+    {B::other, "prefetch", "*"},
+};
+
+// Calls `visit` with each of the words.
+template <class Visit>
+void each_word(std::string_view words, const Visit& visit) {
+  for (std::size_t end = 0; !words.empty(); words.remove_prefix(std::min(end + 1, words.size()))) {
+    end = std::min(words.find(' '), words.size());
+    visit(words.substr(0, end));
+  }
 }
 
-bool is_built_in_function(std::string_view name) {
-  static constexpr std::array<std::string_view, 15> prefixes{
-      "as_",       "convert_", "vload", "vstore", "atomic_",  "atom_", "native_", "half_",
-      "isgreater", "isless",   "read_", "write_", "prefetch", "get_",  "shuffle"};
-  return is_built_in_name(name) || is_collective(name) ||
-         std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });
+} // namespace
+
+std::optional<Builtin> builtin(std::string_view name) {
+  static const std::unordered_map<std::string, Builtin> exact = [] {
+    std::unordered_map<std::string, Builtin> all;
+    for (const BuiltinRow& row : builtin_rows) {
+      each_word(row.names == "*" ? "" : row.names, [&](std::string_view word) {
+        all.emplace(
+            std::string(row.prefix) + std::string(word),
+            Builtin{.kind = row.kind, .is_exact = true, .differs = row.differs, .of_launch = row.of_launch});
+      });
+    }
+    return all;
+  }();
+  if (const auto found = exact.find(std::string(name)); found != exact.end()) {
+    return found->second;
+  }
+  const auto* const family = std::ranges::find_if(builtin_rows, [name](const BuiltinRow& row) {
+    return row.names == "*" && name.starts_with(row.prefix);
+  });
+  return family == std::end(builtin_rows) ? std::nullopt : std::optional(Builtin{.kind = family->kind});
+}
+
+bool is_collective(std::string_view name) {
+  return is_builtin(name, B::barrier, B::work_group, B::sub_group);
+}
+
+bool orders_nothing(std::string_view name) {
+  return is_builtin(name, B::id, B::arithmetic, B::math, B::conversion, B::memory);
 }
 
 bool is_reserved_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 14> fast{"cos",   "divide", "exp",   "exp2", "exp10",
-                                                         "log",   "log2",   "log10", "powr", "recip",
-                                                         "rsqrt", "sin",    "sqrt",  "tan"};
-  static constexpr std::array<std::string_view, 11> atomic{"add", "sub", "xchg", "inc", "dec", "cmpxchg",
-                                                           "min", "max", "and",  "or",  "xor"};
-  static constexpr std::array<std::string_view, 20> others{"async_work_group_copy",
-                                                           "async_work_group_strided_copy",
-                                                           "wait_group_events",
-                                                           "shuffle",
-                                                           "shuffle2",
-                                                           "isgreater",
-                                                           "isgreaterequal",
-                                                           "isless",
-                                                           "islessequal",
-                                                           "islessgreater",
-                                                           "atomic_init",
-                                                           "atomic_store",
-                                                           "atomic_load",
-                                                           "atomic_exchange",
-                                                           "read_imagef",
-                                                           "read_imagei",
-                                                           "read_imageui",
-                                                           "write_imagef",
-                                                           "write_imagei",
-                                                           "write_imageui"};
-  static constexpr std::array<std::string_view, 7> images{
-      "width", "height", "depth", "channel_data_type", "channel_order", "dim", "array_size"};
   const auto after = [name](std::string_view prefix) {
     return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
   };
@@ -172,18 +191,9 @@ bool is_reserved_name(std::string_view name) {
     return word.starts_with("_half") || word.starts_with("a_half") ||
            (!word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos);
   };
-  return is_built_in_name(name) || one_of(others, name) || one_of(fast, after("native_")) ||
-         one_of(fast, after("half_")) || one_of(atomic, after("atomic_")) || one_of(atomic, after("atom_")) ||
-         one_of(images, after("get_image_")) || is_type(after("convert_")) || is_type(after("as_")) ||
+  const auto known = builtin(name);
+  return (known && known->is_exact) || is_type(after("convert_")) || is_type(after("as_")) ||
          moves(after("vload")) || moves(after("vstore"));
-}
-
-bool orders_nothing(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> prefixes{
-      "as_", "convert_", "vload", "vstore", "native_", "half_", "isgreater", "isless", "shuffle"};
-  return is_work_item_function(name) ||
-         (is_built_in_name(name) && name != "printf" && name != "mem_fence" && name != "barrier") ||
-         std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 bool is_unsupported(std::string_view word) {
@@ -258,7 +268,7 @@ std::optional<std::size_t> first_unknown_word(const TranslationUnit& unit, Token
     const bool is_constant = std::ranges::none_of(word, [](char c) { return 'a' <= c && c <= 'z'; });
     const bool is_known = unit.source.tokens[i].kind != TokenKind::identifier || unit.meaning(i) != nullptr ||
                           unit.is_member(i) || is_constant || is_qualifier(word) || is_type_word(word) ||
-                          is_built_in_function(word) || word.starts_with("memory_") ||
+                          builtin(word).has_value() || word.starts_with("memory_") ||
                           one_of(known, std::string_view(word)) || unit.is(i - 1, "goto") ||
                           (unit.is(i + 1, ":") && (unit.is(i - 1, ";") || unit.is(i - 1, "}"))); // a label
     if (!is_known || (unit.is(i, "{") && unit.is(i - 1, "("))) {

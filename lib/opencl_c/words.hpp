@@ -21,26 +21,45 @@ bool is_type_word(std::string_view word); // a word of a built-in type, void inc
 // The address space named by a qualifier, or none.
 AddressSpace address_space(std::string_view word);
 
-// Built-in functions that return the position of a work-item; a tile answers them differently from a launch.
-bool is_work_item_function(std::string_view name);
+// A built-in function of the language (OpenCL C 3.0, 6.15), or a name that begins like one.
+struct Builtin {
+  enum class Kind : std::uint8_t {
+    id, // asks where the work-item is; a tile answers it differently from a launch
+    barrier,
+    work_group, // other functions that all work-items of a work-group must reach together
+    sub_group,  // the compiler divides work-groups into sub-groups again for every kernel
+    fence,
+    arithmetic, // computes from its arguments alone; any values will do
+    math,       // may store results through pointers
+    conversion,
+    memory, // loads, stores and prefetches elements
+    atomic,
+    image, // reads or writes elements
+    print,
+    other,
+  };
+  Kind kind = Kind::other;
+  bool is_exact = false;  // a name of its own, not only one of a family
+  bool differs = false;   // ids: between work-items of a work-group
+  bool of_launch = false; // ids: describes the launch, which is another one for a part of the range
+};
+std::optional<Builtin> builtin(std::string_view name);
+
+// True for a built-in function of one of these kinds.
+template <class... Kinds>
+bool is_builtin(std::string_view name, Kinds... kinds) {
+  const auto found = builtin(name);
+  return found && ((found->kind == kinds) || ...);
+}
 
 // Built-in functions that all work-items of a work-group must reach together.
 bool is_collective(std::string_view name);
 
-// Built-in functions of the language that programs may overload (OpenCL C 3.0, 6.15), and names that begin like one.
-bool is_built_in_function(std::string_view name);
-
 // True for a built-in function after which a work-item sees no more of what others have written than before it.
 bool orders_nothing(std::string_view name);
 
-// Exact names of built-in functions, those of whole families such as native_sin and vload4 excepted.
-bool is_built_in_name(std::string_view name);
-
 // Exact names of built-in functions, which no kernel can have: a compiler takes it for one more overload.
 bool is_reserved_name(std::string_view name);
-
-// Built-in functions of sub-groups. The compiler divides work-groups into sub-groups again for every kernel.
-bool is_sub_group_function(std::string_view name);
 
 // Image types: image2d_t, image1d_array_t and so on, except multisampled ones.
 bool is_image_type(std::string_view word);

@@ -5,8 +5,7 @@
 // not.
 #include "engine/active.hpp"
 
-#include "opencl_c/lexer.hpp"
-#include "opencl_c/rewriting.hpp"
+#include "opencl_c/outline.hpp"
 #include "wave/active_state.h"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
@@ -28,18 +27,6 @@
 namespace tidegate::engine {
 namespace {
 
-using opencl_c::Token;
-
-// Returns the tokens of one line of source, at the position of `at`.
-Result<std::vector<Token>> tokens_of(std::string_view text, const Token& at) {
-  opencl_c::Lexer lexer(text, "");
-  TIDEGATE_TRY(std::vector<Token> tokens, lexer.next_line());
-  for (Token& token : tokens) {
-    token.move_to(at);
-  }
-  return tokens;
-}
-
 // Adds the copy of a kernel to its unit, unless it is there; returns the index of the function. Where a wave counts its
 // flags, the copy takes what the count writes, too, and asks it first if `asks`.
 Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, std::string_view flag_type,
@@ -52,42 +39,19 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
       return i;
     }
   }
-  const auto at = [&](std::size_t token) { return of.source.tokens[token]; };
-  opencl_c::TokenStream source = of.source;
-  const auto copy = [&](std::size_t begin, std::size_t end) {
-    source.tokens.insert(source.tokens.end(), of.source.tokens.begin() + static_cast<std::ptrdiff_t>(begin),
-                         of.source.tokens.begin() + static_cast<std::ptrdiff_t>(end));
-  };
-  const auto add = [&](const std::string& text, std::size_t where) -> Result<void> {
-    TIDEGATE_TRY(const std::vector<Token> tokens, tokens_of(text, at(where)));
-    source.tokens.insert(source.tokens.end(), tokens.begin(), tokens.end());
-    return {};
-  };
-  copy(kernel.begin, kernel.name_token);
-  TIDEGATE_CHECK(add(name, kernel.name_token));
-  copy(kernel.name_token + 1, kernel.parameter_list.begin);
-  if (!kernel.parameters.empty()) { // otherwise the list may have the word void
-    copy(kernel.parameter_list.begin, kernel.parameter_list.end);
-  }
-  TIDEGATE_CHECK(add(fmt::format("{}global const {}* restrict tg_flags{}",
-                                 kernel.parameters.empty() ? "" : ", ", flag_type,
-                                 counted ? ", global uint* tg_state, global const uint* tg_list, "
-                                           "global const uint* tg_blocks, uint tg_iteration"
-                                         : ""),
-                     kernel.parameter_list.end));
-  copy(kernel.parameter_list.end, kernel.body->begin + 1);
   // Each instruction before the first load of a tile counts, so where all tiles are active one word at a known place
   // answers, from a cache that all work-groups of a compute unit share. It is never above 1 + tg_iteration.
-  TIDEGATE_CHECK(add(fmt::format("if ({}tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + "
-                                 "get_num_groups(1) * get_group_id(2))] == 0) return;",
-                                 asks ? fmt::format("tg_state[{}] > tg_iteration && ", TG_ACTIVE_SOME) : ""),
-                     kernel.body->begin));
-  copy(kernel.body->begin + 1, kernel.end);
-  TIDEGATE_TRY(unit.unit, opencl_c::parse_translation_unit(std::move(source)));
-  unit.rewritten.clear();
-  opencl_c::TokenWriter(unit.unit, unit.rewritten)
-      .write({.begin = 0, .end = unit.unit.source.tokens.size()}, {});
-  unit.rewritten += '\n';
+  TIDEGATE_TRY(unit.unit,
+               opencl_c::with_copy(
+                   of, kernel, name,
+                   fmt::format("global const {}* restrict tg_flags{}", flag_type,
+                               counted ? ", global uint* tg_state, global const uint* tg_list, "
+                                         "global const uint* tg_blocks, uint tg_iteration"
+                                       : ""),
+                   fmt::format("if ({}tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + "
+                               "get_num_groups(1) * get_group_id(2))] == 0) return;",
+                               asks ? fmt::format("tg_state[{}] > tg_iteration && ", TG_ACTIVE_SOME) : "")));
+  unit.rewritten = opencl_c::preprocessed_text(unit.unit);
   return static_cast<std::uint32_t>(unit.unit.functions.size() - 1);
 }
 

@@ -4,7 +4,6 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "opencl_c/constant_expression.hpp"
-#include "opencl_c/lexer.hpp"
 #include "opencl_c/macros.hpp"
 
 #include <fmt/format.h>
@@ -301,10 +300,7 @@ AnswerMacros assume_macros(std::set<std::string>& assumed) {
       assumed.insert(name);
     }
     for (const std::string& condition : macros.unknown_conditions) {
-      const auto tokens = opencl_c::Lexer(condition, "").next_line();
-      const auto value =
-          tokens ? opencl_c::evaluate_condition_as_clang(*tokens, {}, "") : Result<bool>(false);
-      macros.conditions[condition] = value.value_or(false);
+      macros.conditions[condition] = opencl_c::evaluate_condition_as_clang(condition).value_or(false);
       assumed.insert(condition);
     }
     macros.unknown_names.clear();

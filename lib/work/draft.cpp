@@ -1,8 +1,8 @@
 // Guesses sizes, arguments and buffers for kernels; the rule is in draft.hpp.
 #include "work/draft.hpp"
 
-#include "opencl_c/call_graph.hpp"
-#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/facts.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
@@ -71,27 +71,6 @@ bool is_count(const Parameter& parameter) {
          (std::ranges::find(names, name) != names.end() || name.starts_with("num_") ||
           name.starts_with("n_") || name.ends_with("_count") || name.ends_with("_size") ||
           name.ends_with("_len"));
-}
-
-// Reads what the kernel and its functions ask for.
-void look_around(DraftKernel& kernel) {
-  const TranslationUnit& unit = *kernel.unit;
-  const std::vector<opencl_c::Token>& tokens = unit.source.tokens;
-  for (const std::string& name : opencl_c::CallGraph(unit).reachable({kernel.function->name})) {
-    const opencl_c::Function* const function = unit.definition(name);
-    for (std::size_t i = function == nullptr ? 0 : function->begin; function != nullptr && i < function->end;
-         ++i) {
-      const std::string& word = tokens[i].text;
-      if (opencl_c::is_work_item_function(word) && unit.is(i + 1, "(")) {
-        kernel.dimensions = std::max<std::size_t>(kernel.dimensions, unit.is(i + 2, "2")   ? 3
-                                                                     : unit.is(i + 2, "1") ? 2
-                                                                                           : 1);
-      }
-      kernel.in_groups |=
-          opencl_c::is_collective(word) || opencl_c::address_space(word) == AddressSpace::local ||
-          word.starts_with("get_local_") || word == "get_group_id" || word == "get_num_groups";
-    }
-  }
 }
 
 // A work-group size; nothing if any will do.
@@ -185,14 +164,8 @@ ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) 
 ImageSpec draft_image(const Parameter& parameter, const DraftKernel& kernel) {
   const std::string_view type = parameter.type;
   const auto calls = [&](std::string_view ending) {
-    const auto& tokens = kernel.unit->source.tokens;
-    return std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(kernel.function->begin),
-                       tokens.begin() + static_cast<std::ptrdiff_t>(kernel.function->end),
-                       [&](const opencl_c::Token& token) {
-                         return token.text.starts_with("read_image") || token.text.starts_with("write_image")
-                                    ? token.text.ends_with(ending)
-                                    : false;
-                       });
+    return std::ranges::any_of(kernel.unit->facts->needs(kernel.function->name).special,
+                               [ending](std::string_view name) { return name.ends_with(ending); });
   };
   const std::size_t dimensions = type.starts_with("image1d") ? 1 : type.starts_with("image3d") ? 3 : 2;
   ImageSpec image{.size = std::vector<std::uint64_t>(dimensions, extent_of(kernel))};
@@ -257,7 +230,9 @@ private:
         if (is_kernel || is_meant_for_queue(units_[i]->unit, function)) {
           auto& found = is_kernel ? kernels_ : queue_ops_;
           found.push_back({.source = i, .unit = &units_[i]->unit, .function = &function});
-          look_around(found.back());
+          const opencl_c::Needs& needs = found.back().unit->facts->needs(found.back().function->name);
+          found.back().dimensions = needs.dimensions;
+          found.back().in_groups = needs.groups;
         }
       }
     }
@@ -274,7 +249,7 @@ private:
       for (const auto& unit : units_) {
         const auto& functions = unit->unit.functions;
         const auto found = std::ranges::find_if(functions, [&](const opencl_c::Function& each) {
-          return each.body && unit->unit.is(each.name_token - 1, "void"); // as kernels do, it returns nothing
+          return each.body && each.result == "void"; // as kernels do
         });
         if (found != functions.end()) {
           return no_kernel(*unit, *found);
@@ -329,8 +304,8 @@ private:
   Result<void> add_wave(const DraftKernel& kernel) {
     WaveSpec wave{.op = program_.ops[add_op(kernel, false)].first};
     // A kernel that never asks where it is does the same in every work-item.
-    const opencl_c::Needs needs = opencl_c::CallGraph(*kernel.unit).needs(kernel.function->name);
-    const bool many = needs.item || needs.whole_group || !needs.sub_group_functions.empty();
+    const opencl_c::Needs& needs = kernel.unit->facts->needs(kernel.function->name);
+    const bool many = needs.item || needs.whole_group;
     const std::uint64_t extent = many ? extent_of(kernel) : 1;
     wave.local_size = local_size_of(kernel);
     for (std::size_t d = 0; d < kernel.dimensions; ++d) {
@@ -395,7 +370,7 @@ private:
     if (!layout && parameter.type != "void") {
       const bool declared = std::ranges::any_of(unit.names, [&](const opencl_c::Name& name) {
         return (name.kind == opencl_c::NameKind::type || name.kind == opencl_c::NameKind::tag) &&
-               parameter.type.ends_with(unit.source.tokens[name.token].text);
+               parameter.type.ends_with(opencl_c::text_of(unit, {name.token, name.token + 1}));
       });
       memory.assumed +=
           fmt::format(" at a guess: {}", declared ? layout.error() : "nothing declares that type or macro");
@@ -468,14 +443,13 @@ private:
   }
 
   static bool appends_to(const DraftKernel& kernel, const Parameter& parameter) {
-    const auto& tokens = kernel.unit->source.tokens;
+    const opencl_c::TranslationUnit& unit = *kernel.unit;
     const opencl_c::TokenRange body = *kernel.function->body;
-    for (std::size_t i = body.begin; i + 2 < body.end; ++i) {
-      if (tokens[i].text == hit_call && tokens[i + 1].is("(") && tokens[i + 2].text == parameter.name) {
-        return true;
-      }
-    }
-    return false;
+    return std::ranges::any_of(unit.tree->calls, [&](const auto& call) {
+      const auto& [name, expr] = call;
+      return body.begin <= name && name < body.end && unit.is(name, hit_call) && expr->operands.size() > 1 &&
+             unit.is(expr->operands[1]->token, parameter.name);
+    });
   }
 
   static constexpr std::string_view hit_call = "tidegate_hit";

@@ -2,7 +2,7 @@
 #include "work/queue.hpp"
 
 #include "device/kernels.hpp"
-#include "opencl_c/call_graph.hpp"
+#include "opencl_c/facts.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
@@ -362,7 +362,6 @@ private:
   // Finds the combinations in the arguments of TIDEGATE_PUBLISH: enumerators for an op and two buffers, in this order.
   Result<void> find_published(const ProgramUnit& read, std::vector<QueueCombination>& combinations) {
     const opencl_c::TranslationUnit& unit = read.unit;
-    const auto& tokens = unit.source.tokens;
     ErrorList errors;
     std::vector<std::uint32_t> handles; // of the macro that is being read
     std::uint32_t priority_words = 0;
@@ -370,27 +369,23 @@ private:
     for (const QueueOp* const op : listed_) {
       functions.insert(op->function);
     }
-    functions = opencl_c::CallGraph(unit).reachable(functions);
-    auto function = unit.functions.begin();
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const std::string& text = tokens[i].text;
-      while (function != unit.functions.end() && function->end <= i) {
-        ++function;
-      }
+    functions = unit.facts->reachable(functions);
+    static constexpr std::string_view publishes = "tg_publish_at";
+    for (const opencl_c::Mention& mention : opencl_c::mentions(unit, {op_prefix, buffer_prefix, publishes})) {
+      const std::string& text = mention.text;
       // Another op of the file, which this queue does not list, publishes for another queue.
-      if (function != unit.functions.end() && function->begin <= i && function->body &&
-          !functions.contains(function->name)) {
-        if (text.starts_with(op_prefix) || text.starts_with(buffer_prefix)) {
+      if (mention.function != nullptr && !functions.contains(mention.function->name)) {
+        if (text != publishes) {
           unlisted_.insert(text);
         }
         continue;
       }
       const auto refuse = [&](ErrorCode code, std::string message, std::string fix) {
-        errors.add(error_at(read, i, code, std::move(message), std::move(fix)));
+        errors.add(error_at(read, mention.token, code, std::move(message), std::move(fix)));
       };
-      if (text == "tg_publish_at") {
+      if (text == publishes) {
         ++priority_words;
-        const auto priority = stated_priority(unit, i);
+        const auto priority = stated_priority(unit, mention.token);
         if (priority && (*priority < 0 || *priority >= queue_priorities)) {
           refuse(ErrorCode::out_of_range,
                  fmt::format("TIDEGATE_PUBLISH_AT states the priority {}", *priority),
@@ -398,7 +393,7 @@ private:
         }
       }
       const bool is_op = text.starts_with(op_prefix);
-      if ((!is_op && !text.starts_with(buffer_prefix)) || unit.is(i + 1, "=")) { // or its definition
+      if ((!is_op && !text.starts_with(buffer_prefix)) || mention.declares) {
         continue;
       }
       const std::string word = text.substr(is_op ? op_prefix.size() : buffer_prefix.size());

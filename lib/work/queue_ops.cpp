@@ -1,5 +1,5 @@
 // The ops of a queue: functions of the user's source, and whether they fit the buffers that items name.
-#include "opencl_c/call_graph.hpp"
+#include "opencl_c/facts.hpp"
 #include "opencl_c/words.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
@@ -74,7 +74,7 @@ void check_appending(const QueueOp& op, const ProgramBuffer& list, const RefuseI
 } // namespace
 
 bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions) {
-  const std::set<std::string> reached = opencl_c::CallGraph(unit).reachable(functions);
+  const std::set<std::string> reached = unit.facts->reachable(functions);
   return std::ranges::any_of(unit.functions, [&](const opencl_c::Function& function) {
     return function.body && reached.contains(function.name) &&
            unit.contains(*function.body, "TIDEGATE_REQUEUE");

@@ -2,8 +2,6 @@
 #include "core/files.hpp"
 #include "device/kernels.hpp"
 #include "engine/job.hpp"
-#include "opencl_c/constant_expression.hpp"
-#include "opencl_c/lexer.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
@@ -162,15 +160,14 @@ Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function
 }
 
 Result<void> check_parameter(const ProgramUnit& unit, const opencl_c::Parameter& parameter) {
-  for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
-    const std::string& word = unit.unit.source.tokens[i].text;
-    if (opencl_c::is_unsupported(word)) {
-      return error_at(unit, i, ErrorCode::unsupported_kernel,
-                      fmt::format("{} cannot be an argument of a wave", in_quotes(word)),
-                      fmt::format("write it without: {}", opencl_c::see_unsupported));
-    }
+  const auto word = opencl_c::unsupported_word(unit.unit, parameter.tokens);
+  if (!word) {
+    return {};
   }
-  return {};
+  return error_at(unit, *word, ErrorCode::unsupported_kernel,
+                  fmt::format("{} cannot be an argument of a wave",
+                              in_quotes(opencl_c::text_of(unit.unit, {*word, *word + 1}))),
+                  fmt::format("write it without: {}", opencl_c::see_unsupported));
 }
 
 Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel) {

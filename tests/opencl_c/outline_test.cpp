@@ -1234,22 +1234,39 @@ TEST_CASE("bodies that allow no idle items") {
   }
 }
 
-TEST_CASE("functions in parentheses keep their kernel out") {
+TEST_CASE("functions are called by their names, in parentheses too") {
   const auto refused_for = [](const std::string& body) {
     return refused("float of(float x) { return x + get_global_id(0); }\nkernel void k(global float* a) { " +
                    body + " }");
   };
   for (const std::string name :
        {"get_global_id", "get_local_size", "barrier", "work_group_any", "of", "sqrt", "atomic_add"}) {
-    for (const std::string& call : {"(" + name + ")(0)", "((" + name + "))(0)", "(0, " + name + ")(0)"}) {
+    for (const std::string& call : {"(" + name + ")(0)", "((" + name + "))(0)"}) {
       CAPTURE(call);
-      CHECK(refused_for("a[0] = " + call + ";")
-                .ends_with("unsupported_kernel: the function \"" + name +
-                           "\" is used without a call by its name"));
+      CHECK(refused_for("a[0] = " + call + ";") == "none");
     }
+    CHECK(refused_for("a[0] = (0, " + name + ")(0);")
+              .ends_with("unsupported_kernel: the function \"" + name +
+                         "\" is used without a call by its name"));
   }
   CHECK(refused_for("volatile global atomic_int* p = (volatile global atomic_int*)a; atomic_int x;") ==
         "none");
+}
+
+TEST_CASE("calls are rewritten wherever the tree has them") {
+  const std::string before = "float of(float x) { return x + get_global_id(0); }\n";
+  for (const auto& [call, rewritten] : std::vector<std::pair<std::string, std::string>>{
+           {"(get_global_id)(0)", "tg_get_global_id ( tg_self , 0 )"},
+           {"((get_global_id)) (1 - 1)", "tg_get_global_id ( tg_self , 1 - 1 )"},
+           {"(of)(2)", "( of ) ( tg_self , 2 )"},
+           {"({ int x = (get_local_id)(0); x; })", "( { int x = tg_get_local_id ( tg_self , 0 ) ; x ; } )"},
+           {"sizeof((get_local_id)(0))", "sizeof ( tg_get_local_id ( tg_self , 0 ) )"}}) {
+    CAPTURE(call);
+    CHECK(outlined(before + "kernel void k(global float* a) { a[0] = " + call + "; }").find(rewritten) !=
+          std::string::npos);
+  }
+  CHECK(outlined("kernel void k(global float* a) { (barrier)(1); a[0] = 1; }")
+            .find("tg_barrier ( tg_self , 1 ) ;") != std::string::npos);
 }
 
 TEST_CASE("kernels that may tell constant from global memory stay out") {

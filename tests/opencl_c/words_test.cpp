@@ -119,13 +119,13 @@ TEST_CASE("functions that ask where the work-item is") {
         "get_num_groups", "get_group_id", "get_global_offset", "get_global_linear_id", "get_local_linear_id",
         "get_enqueued_local_size"}) {
     INFO(name);
-    CHECK(is_work_item_function(name));
+    CHECK(is_builtin(name, Builtin::Kind::id));
     CHECK_FALSE(is_collective(name));
     CHECK_FALSE(is_unsupported(name));
   }
-  CHECK_FALSE(is_work_item_function("tg_get_global_id"));
-  CHECK_FALSE(is_work_item_function("get_image_width"));
-  CHECK_FALSE(is_work_item_function("get_sub_group_id"));
+  CHECK_FALSE(is_builtin("tg_get_global_id", Builtin::Kind::id));
+  CHECK_FALSE(is_builtin("get_image_width", Builtin::Kind::id));
+  CHECK_FALSE(is_builtin("get_sub_group_id", Builtin::Kind::id));
 }
 
 TEST_CASE("names that no kernel can have") {
@@ -209,9 +209,9 @@ TEST_CASE("images and what a kernel does to them") {
 }
 
 TEST_CASE("functions of sub-groups") {
-  CHECK(is_sub_group_function("sub_group_reduce_add"));
-  CHECK(is_sub_group_function("get_sub_group_size"));
-  CHECK(is_sub_group_function("intel_sub_group_shuffle"));
-  CHECK_FALSE(is_sub_group_function("work_group_reduce_add"));
-  CHECK_FALSE(is_sub_group_function("barrier"));
+  CHECK(is_builtin("sub_group_reduce_add", Builtin::Kind::sub_group));
+  CHECK(is_builtin("get_sub_group_size", Builtin::Kind::sub_group));
+  CHECK(is_builtin("intel_sub_group_shuffle", Builtin::Kind::sub_group));
+  CHECK_FALSE(is_builtin("work_group_reduce_add", Builtin::Kind::sub_group));
+  CHECK_FALSE(is_builtin("barrier", Builtin::Kind::sub_group));
 }

@@ -4,8 +4,8 @@
 #include "engine/device_memory.hpp"
 #include "engine/kernel_cache.hpp"
 #include "engine/plain_programs.hpp"
+#include "opencl_c/outline.hpp"
 #include "opencl_c/preprocessor.hpp"
-#include "opencl_c/rewriting.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -213,9 +213,8 @@ Result<OwnCode> read_own(const FrontierProgram& program, const std::string& fold
                 .pointer = "/sources"});
   }
   TIDEGATE_CHECK(errors.result());
-  code.text = "#pragma OPENCL FP_CONTRACT OFF\n"; // all kernels round alike
-  opencl_c::TokenWriter(code.unit, code.text).write({0, code.unit.source.tokens.size()}, {});
-  code.text += '\n';
+  // All kernels round alike.
+  code.text = "#pragma OPENCL FP_CONTRACT OFF\n" + opencl_c::preprocessed_text(code.unit);
   code.definitions = definitions(program, code);
   return code;
 }
@@ -242,7 +241,7 @@ OwnCode wide_distances(const FrontierProgram& program) {
 
 Error at_own_source(const OwnCode& code, Error error) {
   if (error.code == ErrorCode::build_failure && error.log && !error.line) {
-    engine::place_missing_function(code.unit.source, error);
+    engine::place_missing_function(code.unit, error);
   }
   const bool names_it = error.code == ErrorCode::build_failure && error.source && error.line &&
                         std::ranges::find(code.files, *error.source) != code.files.end();

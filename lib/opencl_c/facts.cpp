@@ -1,0 +1,296 @@
+// Two walks over each function: its tokens say which functions and types it names, its statements how often. Then a fixed
+// point over the calls.
+#include "opencl_c/facts.hpp"
+
+#include "opencl_c/tree.hpp"
+#include "opencl_c/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace tidegate::opencl_c {
+namespace {
+
+using B = Builtin::Kind;
+
+// Iterations of a loop: the bound in `for (…; i < 16; …)`, otherwise a guess.
+double iterations_of(const TranslationUnit& unit, const Stmt& loop) {
+  constexpr double most = 1024;
+  const Expr* const condition = loop.kind == Stmt::Kind::for_loop ? loop.values[0] : nullptr;
+  if (condition == nullptr || condition->kind != Expr::Kind::binary ||
+      !(unit.is(condition->token, "<") || unit.is(condition->token, "<="))) {
+    return iterations_of_a_loop;
+  }
+  const std::string& bound = unit.source.tokens[condition->operands[1]->token].text;
+  double iterations = 0;
+  const auto [stop, error] = std::from_chars(bound.data(), bound.data() + bound.size(), iterations);
+  return error == std::errc() && condition->operands[1]->kind == Expr::Kind::number
+             ? std::clamp(iterations, 1.0, most)
+             : iterations_of_a_loop;
+}
+
+bool is_floating(std::string_view name) {
+  const auto type = arithmetic_type(name);
+  return type && (type->scalar == "float" || type->scalar == "double" || type->scalar == "half");
+}
+
+} // namespace
+
+class Facts::Reader {
+public:
+  Reader(const TranslationUnit& unit, const Function& function, Facts& facts)
+      : unit_(unit), tokens_(unit.source.tokens), needs_(facts.needs_[function.name]),
+        work_(facts.work_[function.name]), own_(facts.own_[function.name_token]),
+        declared_(function.name_token) {
+    for (std::size_t i = function.begin; i < function.end; ++i) {
+      token(i);
+    }
+    if (const Stmt* const body = unit.tree->body(function)) {
+      statement(*body, 1, 0);
+    }
+    std::ranges::sort(own_.changed);
+  }
+
+private:
+  void token(std::size_t i) {
+    const Token& token = tokens_[i];
+    const Name* const name = unit_.meaning(i);
+    needs_.divides |= token.is("/") || token.is("/=");
+    needs_.orders_memory |= token.is("volatile") || token.is("asm") || token.is("__asm__");
+    needs_.groups |= address_space(token.text) == AddressSpace::local;
+    if (token.kind != TokenKind::identifier || unit_.is_member(i) || i == declared_ ||
+        is_qualifier(token.text)) {
+      return;
+    }
+    needs_.floats |= is_floating(name == nullptr || name->type == nullptr ? token.text : name->type->name);
+    if (name != nullptr && name->kind == NameKind::function) {
+      own_.functions.push_back(i);
+      work_.calls[token.text] += 0;
+    } else if (const auto known = name == nullptr ? builtin(token.text) : std::nullopt) {
+      own_.functions.push_back(i);
+      built_in(i, *known);
+    }
+  }
+
+  void built_in(std::size_t i, const Builtin& known) {
+    const std::string& text = tokens_[i].text;
+    const bool is_id = known.kind == B::id;
+    const bool meets = is_collective(text);
+    needs_.item |= is_id || known.kind == B::barrier;
+    needs_.whole_group |= meets;
+    needs_.more_than_barriers |= meets && known.kind != B::barrier;
+    needs_.groups |=
+        meets || text.starts_with("get_local_") || text == "get_group_id" || text == "get_num_groups";
+    needs_.orders_memory |= !orders_nothing(text);
+    needs_.divides |= !is_id && !meets;
+    if (known.kind == B::sub_group || known.kind == B::image) {
+      needs_.special.insert(text);
+    }
+    const std::size_t argument = bracket_of_call(unit_, i) + 1;
+    needs_.dimensions = std::max(needs_.dimensions, !is_id                    ? 1U
+                                                    : unit_.is(argument, "2") ? 3U
+                                                    : unit_.is(argument, "1") ? 2U
+                                                                              : 1U);
+  }
+
+  // `times`: executions of the statement; `depth`: loops around it.
+  void statement(const Stmt& stmt, double times, std::uint32_t depth) {
+    if (stmt.is_loop()) {
+      times *= depth < most_loop_depth ? iterations_of(unit_, stmt) : 1;
+      depth = std::min(depth + 1, most_loop_depth);
+      needs_.loop_depth = std::max(needs_.loop_depth, depth);
+    }
+    if (stmt.kind == Stmt::Kind::opaque) {
+      opaque(stmt.tokens, times);
+    }
+    each_value(stmt, [&](const Expr& value) {
+      each_expression(value, [&](const Expr& expr) { expression(expr, times); });
+    });
+    for (const Stmt* const part : stmt.parts) {
+      statement(*part, times, depth);
+    }
+  }
+
+  void expression(const Expr& expr, double times) {
+    const bool row = expr.kind == Expr::Kind::subscript && expr.type->is(Type::Kind::array);
+    work_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
+    needs_.floats |= is_floating(expr.type->name);
+    changed(expr);
+    if (expr.kind == Expr::Kind::name) {
+      name(expr.token, times);
+    } else if (expr.kind == Expr::Kind::opaque) {
+      opaque(expr.tokens, times);
+    }
+  }
+
+  void changed(const Expr& expr) {
+    const bool changes =
+        expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
+        (expr.kind == Expr::Kind::unary &&
+         (unit_.is(expr.token, "++") || unit_.is(expr.token, "--") || unit_.is(expr.token, "&")));
+    if (!changes) {
+      return;
+    }
+    const Expr* target = expr.operands[0];
+    while (target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript) {
+      target = target->operands[0];
+    }
+    each_expression(*target, [this](const Expr& part) {
+      if (part.kind == Expr::Kind::name) {
+        own_.changed.push_back(part.token);
+      }
+    });
+  }
+
+  void opaque(TokenRange range, double times) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (tokens_[i].kind == TokenKind::identifier && !unit_.is_member(i)) {
+        name(i, times);
+      }
+    }
+  }
+
+  void name(std::size_t i, double times) {
+    const std::string& text = tokens_[i].text;
+    const Name* const name = unit_.meaning(i);
+    if (name != nullptr) {
+      if (name->kind == NameKind::function) {
+        work_.calls[text] += times;
+      }
+      return;
+    }
+    const auto known = builtin(text);
+    const bool moves = known && (known->kind == B::image || known->kind == B::memory) && text != "prefetch";
+    work_.accesses += moves ? times : 0;
+    const bool is_unknown = !known && bracket_of_call(unit_, i) < tokens_.size();
+    needs_.orders_memory |= is_unknown;
+    needs_.divides |= is_unknown;
+  }
+
+  const TranslationUnit& unit_;
+  const std::vector<Token>& tokens_;
+  Needs& needs_;
+  Work& work_;
+  Own& own_;
+  const std::size_t declared_; // the function's name
+};
+
+Facts::Facts(const TranslationUnit& unit) {
+  for (const Function& function : unit.functions) {
+    if (function.body) {
+      Reader(unit, function, *this);
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& [name, own] : needs_) {
+      const Needs before = own;
+      for (const auto& [callee, times] : work_[name].calls) {
+        const Function* const called = unit.definition(callee);
+        own.item |= called != nullptr && called->is_kernel; // outlined kernels always take one
+        if (const auto found = needs_.find(callee); found != needs_.end()) {
+          const Needs& inner = found->second;
+          own.item |= inner.item;
+          own.whole_group |= inner.whole_group;
+          own.more_than_barriers |= inner.more_than_barriers;
+          own.groups |= inner.groups;
+          own.orders_memory |= inner.orders_memory;
+          own.floats |= inner.floats;
+          own.divides |= inner.divides;
+          own.loop_depth = std::max(own.loop_depth, inner.loop_depth);
+          own.dimensions = std::max(own.dimensions, inner.dimensions);
+          own.special.insert(inner.special.begin(), inner.special.end());
+        }
+      }
+      changed |= own != before;
+    }
+  }
+}
+
+double Facts::accesses(const std::string& function) const {
+  constexpr double most = 1e12;
+  constexpr int deepest = 64;          // calls; deeper ones do not count, which bounds the recursion
+  std::map<std::string, double> known; // 0 while being computed
+  const std::function<double(const std::string&, int)> of = [&](const std::string& name, int depth) {
+    const auto [entry, is_new] = known.emplace(name, 0);
+    const auto work = work_.find(name);
+    if (is_new && work != work_.end()) {
+      double sum = work->second.accesses;
+      for (const auto& [callee, times] : work->second.calls) {
+        sum += depth == deepest ? 0 : times * of(callee, depth + 1);
+      }
+      known[name] = std::min(sum, most);
+    }
+    return known[name];
+  };
+  return of(function, 0);
+}
+
+const Needs& Facts::needs(const std::string& function) const {
+  static const Needs none;
+  const auto found = needs_.find(function);
+  return found == needs_.end() ? none : found->second;
+}
+
+const Facts::Own& Facts::own(const Function& function) const {
+  static const Own none;
+  const auto found = own_.find(function.name_token);
+  return found == own_.end() ? none : found->second;
+}
+
+bool Facts::is_called(const std::string& function, const std::set<std::string>& by) const {
+  return std::ranges::any_of(work_, [&](const auto& work) {
+    return by.contains(work.first) && work.second.calls.contains(function);
+  });
+}
+
+bool Facts::is_called(const std::string& function) const {
+  return std::ranges::any_of(work_, [&](const auto& work) { return work.second.calls.contains(function); });
+}
+
+std::set<std::string> Facts::reachable(const std::set<std::string>& from) const {
+  std::set<std::string> reached;
+  std::vector<std::string> open(from.begin(), from.end());
+  while (!open.empty()) {
+    const std::string name = std::move(open.back());
+    open.pop_back();
+    const auto found = work_.find(name);
+    if (reached.insert(name).second && found != work_.end()) {
+      for (const auto& [callee, times] : found->second.calls) {
+        open.push_back(callee);
+      }
+    }
+  }
+  return reached;
+}
+
+std::size_t bracket_of_call(const TranslationUnit& unit, std::size_t name) {
+  const auto call = unit.tree->calls.find(name);
+  return call != unit.tree->calls.end() ? call->second->token
+         : unit.is(name + 1, "(")       ? name + 1
+                                        : unit.source.tokens.size();
+}
+
+std::string launch_function(const TranslationUnit& unit, const Function& kernel, std::uint32_t outermost) {
+  const std::set<std::string> called = unit.facts->reachable({kernel.name});
+  for (const Function& function : unit.functions) {
+    for (const std::size_t i :
+         called.contains(function.name) ? unit.facts->own(function).functions : std::vector<std::size_t>()) {
+      const std::string& name = unit.source.tokens[i].text;
+      const std::size_t argument = bracket_of_call(unit, i) + 1;
+      const bool of_inner = unit.is(argument + 1, ")") && ((unit.is(argument, "0") && outermost > 0) ||
+                                                           (unit.is(argument, "1") && outermost > 1));
+      if (unit.meaning(i) == nullptr && builtin(name)->of_launch && !of_inner) {
+        return name;
+      }
+    }
+  }
+  return {};
+}
+
+} // namespace tidegate::opencl_c

@@ -1,0 +1,93 @@
+// What the functions of a unit do: read once, when the unit is parsed (TranslationUnit::facts). Each function inherits
+// from its callees. What is opaque may call each function that it names.
+#pragma once
+#include "opencl_c/translation_unit.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+// Needs of a function, its callees included.
+struct Needs {
+  bool item = false;               // the position of the work-item
+  bool whole_group = false;        // all work-items of the group must reach a call
+  bool more_than_barriers = false; // such a call is not barrier()
+  bool groups = false;             // the work-group: its memory, its number, a position in it
+  bool orders_memory =
+      false; // work-items may see what others write meanwhile: not only calls that are known to order nothing
+  bool floats = false;           // floating-point types
+  bool divides = false;          // a division, or a built-in function that may be a mathematical one
+  std::uint32_t loop_depth = 0;  // nested loops, at most most_loop_depth
+  std::uint32_t dimensions = 1;  // the greatest that it asks for by number, from 1
+  std::set<std::string> special; // functions of sub-groups and of images that it calls
+
+  friend bool operator==(const Needs&, const Needs&) = default;
+};
+
+inline constexpr std::uint32_t most_loop_depth = 8;
+inline constexpr double iterations_of_a_loop = 4; // a guess for loops without a literal bound
+
+class Facts {
+public:
+  explicit Facts(const TranslationUnit& unit);
+
+  [[nodiscard]] const Needs& needs(const std::string& function) const; // of a function defined in this file
+
+  // True if one of these functions calls it, or any.
+  [[nodiscard]] bool is_called(const std::string& function, const std::set<std::string>& by) const;
+  [[nodiscard]] bool is_called(const std::string& function) const;
+
+  // Elements of arrays, vectors and images that a work-item reads and writes in the function and its callees.
+  // Loops run as often as `for (…; i < 16; …)` says, else iterations_of_a_loop times; all branches are taken;
+  // recursion counts once.
+  [[nodiscard]] double accesses(const std::string& function) const;
+
+  // The given functions and all that they call, directly or indirectly.
+  [[nodiscard]] std::set<std::string> reachable(const std::set<std::string>& from) const;
+
+  // Tokens of one function, in order.
+  struct Own {
+    std::vector<std::size_t> functions; // names of functions, of the file and of the language
+    std::vector<std::size_t>
+        changed; // names that are assigned to, as a whole or in part, or whose address is taken
+  };
+  [[nodiscard]] const Own& own(const Function& function) const;
+
+private:
+  class Reader;
+  // Work of one function without its callees, weighted by loop iterations.
+  struct Work {
+    double accesses = 0;
+    std::map<std::string, double> calls; // of functions of this file
+  };
+  std::map<std::string, Needs> needs_;
+  std::map<std::string, Work> work_;
+  std::unordered_map<std::size_t, Own> own_; // by name_token
+};
+
+// The opening bracket of the call by this name; the number of tokens if it is used without a call.
+std::size_t bracket_of_call(const TranslationUnit& unit, std::size_t name);
+
+// A function that describes the launch and that the kernel may call for its outermost dimension; empty if there is none.
+std::string launch_function(const TranslationUnit& unit, const Function& kernel, std::uint32_t outermost);
+
+// if (get_global_id(dimension) >= bound) return;
+struct EarlyReturn {
+  std::size_t token = 0; // of the return
+  std::uint32_t dimension = 0;
+  std::optional<std::size_t> parameter; // the bound; otherwise `number` is
+  std::int64_t number = 0;
+};
+
+// Returns those that a barrier of the kernel's body follows. The condition, or a part of it between ||, compares an id, or
+// a constant that is one, with a parameter that nothing changes or with a number; other returns are not looked at.
+std::vector<EarlyReturn> returns_before_barrier(const TranslationUnit& unit, const Function& kernel);
+
+} // namespace tidegate::opencl_c
