@@ -15,52 +15,56 @@ namespace {
 class Finder {
 public:
   Finder(const TranslationUnit& unit, const Function& kernel)
-      : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body) {}
+      : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body), statements_(unit.tree->body(kernel)) {}
 
   Result<LocalVariables> run() {
-    for (std::size_t i = 0; i < unit_.names.size(); ++i) {
-      const Name& first = unit_.names[i];
-      if (space_of(first) == AddressSpace::none || !declared_.insert(first.specifiers.begin).second) {
-        continue;
+    Result<void> found;
+    each_statement(*statements_, [&](const Stmt& stmt) {
+      if (found && stmt.kind == Stmt::Kind::declaration) {
+        found = declaration(stmt);
       }
-      const std::size_t end = unit_.find({.begin = first.declarator.end, .end = body_.end}, ";");
-      HoistedVariable variable{.declaration = {.begin = first.statement, .end = end}};
-      for (const Name& name : unit_.names) {
-        if (name.kind != NameKind::variable || name.specifiers.begin != first.specifiers.begin) {
-          continue;
-        }
-        const TokenRange declarator{.begin = name.declarator.begin,
-                                    .end = std::min(name.declarator.end + 1, end)};
-        if (space_of(name) == AddressSpace::none) {
-          variable.remaining.push_back(declarator);
-        } else {
-          variable.names.push_back(
-              {.unique = unique(tokens_[name.token].text), .token = name.token, .declarator = declarator});
-        }
-      }
-      TIDEGATE_CHECK(stands_alone(variable));
-      (space_of(first) == AddressSpace::local ? found_.locals : found_.constants)
-          .push_back(std::move(variable));
-    }
+    });
+    TIDEGATE_CHECK(std::move(found));
     std::ranges::sort(found_.types, {}, [](const HoistedType& type) { return type.statement.begin; });
     return std::move(found_);
   }
 
 private:
-  // The address space of a variable of the body that functions may not declare; none for any other name.
-  // Samplers count as constants: only kernels and files may declare them.
-  [[nodiscard]] AddressSpace space_of(const Name& name) const {
-    if (name.kind != NameKind::variable || name.token < body_.begin || name.token >= body_.end) {
-      return AddressSpace::none;
+  Result<void> declaration(const Stmt& stmt) {
+    const std::size_t end = stmt.tokens.end - 1; // the semicolon
+    HoistedVariable variable{.declaration = {.begin = stmt.tokens.begin, .end = end}};
+    AddressSpace space = AddressSpace::none;
+    for (const Decl* const decl : stmt.declared) {
+      const TokenRange declarator{.begin = decl->tokens.begin, .end = std::min(decl->tokens.end + 1, end)};
+      const AddressSpace of =
+          decl->is_typedef || decl->name == no_name ? AddressSpace::none : space_of(*decl->type);
+      if (of == AddressSpace::none) {
+        variable.remaining.push_back(declarator);
+        continue;
+      }
+      const std::size_t token = unit_.names[decl->name].token;
+      variable.names.push_back(
+          {.unique = unique(tokens_[token].text), .token = token, .declarator = declarator});
+      space = of;
     }
-    const Type* type = name.type;
-    while (type->is(Type::Kind::array)) {
-      type = type->inner;
+    if (space == AddressSpace::none) {
+      return {};
     }
-    const bool is_sampler = type->is(Type::Kind::handle) && type->name == "sampler_t";
-    return type->space == AddressSpace::local || type->space == AddressSpace::constant ? type->space
-           : is_sampler && type->is_const ? AddressSpace::constant
-                                          : AddressSpace::none;
+    TIDEGATE_CHECK(stands_alone(variable));
+    (space == AddressSpace::local ? found_.locals : found_.constants).push_back(std::move(variable));
+    return {};
+  }
+
+  // The address space of a variable that functions may not declare; none for any other. Samplers count as constants:
+  // only kernels and files may declare them.
+  static AddressSpace space_of(const Type& type) {
+    if (type.is(Type::Kind::array)) {
+      return space_of(*type.inner);
+    }
+    const bool is_sampler = type.is(Type::Kind::handle) && type.name == "sampler_t" && type.is_const;
+    return type.space == AddressSpace::global ? AddressSpace::none
+           : is_sampler                       ? AddressSpace::constant
+                                              : type.space;
   }
 
   // A variable that leaves the kernel takes along its types and the values of constants.
@@ -94,8 +98,9 @@ private:
 
   // Takes "const int count = 16". Compilers reject a value that is not constant where it is needed here.
   Result<bool> take_value(const Name& name) {
-    const TokenRange value = value_of(unit_, name);
-    if (name.token < body_.begin || value.begin == value.end) {
+    const Decl* const decl = unit_.tree->declaration(name.token);
+    if (name.token < body_.begin || decl == nullptr || !decl->type->is_const ||
+        !decl->type->is_arithmetic() || decl->value == nullptr) {
       return false;
     }
     if (!found_.inlined.insert(name.token).second) {
@@ -103,7 +108,7 @@ private:
     }
     const auto nothing_stays = [](std::size_t /*token*/) { return false; };
     return take_along(name.specifiers, nothing_stays)
-        .and_then([&] { return take_along(value, nothing_stays); })
+        .and_then([&] { return take_along(decl->value->tokens, nothing_stays); })
         .map([] { return true; });
   }
 
@@ -150,8 +155,8 @@ private:
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   const TokenRange body_;
+  const Stmt* const statements_;
   LocalVariables found_;
-  std::set<std::size_t> declared_; // first tokens of the declarations found
   std::set<std::string> seen_;
 };
 
@@ -170,12 +175,6 @@ std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const Loca
     }
   }
   return sum;
-}
-
-TokenRange value_of(const TranslationUnit& unit, const Name& name) {
-  const bool simple = unit.contains(name.specifiers, "const") && name.declarator.begin == name.token &&
-                      unit.is(name.token + 1, "=");
-  return simple ? TokenRange{.begin = name.token + 2, .end = name.declarator.end} : TokenRange{};
 }
 
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel) {

@@ -165,21 +165,16 @@ public:
 private:
   Result<void> refuse_unsupported() {
     for (const Function& function : unit_.functions) {
-      for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
-        const std::string& word = tokens_[i].text;
-        const Name* const name = unit_.meaning(i);
-        if (tokens_[i].kind != TokenKind::identifier || unit_.is_member(i)) {
-          continue;
-        }
-        if (name == nullptr && is_unsupported(word)) {
-          return tl::unexpected(
-              error_at(unit_, i, ErrorCode::unsupported_kernel,
-                       fmt::format("{} cannot be carried into a persistent kernel", in_quotes(word)),
-                       fmt::format("write it without: {}", see_unsupported)));
-        }
+      if (!reachable_.contains(function.name)) {
+        continue;
       }
-      for (const std::size_t i :
-           reachable_.contains(function.name) ? facts_.own(function).functions : std::vector<std::size_t>()) {
+      if (const auto i = unsupported_word(unit_, {.begin = function.begin, .end = function.end})) {
+        return tl::unexpected(error_at(
+            unit_, *i, ErrorCode::unsupported_kernel,
+            fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[*i].text)),
+            fmt::format("write it without: {}", see_unsupported)));
+      }
+      for (const std::size_t i : facts_.own(function).functions) {
         const std::string& word = tokens_[i].text;
         // "atomic_int value" and "atomic_int* values" only begin like a function.
         const bool is_type = unit_.meaning(i) == nullptr &&
@@ -250,16 +245,15 @@ private:
   // True for a sampler that no function uses, nor any variable of its declaration: a device without images
   // has no samplers.
   [[nodiscard]] bool is_unused_sampler(const Name& sampler) const {
-    const auto uses_it = [&](const Function& function) {
-      bool used = false;
+    bool unused = sampler.kind == NameKind::variable && sampler.type->is(Type::Kind::handle) &&
+                  sampler.type->name == "sampler_t";
+    for (const Function& function : unit_.functions) {
       for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
         const Name* const name = unit_.meaning(i);
-        used |= name != nullptr && name->specifiers.begin == sampler.specifiers.begin;
+        unused = unused && (name == nullptr || name->specifiers.begin != sampler.specifiers.begin);
       }
-      return used;
-    };
-    return sampler.kind == NameKind::variable && unit_.contains(sampler.specifiers, "sampler_t") &&
-           std::ranges::none_of(unit_.functions, uses_it);
+    }
+    return unused;
   }
 
   // Renames file-scope names wherever no inner declaration hides them.
@@ -528,7 +522,7 @@ private:
     };
     add(name.specifiers);
     text += ")(";
-    add(value_of(unit_, name));
+    add(unit_.tree->declaration(name.token)->value->tokens);
     return text + "))";
   }
 

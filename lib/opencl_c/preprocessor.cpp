@@ -45,7 +45,43 @@ public:
   // directive. Calls `evaluate` for the condition only where it matters. Error: kernel_source in the file
   // `path` for a directive without its #if or after #else.
   Result<bool> carry_out(const Token& name, std::string_view path,
-                         const std::function<Result<bool>()>& evaluate);
+                         const std::function<Result<bool>()>& evaluate) {
+    if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
+      const bool skipping = is_skipping();
+      const auto holds = skipping ? false : evaluate();
+      if (!holds) {
+        return holds;
+      }
+      open_.push_back({.opening = name, .taken = skipping || *holds, .active = *holds});
+      return true;
+    }
+    if (!name.is("elif") && !name.is("else") && !name.is("endif")) {
+      return false;
+    }
+    if (open_.empty()) {
+      return tl::unexpected(
+          source_error(path, name, fmt::format("#{} without #if", name.text), "remove it, or add the #if"));
+    }
+    Conditional& innermost = open_.back();
+    if (name.is("endif")) {
+      open_.pop_back();
+      return true;
+    }
+    if (innermost.else_seen) {
+      return tl::unexpected(source_error(path, name, fmt::format("#{} after #else", name.text),
+                                         "put #else last before #endif"));
+    }
+    innermost.else_seen = name.is("else");
+    innermost.active = false;
+    if (!innermost.taken) {
+      const auto holds = innermost.else_seen ? true : evaluate();
+      if (!holds) {
+        return holds;
+      }
+      innermost.active = innermost.taken = *holds;
+    }
+    return true;
+  }
 
 private:
   struct Conditional {
@@ -57,45 +93,6 @@ private:
 
   std::vector<Conditional> open_;
 };
-
-Result<bool> ConditionStack::carry_out(const Token& name, std::string_view path,
-                                       const std::function<Result<bool>()>& evaluate) {
-  if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
-    const bool skipping = is_skipping();
-    const auto holds = skipping ? false : evaluate();
-    if (!holds) {
-      return holds;
-    }
-    open_.push_back({.opening = name, .taken = skipping || *holds, .active = *holds});
-    return true;
-  }
-  if (!name.is("elif") && !name.is("else") && !name.is("endif")) {
-    return false;
-  }
-  if (open_.empty()) {
-    return tl::unexpected(
-        source_error(path, name, fmt::format("#{} without #if", name.text), "remove it, or add the #if"));
-  }
-  Conditional& innermost = open_.back();
-  if (name.is("endif")) {
-    open_.pop_back();
-    return true;
-  }
-  if (innermost.else_seen) {
-    return tl::unexpected(
-        source_error(path, name, fmt::format("#{} after #else", name.text), "put #else last before #endif"));
-  }
-  innermost.else_seen = name.is("else");
-  innermost.active = false;
-  if (!innermost.taken) {
-    const auto holds = innermost.else_seen ? true : evaluate();
-    if (!holds) {
-      return holds;
-    }
-    innermost.active = innermost.taken = *holds;
-  }
-  return true;
-}
 
 // Here "-" is an ordinary file, not standard input.
 std::string in_folder(const std::string& folder, const std::string& name) {

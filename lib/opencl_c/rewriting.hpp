@@ -115,7 +115,4 @@ Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const F
 // Upper bound on the bytes of the variables in local memory; empty if a type or bound is not known.
 std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables);
 
-// The tokens of VALUE in "const TYPE NAME = VALUE"; empty without one.
-TokenRange value_of(const TranslationUnit& unit, const Name& name);
-
 } // namespace tidegate::opencl_c
