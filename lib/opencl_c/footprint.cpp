@@ -125,12 +125,12 @@ std::optional<Linear> all_of(std::string_view type) {
   return {};
 }
 
-Known value_of_number(const Token& token) {
+Known value_of_number(const TranslationUnit& unit, const Expr& expr) {
+  const std::string& word = unit.source.tokens[expr.token].text;
   constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
-  const auto constant = evaluate_constant(std::span(&token, 1));
-  const auto value = constant ? constant->number() : std::nullopt;
+  const auto value = value_of(unit, expr);
   const bool is_int =
-      value && *value < (std::int64_t{1} << 31U) && token.text.find_first_of("uUlL") == std::string::npos;
+      value && *value < (std::int64_t{1} << 31U) && word.find_first_of("uUlL") == std::string::npos;
   return value && *value <= most_distance ? of_number(constant_of(*value, is_int)) : Known{};
 }
 
@@ -705,7 +705,7 @@ private:
     }
     token_ = expr.token;
     switch (expr.kind) {
-    case Expr::Kind::number: return value_of_number(unit_.source.tokens[expr.token]);
+    case Expr::Kind::number: return value_of_number(unit_, expr);
     case Expr::Kind::text: return {};
     case Expr::Kind::name: return named(expr);
     case Expr::Kind::call: return called(expr);
@@ -1120,7 +1120,7 @@ private:
     const std::string& word = text(callee.token);
     const Name* const name = unit_.meaning(callee.token);
     if (callee.kind != Expr::Kind::name ||
-        !(name == nullptr ? is_built_in_function(word) : name->kind == NameKind::function)) {
+        !(name == nullptr ? builtin(word).has_value() : name->kind == NameKind::function)) {
       fail("a call is not known", expr.tokens.begin);
       return {};
     }

@@ -1223,7 +1223,8 @@ TEST_CASE("bodies that allow no idle items") {
   }
   CHECK(idling("void h() { barrier(1); } kernel void k() { h(); }").empty());
   // Declarations without a guard: nothing is read, and nothing divided by what may be 0.
-  for (const std::string value : {"n / n", "n ? 840 / (n % 8) : 0", "*(int*)(n)", "n++", "n = 3", "a[0]", "*a", "foo(n)", "t[1]"}) {
+  for (const std::string value :
+       {"n / n", "n ? 840 / (n % 8) : 0", "*(int*)(n)", "n++", "n = 3", "a[0]", "*a", "foo(n)", "t[1]"}) {
     INFO(value);
     CHECK(idle_body("const int v = " + value + "; barrier(1);").find("int v = 0 ;") != std::string::npos);
   }
