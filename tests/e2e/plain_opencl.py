@@ -5,8 +5,6 @@ ops, each buffer is a clBuffer, each wave one clEnqueueNDRangeKernel that ends b
 draws: kernels over buffers, fills and copies; no queues, images, structures, random contents and .npy files.
 """
 
-from __future__ import annotations
-
 import array
 import ctypes
 import json
@@ -112,7 +110,7 @@ class Run:
         call("clEnqueueWriteBuffer", self.queue, made, 1, c_size_t(0), c_size_t(len(data)), data, 0, None, None)
         return made
 
-    def read(self, name: str) -> array.array[Any]:
+    def read(self, name: str) -> array.array:
         elements = array.array(self.types[name], [0]) * self.program["buffers"][name]["count"]
         call("clEnqueueReadBuffer", self.queue, self.memory[name], 1, c_size_t(0), c_size_t(len(elements) * elements.itemsize),
              c_void_p(elements.buffer_info()[0]), 0, None, None)

@@ -1,8 +1,14 @@
-"""What the end-to-end tests share: where things are, and how the binary is run."""
+"""What the end-to-end tests share: where things are, programs, and how the binary is run.
 
-from __future__ import annotations
+The self-test of the device and every build take a while, so all tests of a process share one cache folder (TIDEGATE_TEST_CACHE=FOLDER
+keeps it from one process to the next), which begins with the profiles of devices that lie in XDG_CACHE_HOME, and `Programs` empties one
+folder for the program of each of them: where a kernel lies is part of what is compiled.
+"""
 
 import atexit
+import functools
+import io
+import itertools
 import json
 import os
 import re
@@ -10,9 +16,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
+
+import numpy as np
 
 Document = dict[str, Any]
 
@@ -82,12 +91,6 @@ class Result(NamedTuple):
     stderr: str
 
 
-class Stream(NamedTuple):
-    rc: int
-    lines: list[Any]
-    stderr: str
-
-
 def run(*args: str, input: bytes | str | None = None, env: dict[str, str] | None = None,
         stdout: IO[bytes] | None = None, cwd: Path | None = None) -> Result:
     """Run the binary in the folder `cwd`; `env` is laid over the present environment. A signal gives a negative rc.
@@ -99,13 +102,146 @@ def run(*args: str, input: bytes | str | None = None, env: dict[str, str] | None
     return Result(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
 
 
-def run_stream(args: Sequence[str], documents: Iterable[Any]) -> Stream:
-    """Send documents as NDJSON (a string goes as it is) and parse the lines that come back."""
-    sent = "".join((document if isinstance(document, str) else
-                    json.dumps(document, allow_nan=False, separators=(",", ":"))) + "\n"
-                   for document in documents)
-    done = run(*args, "--stream", input=sent)
-    *lines, rest = done.stdout.split("\n")
-    if rest:
-        raise AssertionError(f"the last line of the stream does not end: {rest[-200:]!r}")
-    return Stream(done.rc, [parse(line) for line in lines], done.stderr)
+@functools.cache
+def program_folder(module: str) -> Path:
+    """Of the same name in every process that runs these tests, as long as no other does: PoCL has then compiled its kernels."""
+    for number in itertools.count():
+        folder = Path(tempfile.gettempdir(), f"tg-{module.removeprefix('test_')}-{number}")  # short: messages cut paths
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+    raise AssertionError
+
+
+@functools.cache
+def cache_home() -> str:
+    if given := os.environ.get("TIDEGATE_TEST_CACHE"):
+        return given
+    folder = tempfile.mkdtemp(prefix="tidegate-cache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if found := os.environ.get("XDG_CACHE_HOME"):
+        os.mkdir(f"{folder}/tidegate")
+        for profile in Path(found, "tidegate").glob("device-*"):
+            shutil.copy(profile, f"{folder}/tidegate")
+    else:  # what launches only takes what a self-test has found, and does not run one
+        run("devices", "--probe", env={"XDG_CACHE_HOME": folder})
+    return folder
+
+
+def pocl_cache() -> str:
+    """Where PoCL keeps what it has compiled, for tests with a cache of their own: that tidegate compiles is what they look at, not
+    what this takes the driver."""
+    return os.environ.get("POCL_CACHE_DIR") or f"{cache_home()}/pocl/kcache"
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {"XDG_CACHE_HOME": cache_home(), **more}
+
+
+FAILING_DRIVER = os.environ.get("TIDEGATE_FAILING_DRIVER", "")  # tests/failing_driver
+
+
+def wrong_reads(size: int, first: int = 1, last: int = 2**31, after: str | None = None) -> dict[str, str]:
+    """The environment in which reads of so many bytes are wrong, those from the first to the last, after kernels of such a name."""
+    if FAILING_DRIVER == "":
+        raise unittest.SkipTest("TIDEGATE_FAILING_DRIVER does not name the layer")
+    return {"OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_WRONG_READS": f"{size}:{first}:{last}",
+            **({} if after is None else {"TIDEGATE_WRONG_AFTER": after})}
+
+
+@functools.cache
+def no_ordering() -> dict[str, str]:
+    """The environment in which the self-tests of devices find that no memory ordering is right."""
+    folder = tempfile.mkdtemp(prefix="tidegate-cache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return {**wrong_reads(4, after="litmus"), "XDG_CACHE_HOME": folder, "POCL_CACHE_DIR": pocl_cache()}
+
+
+@functools.cache
+def device() -> Document:
+    """What `tidegate devices` says of the device that runs take: the one of TIDEGATE_DEVICE, the first GPU, or the first."""
+    named = os.environ.get("TIDEGATE_DEVICE")
+    devices = parse(run("devices", *(["--device", named] if named else []), env=environment()).stdout)["devices"]
+    return next((one for one in devices if one["type"] == "gpu"), devices[0])
+
+
+def dtype(type_: str) -> np.dtype[Any]:
+    return np.dtype(f"<{type_[0]}{int(type_[1:]) // 8}")
+
+
+def read_array(path: Path, type_: str) -> list[Any]:
+    """The elements of a .npy or raw file."""
+    found = np.load(path) if path.suffix == ".npy" else np.fromfile(path, dtype(type_))
+    if found.dtype != dtype(type_):
+        raise AssertionError(f"{path} holds {found.dtype}, not {type_}")
+    return list(found.ravel().tolist())
+
+
+def npy(type_: str, values: Sequence[Any]) -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.array(values, dtype(type_)))
+    return file.getvalue()
+
+
+def raw(type_: str, values: Sequence[Any]) -> bytes:
+    return np.array(values, dtype(type_)).tobytes()
+
+
+class Programs(unittest.TestCase):
+    """A test with a folder for its program, which holds `sources` alone."""
+
+    sources: dict[str, str] = {}
+
+    def setUp(self) -> None:
+        self.folder = program_folder(type(self).__module__)
+        for path in self.folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        for name, text in self.sources.items():
+            self.file(name, text)
+
+    def file(self, name: str, text: str | bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    def written(self, program: Document, name: str = "program.json") -> str:
+        return str(self.file(name, json.dumps(program)))
+
+    def run_document(self, program: Document, *args: str, env: dict[str, str] | None = None) -> Result:
+        return run("run", self.written(program), "--explain", *args, env={**environment(), **(env or {})})
+
+    def report_of(self, program: Document, *args: str, env: dict[str, str] | None = None, warnings: int = 0) -> Document:
+        result = self.run_document(program, *args, env=env)
+        self.assertEqual((result.rc, result.stderr.count("tidegate:")), (0, warnings), result.stderr)
+        report = parse(result.stdout)
+        self.assertEqual(len(report["warnings"]), warnings, report["warnings"])
+        return report
+
+    def output(self, name: str, type_: str = "u32") -> list[Any]:
+        return read_array(self.folder / name, type_)
+
+
+STRATEGIES = ("launch", "barrier")
+IOTA = {"iota": {}}
+
+
+def buffer(type_: str = "u32", count: int = 8, **rest: Any) -> Document:
+    return {"type": type_, "count": count, **rest}
+
+
+def wave(op: str, *args: Any, size: int = 8, local: int = 4, **rest: Any) -> Document:
+    """A string is the name of a buffer, a number a u32."""
+    given = [{"buffer": arg} if isinstance(arg, str) else {"u32": arg} if isinstance(arg, int) else arg
+             for arg in args]
+    return {"op": op, "global_size": [size], "local_size": [local], "args": given, **rest}
+
+
+def program(buffers: Document, *waves: Document, **rest: Any) -> Document:
+    return {"buffers": buffers, "ops": {name: {"source": "ops.cl"} for name in sorted({w["op"] for w in waves})},
+            "waves": list(waves), **rest}

@@ -1,28 +1,17 @@
 """tidegate check: no error is reported that follows from another one (tests/app/transcripts/check.txt has the texts)."""
 
-from __future__ import annotations
-
 import json
 import shutil
-import tempfile
-import unittest
 import xml.etree.ElementTree
-from pathlib import Path
 from typing import Any
 
-from support import EXAMPLES, REPOSITORY, SANITIZED, run
+from support import EXAMPLES, REPOSITORY, SANITIZED, Programs, run
 
 
-class Check(unittest.TestCase):
-    def setUp(self) -> None:
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = Path(scratch.name)
-
+class Check(Programs):
     def test_formats_of_ci(self) -> None:
         """Each service gets the place, the code and the fix; the exit code stays."""
-        path = self.folder / "a,b.json"
-        path.write_text('{"buffers": {"x": {"type": "f32", "count": 8, "outputs": "x.npy"}},\n "ops": {}, "waves": []}\n')
+        path = self.file("a,b.json", '{"buffers": {"x": {"type": "f32", "count": 8, "outputs": "x.npy"}},\n "ops": {}, "waves": []}\n')
         told = {name: run("check", "wave_program", "--format", name, str(path)) for name in ("github", "sarif", "junit")}
         self.assertEqual({result.rc for result in told.values()}, {3})
         place = str(path).replace(",", "%2C")
@@ -89,7 +78,3 @@ class Check(unittest.TestCase):
                 self.assertIn("error", told, line)
                 codes = {error["code"] for error in [told["error"], *told.get("others", [])]}
                 self.assertLessEqual(codes, {"wrong_type", "unknown_key", "missing_key"}, (path.name, line, told))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,24 +1,14 @@
 """Wrong input and wrong output files of real processes; tests/app/transcripts holds the texts of errors."""
 
-from __future__ import annotations
-
 import json
 import os
-import tempfile
-import unittest
-from pathlib import Path
 
-from support import Result, run
+from support import Programs, Result, run
 
 REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256}'
 
 
-class Errors(unittest.TestCase):
-    def setUp(self) -> None:
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = Path(scratch.name)
-
+class Errors(Programs):
     def test_streams_and_exit_codes(self) -> None:
         """Errors go to standard error alone, and the exit code is that of the worst one."""
         for arguments, input, rc, text in ((["recomend"], "", 2, "no command"), (["recommend"], "{", 3, "not JSON"),
@@ -27,11 +17,6 @@ class Errors(unittest.TestCase):
             result = run(*arguments, input=input)
             self.assertEqual((result.rc, result.stdout), (rc, ""))
             self.assertIn(text, result.stderr)
-
-    def test_more_than_a_hundred(self) -> None:
-        result = run("tune", "choose", input='{"candidates": [' + "null, " * 200 + '1], "costs": [], "current": 1}')
-        self.assertEqual(result.stderr.count("[wrong_type]"), 100)
-        self.assertTrue(result.stderr.endswith("tidegate: there may be more errors: these are reported at once\n"))
 
     def test_garbage(self) -> None:
         """100 MB that are no JSON are refused at their first byte."""
@@ -53,13 +38,8 @@ class Errors(unittest.TestCase):
                        "  fix: free some space\n"))
 
     def test_output_is_replaced_by_an_answer_alone(self) -> None:
-        out = self.folder / "out.json"
-        out.write_text("old")
+        out = self.file("out.json", "old")
         self.assertEqual((run("recommend", "-o", str(out), input="{").rc, out.read_text()), (3, "old"))
         self.assertEqual(run("recommend", "-o", str(out), input=REQUEST).rc, 0)
         self.assertEqual(json.loads(out.read_text())["kind"], "launch_recommendation")
         self.assertEqual(os.listdir(self.folder), ["out.json"])
-
-
-if __name__ == "__main__":
-    unittest.main()

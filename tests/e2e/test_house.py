@@ -19,26 +19,7 @@ ALLOWED = {
     "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "tune", "work"},
 }
 FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in ALLOWED}
-# Members of buffers and waves that keep what they once were in a document, and who may ask for them.
-OWNERS = {
-    # The text of walks of lists of tiles; check warns of no write past a buffer where it cannot tell which tiles run.
-    "active": {"active.cpp", "generate.cpp", "job_checks.cpp"},
-    "hits": {"hits.cpp", "job_checks.cpp"},
-    "image": {"device_images.cpp", "kernel_objects.cpp"},
-    "queue": {"queue_rounds.cpp", "recommend.cpp"},  # the ops of its items, of which some are hot
-}
-MEMBER = re.compile(rf"(\w+|\]|\))(?:\.|->)({'|'.join(OWNERS)})\b")
-REPORTS = {"executed", "hits", "report"}  # have members of these names
-# The files that may name the struct and the function of a kind of wave, next to the two that list kinds, if not KIND.cpp and KIND.hpp.
-KIND_FILES = {
-    "kernel": {"kernel_wave.cpp"},
-    "fill": {"transfer.cpp"},
-    "copy": {"transfer.cpp"},
-    "queue": {"queue.cpp", "queue.hpp", "queue_items.cpp", "draft.cpp"},  # a draft may have a queue
-}
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)
-
-
 # Modules (a source with its header) that still include each other.
 KNOWN_CYCLES = [
     {"engine/kernel_objects", "engine/schedule"},
@@ -48,20 +29,6 @@ KNOWN_CYCLES = [
 ]
 FREE_OF_CYCLES = {"engine", "planning", "policy", "ranks", "tune"}
 REPORT_WRITERS = {"engine/report", "engine/run", "app/run", "app/tune", "tune/measure"}  # the last three: texts of fixes
-
-
-MOST_PARAMETERS = 6
-FUNCTION = re.compile(r"\b(\w+)\(((?:[^(){};]|\([^(){};]*\))*)\)(?= (?:const )?[;{:]| const;|;)")
-
-
-def parameters(text):
-    """Returns the number of commas between parameters, plus one."""
-    depth, count = 0, 1
-    for character in text:
-        depth += (character in "<([{") - (character in ">)]}")
-        count += character == "," and depth == 0
-    return count
-
 
 def modules():
     """Returns what each module includes."""
@@ -96,14 +63,6 @@ class House(unittest.TestCase):
                 with self.subTest(cycle=sorted(cycle)):
                     self.assertTrue(any(cycle <= known for known in KNOWN_CYCLES))
 
-    def test_no_function_of_a_header_has_many_parameters(self):
-        known = {"find_candidates"}
-        for folder in FOLDERS.values():
-            for header in folder.rglob("*.hpp"):
-                for name, text in FUNCTION.findall(re.sub(r"//.*", "", header.read_text())):
-                    with self.subTest(header=header.name, function=name):
-                        self.assertTrue(parameters(text) <= MOST_PARAMETERS or name in known)
-
     def test_only_who_writes_a_report_includes_it(self):
         """What a pass found out is in the pass's own header; the report collects it."""
         includers = {module for module, targets in modules().items() if "engine/report" in targets}
@@ -121,27 +80,6 @@ class House(unittest.TestCase):
                     if target in FOLDERS:  # others are kernels' headers
                         with self.subTest(source=str(source.relative_to(ROOT)), includes=included):
                             self.assertTrue(target == name or target in ALLOWED[name])
-
-    def test_passes_of_the_engine_ask_for_properties(self):
-        """A new kind of work reaches them as properties of buffers and waves (engine/job.hpp)."""
-        found = {kind: set() for kind in OWNERS}
-        for source in sorted((ROOT / "lib/engine").glob("*.[ch]pp")):
-            for owner, kind in MEMBER.findall(source.read_text()):
-                if owner not in REPORTS and source.name != "job.hpp":
-                    found[kind].add(source.name)
-        self.assertEqual(found, OWNERS)
-
-    def test_a_kind_of_wave_has_files_of_its_own(self):
-        """Elsewhere it is a member of WaveSpec and a row of the table of kinds."""
-        kinds = set(re.findall(r"\b(\w+)_wave\b[,}]", (ROOT / "lib/work/resolve_waves.cpp").read_text()))
-        self.assertLessEqual(set(KIND_FILES), kinds)
-        texts = [(source.name, source.read_text()) for folder in FOLDERS.values() for source in folder.rglob("*.[ch]pp")
-                 if source.name not in ("program.hpp", "documents.cpp", "resolve.hpp", "resolve_waves.cpp")]
-        for kind in kinds:
-            names = re.compile(rf"\b({kind.capitalize()}(Item)?Spec|{kind}_wave)\b")
-            with self.subTest(kind=kind):
-                self.assertEqual({name for name, text in texts if names.search(text)},
-                                 KIND_FILES.get(kind, {f"{kind}.cpp"}))
 
     def test_only_the_device_folder_uses_opencl(self):
         """Everything else goes through device::Session, for which tests have a stand-in."""
@@ -164,7 +102,3 @@ class House(unittest.TestCase):
         own, shared = ROOT / "tests/golden", ROOT.parent / "shared/golden"
         if shared.is_dir():
             self.assertEqual({path.name: path.read_bytes() for path in own.iterdir()}, {path.name: path.read_bytes() for path in shared.iterdir()})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,10 +3,7 @@
 Random programs, and what is cut and why, are tested on threads in tests/engine/rank_run_test.cpp.
 """
 
-from __future__ import annotations
-
 import contextlib
-import json
 import os
 import random
 import shutil
@@ -16,8 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import EXAMPLES, PATIENCE, SEED, Document, Result, binary, catches_interrupts, parse, run
-from test_run import FAILING_DRIVER, Programs, environment
+from support import EXAMPLES, FAILING_DRIVER, PATIENCE, SEED, Document, Programs, Result, binary, buffer, catches_interrupts, environment, parse, run
 
 MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root")
 
@@ -57,24 +53,27 @@ class Ranks(Programs):
                 if now - had_children > 4 or now - begin > PATIENCE:
                     started.kill()
 
-    def check(self, result: Result, rc: int) -> None:
+    def check(self, result: Result, rc: int) -> Result:
         self.assertIn(result.rc, (rc, -signal.SIGKILL), result.stderr)
+        return result
 
-    def mpirun(self, ranks: int, *args: str) -> Result:
-        return self.ended(self.start(ranks, binary(), *args))
+    def mpirun(self, ranks: int, *args: str, rc: int = 0) -> Result:
+        return self.check(self.ended(self.start(ranks, binary(), *args)), rc)
 
-    def own_command(self, first: str, *args: str) -> None:
-        """Writes ./own, which runs the program after this line of bash on each rank."""
-        self.file("own", f"#!/bin/bash\n{first}\nexec {binary()} run program.json --set verify-first=no {' '.join(args)}\n").chmod(0o755)
-
-    def only_one_rank_fails(self, rank: int, command: str, why: str) -> None:
-        self.own_command(f'[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && {command}')
-        given = set(self.folder.iterdir())
-        result = self.ended(self.start(3, "./own"))
-        self.check(result, 4)
+    def one_error(self, result: Result) -> str:
+        """All ranks together report one."""
         errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
         self.assertEqual(len(errors), 1, result.stderr)
-        self.assertRegex(errors[0], f"error: rank {rank} of 3: .*{why}")
+        return errors[0]
+
+    def only_one_rank_fails(self, rank: int, command: str, rc: int, why: str) -> None:
+        """On that rank a line of bash comes first."""
+        self.file("own", f'#!/bin/bash\n[ "$OMPI_COMM_WORLD_RANK" = {rank} ] && {command}\nexec {binary()} run ${{PROGRAM:-program.json}} '
+                         "--set verify-first=no\n").chmod(0o755)
+        given = set(self.folder.iterdir())
+        result = self.check(self.ended(self.start(3, "./own")), rc)
+        self.assertEqual(result.stdout, "")
+        self.assertRegex(self.one_error(result), f"error: rank {rank} of 3: .*{why}")
         self.assertEqual(set(self.folder.iterdir()), given)
 
     def example(self, name: str, repeat: int | None = None) -> Document:
@@ -83,51 +82,24 @@ class Ranks(Programs):
         program = parse((self.folder / "program.json").read_text())
         if repeat:
             program["repeat"] = repeat
-        self.file("program.json", json.dumps(program))
+        self.written(program)
         return program
 
-    def outputs(self, program: Document) -> dict[str, bytes]:
-        names = [spec["output"] for spec in program["buffers"].values() if "output" in spec]
-        found = {name: (self.folder / name).read_bytes() for name in names}
-        for name in names:
-            (self.folder / name).unlink()
-        return found
-
-    def alone(self, *args: str) -> Result:
-        return run("run", "program.json", "--strategy", "plain", *args, cwd=self.folder, env=environment())
-
     def test_examples_make_the_same_bytes(self) -> None:
-        for name, repeat, ranks in (("heat", 40, 2), ("life", 20, 3)):
-            program = self.example(name, repeat)
-            self.assertNotIn("ranks", parse(self.alone().stdout))
-            alone = self.outputs(program)
-            verified = name == "heat"  # without --verify rank 0 writes the rows of each rank
+        for name, repeat, ranks, output, row in (("heat", 40, 2, "heat.npy", 240 * 4), ("life", 20, 3, "life.npy", 200)):
             with self.subTest(name=name, ranks=ranks):
-                result = self.mpirun(ranks, "run", "program.json", *(("--verify",) if verified else ()))
-                self.check(result, 0)
-                report = parse(result.stdout)  # of rank 0 alone
-                if verified:
-                    self.assertTrue(report["output_parity"]["equal"])
-                self.assertEqual(len(report["ranks"]["ranks"]), ranks)
-                self.assertEqual(report["strategy_reason"], "several ranks run plain launches")
-                self.assertEqual(self.outputs(program), alone)
+                self.example(name, repeat)
+                alone = run("run", "program.json", "--strategy", "plain", cwd=self.folder, env=environment())
+                self.assertNotIn("ranks", parse(alone.stdout))
+                right = (self.folder / output).read_bytes()
+                (self.folder / output).unlink()
+                verified = name == "heat"  # without --verify rank 0 writes the rows of each rank
+                report = parse(self.mpirun(ranks, "run", "program.json", *(("--verify",) if verified else ())).stdout)  # of rank 0 alone
+                self.assertTrue(not verified or report["output_parity"]["equal"])
+                self.assertEqual((len(report["ranks"]["ranks"]), report["strategy_reason"]), (ranks, "several ranks run plain launches"))
+                self.assertEqual((self.folder / output).read_bytes(), right)
                 # A row over each border, in both directions, and over that of the torus, before all iterations but the first.
-                borders, row = ((ranks - 1, 240 * 4) if verified else (ranks, 200))
-                self.assertEqual(report["ranks"]["bytes_sent"], (repeat - 1) * borders * 2 * row)
-
-    def test_queues_make_the_same_bytes_and_counts(self) -> None:
-        counted = ("items_processed", "items_remaining", "deduped_items", "published_items", "lineage_items", "region_lineage", "queues")
-        program = self.example("queue")
-        report_alone = parse(self.alone().stdout)
-        alone = self.outputs(program)
-        result = self.mpirun(2, "run", "program.json", "--verify")
-        self.check(result, 0)
-        report = parse(result.stdout)
-        self.assertTrue(report["output_parity"]["equal"])
-        self.assertEqual(self.outputs(program), alone)
-        self.assertEqual({key: report.get(key) for key in counted}, {key: report_alone.get(key) for key in counted})
-        self.assertEqual([(wave["runs_on"], wave["reason"]) for wave in report["ranks"]["waves"]],
-                         [("one", "it is a queue, whose items run in any order")])
+                self.assertEqual(report["ranks"]["bytes_sent"], (repeat - 1) * (ranks - verified) * 2 * row)
 
     def test_files_are_read_in_parts(self) -> None:
         rows: list[set[int]] = [set() for _ in range(500)]
@@ -139,27 +111,23 @@ class Ranks(Programs):
         lines = [" ".join(f"{neighbour + 1} {(neighbour * one + neighbour + one) % 6}" for neighbour in sorted(row)) for one, row in enumerate(rows)]
         head = f"500 {sum(map(len, rows)) // 2} 001"
         self.file("rows.graph", "\n".join([head, *lines, ""]))
-        self.file("graph.json", json.dumps({"graph": {"file": "rows.graph", "weights": "f32"}, "algorithm": "sssp", "sources": [7],
-                                            "outputs": {"distances": "values.npy"}}))
+        self.written({"graph": {"file": "rows.graph", "weights": "f32"}, "algorithm": "sssp", "sources": [7],
+                      "outputs": {"distances": "values.npy"}}, "graph.json")
         made = []
         for ranks, args in ((3, ("--verify",)), (2, ("--set", "verify-first=no"))):
-            result = self.mpirun(ranks, "run", "graph.json", *args)
-            self.check(result, 0)
-            report = parse(result.stdout)
+            report = parse(self.mpirun(ranks, "run", "graph.json", *args).stdout)
             made.append(((self.folder / "values.npy").read_bytes(), report["answer"]))
             self.assertEqual(sum(rank["edges"] for rank in report["ranks"]["ranks"]), report["graph"]["edges"])
         self.assertEqual(made[0], made[1])
         self.file("rows.graph", "\n".join([head, *lines[:-1], f"{lines[-1]} 4 1" if "4 " not in lines[-1] else lines[-1][:-4], ""]))
-        result = self.mpirun(3, "run", "graph.json", "--set", "verify-first=no")
-        self.check(result, 3)
+        self.mpirun(3, "run", "graph.json", "--set", "verify-first=no", rc=3)
 
     def test_traces_and_pages_have_the_work_and_the_messages_of_each_rank(self) -> None:
         self.example("heat", 5)
-        self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 40, "height": 4}}}, "algorithm": "bfs", "sources": [0]}))
+        self.written({"graph": {"generate": {"grid": {"width": 40, "height": 4}}}, "algorithm": "bfs", "sources": [0]}, "graph.json")
         for program, work in (("program.json", '"diffuse"'), ("graph.json", "sparse_frontier")):
-            self.check(self.mpirun(2, "run", program, "--trace", "trace.json", "--report", "page.html", "-o", "report.json"), 0)
+            self.mpirun(2, "run", program, "--trace", "trace.json", "--report", "page.html", "-o", "report.json")
             report = parse((self.folder / "report.json").read_text())
-            self.assertEqual([file["what"] for file in report["files_written"]][-2:], ["trace", "page"])
             events = parse((self.folder / "trace.json").read_text())["traceEvents"]
             lanes = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
             self.assertEqual(list(lanes.values()), ["rank 0", "rank 0, sends", "rank 1", "rank 1, sends"])
@@ -180,27 +148,24 @@ class Ranks(Programs):
           while (step == 3u && i >= from && i < end && ((volatile global const uint*)in)[i] != 77u) { }
           out[i] = in[i] % 5u + (i > 0 ? in[i - 1] % 3u : 0u) + (i < 63u ? in[i + 1] % 3u : 0u);
         }""")
-        buffer = {"type": "u32", "shape": [64], "init": {"fill": 1}}
-        for rank, repeat in ((1, 10),):  # others wait for its rows
-            with self.subTest(rank=rank, repeat=repeat):
-                self.file("program.json", json.dumps({
-                    "buffers": {"in": {**buffer, "output": "out.npy"}, "out": buffer}, "ops": {"loops": {"source": "loops.cl"}},
-                    "waves": [{"op": "loops", "global_size": [64], "local_size": [8],
-                               "args": [{"buffer": "in", "rows": 1}, {"buffer": "out", "rows": 0}, {"u32": 0, "iteration": {"add": 1}},
-                                        {"u32": 16 * rank}, {"u32": 16 * rank + 16}]}],
-                    "repeat": repeat, "swap": [["in", "out"]]}))
-                begin = time.monotonic()
-                result = self.mpirun(4, "run", "program.json", "-o", "report.json", "--max-wall-time", "2s", "--set", "verify-first=no")
-                self.check(result, 1)
-                self.assertLess(time.monotonic() - begin, 60)
-                errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
-                self.assertEqual(len(errors), 1, result.stderr)
-                said = f"rank {rank} of 4: the wall time of 2 s is over, and the device has not come back since: a kernel does not return"
-                said += "; before that it had come to wave 0 (loops) of iteration 3"
-                self.assertIn(said, errors[0])
-                report = parse((self.folder / "report.json").read_text())
-                self.assertEqual((report["status"], report["error"]["message"]), ("deadline", said))
-                self.assertFalse((self.folder / "out.npy").exists())
+        # Others wait for its rows.
+        report = self.late("loops", 10, {"u32": 0, "iteration": {"add": 1}}, {"u32": 16}, {"u32": 32})
+        said = "rank 1 of 4: the wall time of 2 s is over, and the device has not come back since: a kernel does not return"
+        self.assertEqual(report["error"]["message"], said + "; before that it had come to wave 0 (loops) of iteration 3")
+
+    def late(self, op: str, repeat: int, *args: Document) -> Document:
+        """The report of a run on four ranks that the wall time ends."""
+        state = buffer(count=64, shape=[64], init={"fill": 1})
+        self.written({"buffers": {"in": {**state, "output": "in.npy"}, "out": state}, "ops": {op: {"source": f"{op}.cl"}},
+                      "waves": [{"op": op, "global_size": [64], "local_size": [8],
+                                 "args": [{"buffer": "in", "rows": 1}, {"buffer": "out", "rows": 0}, *args]}], "repeat": repeat, "swap": [["in", "out"]]})
+        result = self.mpirun(4, "run", "program.json", "-o", "report.json", "--max-wall-time", "2s", "--set", "verify-first=no", rc=1)
+        self.assertIn("the wall time of 2 s is over", self.one_error(result))
+        self.assertEqual(list(self.folder.glob("*.npy")), [])
+        report = parse((self.folder / "report.json").read_text())
+        self.assertEqual((report["status"], report["ranks"]["waves"][0]["runs_on"]), ("deadline", "parts"))
+        self.assertEqual(run("check", str(self.folder / "report.json")).rc, 1)
+        return report
 
     def test_a_rank_whose_launches_take_long_reports_the_wall_time(self) -> None:
         self.file("slow.cl", """kernel void slow(global const uint* in, global uint* out) {
@@ -209,64 +174,35 @@ class Ranks(Programs):
           for (uint k = 0; k < (i >= 32u && i < 48u ? 100000u : 1u); ++k) v = v * 3u + k;
           out[i] = v + (i > 0 ? in[i - 1] % 3u : 0u);
         }""")
-        buffer = {"type": "u32", "shape": [64], "init": {"fill": 1}}
-        for swap in ([["in", "out"]],):
-            with self.subTest(swap=swap):
-                self.file("program.json", json.dumps({
-                    "buffers": {"in": {**buffer, "output": "in.npy"}, "out": {**buffer, "output": "out.npy"}}, "ops": {"slow": {"source": "slow.cl"}},
-                    "waves": [{"op": "slow", "global_size": [64], "local_size": [8],
-                               "args": [{"buffer": "in", "rows": 1}, {"buffer": "out", "rows": 0}]}], "repeat": 10**7, "swap": swap}))
-                (self.folder / "report.json").unlink(missing_ok=True)
-                result = self.mpirun(4, "run", "program.json", "-o", "report.json", "--max-wall-time", "2s")
-                self.check(result, 1)
-                errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
-                self.assertEqual(len(errors), 1, result.stderr)
-                self.assertIn("the wall time of 2 s is over: ", errors[0])
-                self.assertEqual([path.name for path in self.folder.glob("*.npy")], [])
-                report = parse((self.folder / "report.json").read_text())
-                self.assertEqual(report["status"], "deadline")
-                self.assertEqual(report["ranks"]["waves"][0]["runs_on"], "parts")
-                (rank,) = report["ranks"]["ranks"]
-                self.assertLess(rank["waiting_ns"], rank["dispatch_ns"])
-                if rank["rank"] != 0:
-                    self.assertTrue(report["error"]["message"].startswith(f'rank {rank["rank"]} of 4: '))
-                self.assertEqual(run("check", str(self.folder / "report.json")).rc, 1)
+        report = self.late("slow", 10**7)
+        (rank,) = report["ranks"]["ranks"]
+        self.assertLess(rank["waiting_ns"], rank["dispatch_ns"])
+        if rank["rank"] != 0:
+            self.assertTrue(report["error"]["message"].startswith(f'rank {rank["rank"]} of 4: '))
 
     def test_one_rank_with_an_error_ends_all(self) -> None:
         self.example("heat", 10**8)
         self.file("bad.json", '{"buffers": 1}')
-        self.file("own", f'#!/bin/sh\nexec {binary()} run $([ $OMPI_COMM_WORLD_RANK = 2 ] && echo bad || echo program).json\n').chmod(0o755)
-        result = self.ended(self.start(3, "./own"))
-        self.check(result, 3)
-        self.assertEqual(result.stdout, "")
-        self.assertEqual(result.stderr.count("tidegate: "), 1, result.stderr)
-        self.assertIn("error: rank 2 of 3: ", result.stderr)
-        self.assertFalse((self.folder / "heat.npy").exists())
+        self.only_one_rank_fails(2, "PROGRAM=bad.json", 3, "expected an object")
 
     def test_wrong_usage_is_reported_once(self) -> None:
-        result = self.mpirun(3, "run", "program.json", "--nosuch")
-        self.check(result, 2)
-        self.assertEqual(result.stderr.count("tidegate: "), 1, result.stderr)
-        self.assertIn("rank 0 of 3: ", result.stderr)
+        self.assertIn("rank 0 of 3: ", self.one_error(self.mpirun(3, "run", "program.json", "--nosuch", rc=2)))
 
     def test_a_disk_that_is_full_for_rank_0_ends_all(self) -> None:
         """Its files may have 8 MiB."""
         self.file("rows.cl", "kernel void rows(global uint* out) { const uint i = get_global_id(0); out[i] = 3u * i; }")
-        self.file("program.json", json.dumps({
-            "buffers": {"out": {"type": "u32", "shape": [3 << 20], "output": "out.npy"}}, "ops": {"rows": {"source": "rows.cl"}},
-            "waves": [{"op": "rows", "global_size": [3 << 20], "local_size": [256], "args": [{"buffer": "out", "rows": 0}]}]}))
-        self.only_one_rank_fails(0, "ulimit -f 8192", "cannot write out.npy: File too large")
+        self.written({"buffers": {"out": {"type": "u32", "shape": [3 << 20], "output": "out.npy"}}, "ops": {"rows": {"source": "rows.cl"}},
+                      "waves": [{"op": "rows", "global_size": [3 << 20], "local_size": [256], "args": [{"buffer": "out", "rows": 0}]}]})
+        self.only_one_rank_fails(0, "ulimit -f 8192", 4, "cannot write out.npy: File too large")
 
     @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
     def test_a_device_that_one_rank_loses_ends_all(self) -> None:
         self.example("heat", 200)
-        self.only_one_rank_fails(2, f"export OPENCL_LAYERS={FAILING_DRIVER} TIDEGATE_FAILING_CALL=clEnqueueNDRangeKernel:50", "CL_OUT_OF_RESOURCES")
+        self.only_one_rank_fails(2, f"export OPENCL_LAYERS={FAILING_DRIVER} TIDEGATE_FAILING_CALL=clEnqueueNDRangeKernel:50", 4, "CL_OUT_OF_RESOURCES")
 
     def test_a_process_killed_at_a_random_moment_ends_all(self) -> None:
         """A rank, the process that waits for it, or mpirun; TIDEGATE_KILLS=100 kills as many."""
         self.example("heat", 300)
-        self.file("graph.json", json.dumps({"graph": {"generate": {"rmat": {"scale": 12, "edge_factor": 8, "seed": 3}}, "undirected": True},
-                                            "algorithm": "bfs", "sources": [1], "outputs": {"levels": "levels.npy", "parents": "parents.npy"}}))
         given = {path.name for path in self.folder.iterdir()}
 
         def results() -> dict[str, bytes]:
@@ -275,25 +211,22 @@ class Ranks(Programs):
                 (self.folder / name).unlink()
             return found
 
-        def started(program: str) -> subprocess.Popen[bytes]:
-            return self.start(3, binary(), "run", str(self.folder / program), "-o", str(self.folder / "report.json"))
+        def started() -> subprocess.Popen[bytes]:
+            return self.start(3, binary(), "run", str(self.folder / "program.json"), "-o", str(self.folder / "report.json"))
 
-        whole, seconds = {}, {}
-        for program in ("program.json", "graph.json") * 2:  # the second time without compiling
+        for _ in range(2):  # the second time without compiling
             for _ in range(3):  # processes that compile one source with PoCL at once disturb each other now and then
                 begin = time.monotonic()
-                result = self.ended(started(program))
+                result = self.ended(started())
                 if "failed to build the program" not in result.stderr:
                     break
             self.check(result, 0)
-            seconds[program] = time.monotonic() - begin
-            whole[program] = results()
+            seconds, whole = time.monotonic() - begin, results()
         chance = random.Random(SEED)
         for number in range(int(os.environ.get("TIDEGATE_KILLS", "2"))):
-            program = chance.choice(("program.json", "graph.json"))
-            with self.subTest(seed=SEED, number=number, program=program):
-                running = started(program)
-                time.sleep(chance.uniform(0, 0.9 * seconds[program]))
+            with self.subTest(seed=SEED, number=number):
+                running = started()
+                time.sleep(chance.uniform(0, 0.9 * seconds))
                 victim = chance.choice([running.pid, *processes_of(self.folder)])
                 with contextlib.suppress(ProcessLookupError):  # a rank may have ended; mpirun stays a zombie
                     os.kill(victim, signal.SIGKILL)
@@ -309,18 +242,15 @@ class Ranks(Programs):
                 if result.rc > 0:
                     self.assertRegex(result.stderr, "error: |exited on signal 9|non-zero exit code")
                 for name, contents in results().items():
-                    self.assertIn(name, set(whole[program]))
-                    if name != "report.json":
-                        self.assertEqual(contents, whole[program][name])
+                    self.assertTrue(name == "report.json" or contents == whole[name], name)
 
     def test_what_does_not_work_is_refused_by_name(self) -> None:
         self.example("heat")
         given = set(self.folder.iterdir())
-        self.assertIn("--compare does not work on several ranks yet", self.mpirun(2, "run", "program.json", "--compare", "3").stderr)
+        self.assertIn("--compare does not work on several ranks yet", self.mpirun(2, "run", "program.json", "--compare", "3", rc=2).stderr)
         self.assertEqual(set(self.folder.iterdir()), given)
         self.example("blur")
-        result = self.mpirun(2, "run", "program.json")
-        self.check(result, 3)
+        result = self.mpirun(2, "run", "program.json", rc=3)
         self.assertIn('the image "photo" cannot run on several ranks yet', result.stderr)
 
     def test_an_interrupt_ends_all(self) -> None:
@@ -342,8 +272,7 @@ class Ranks(Programs):
     def test_without_the_module_the_error_says_how_to_build_it(self) -> None:
         self.example("heat")
         shutil.copy(binary(), self.folder / "tidegate")
-        result = self.ended(self.start(2, "./tidegate", "run", "program.json"))
-        self.check(result, 4)
+        result = self.check(self.ended(self.start(2, "./tidegate", "run", "program.json")), 4)
         self.assertIn(f"the module for MPI is missing: there is neither {self.folder.parent}/", result.stderr)
         self.assertIn(f"/libtidegate_mpi.so nor {self.folder}/libtidegate_mpi.so", result.stderr)
         self.assertIn("-DTIDEGATE_MPI=ON", result.stderr)
@@ -353,35 +282,33 @@ class Ranks(Programs):
         self.example("heat", 2)
         given = set(self.folder.iterdir())
         shutil.copy(binary(), self.folder / "tidegate")
+
+        def alone(program: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+            return subprocess.run([program, "run", "program.json", "--strategy", "plain", "-q"], cwd=self.folder, capture_output=True, text=True,
+                                  env={**os.environ, **environment(), **variables}, timeout=PATIENCE, check=False)
+
         for program in ("./tidegate", binary()):
             for variables in ({"PMI_RANK": "0", "PMI_SIZE": "2"}, {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"}, {"PMIX_RANK": "1"}):
                 with self.subTest(program=program, variables=variables):
-                    result = subprocess.run([program, "run", "program.json"], cwd=self.folder, env={**os.environ, **environment(), **variables},
-                                            capture_output=True, text=True, timeout=PATIENCE, check=False)
+                    result = alone(program, variables)
                     self.assertEqual(result.returncode, 4, result.stderr)
                     self.assertRegex(result.stderr, "module for MPI is missing" if program == "./tidegate" else "and MPI knows of 1")
         self.assertEqual(set(self.folder.iterdir()), given | {self.folder / "tidegate"})
         shell = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "8", "SLURM_PROCID": "0"}  # of salloc, and the script of sbatch
-        result = subprocess.run([binary(), "run", "program.json", "--strategy", "plain", "-q"], cwd=self.folder,
-                                env={**os.environ, **environment(), **shell}, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        result = alone(binary(), shell)
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_drivers_that_mpirun_has_replaced_are_named(self) -> None:
         self.example("heat", 2)
         begin = ("env", "OCL_ICD_FILENAMES=libother.so", *MPIRUN, "-n", "2", "env", "OCL_ICD_FILENAMES=libpocl.so.2")
         ran = subprocess.run([*begin, binary(), "run", "program.json"], cwd=self.folder, env={**os.environ, **environment()},
-                             capture_output=True, text=True, timeout=60)
+                             capture_output=True, text=True, timeout=PATIENCE, check=True)
         warning = parse(ran.stdout)["warnings"][-1]
         self.assertEqual(warning["message"], "mpirun has replaced OCL_ICD_FILENAMES=libother.so, so its devices are missing")
         self.assertIn("mpirun -n 2 env OCL_ICD_FILENAMES=libother.so tidegate run", warning["fix"])
 
     def test_devices_lists_each_rank_once(self) -> None:
-        result = self.mpirun(3, "devices")
-        self.check(result, 0)
-        ranks = parse(result.stdout)["ranks"]
+        ranks = parse(self.mpirun(3, "devices").stdout)["ranks"]
         self.assertEqual([rank["rank"] for rank in ranks], [0, 1, 2])
         listed = self.mpirun(2, "devices", "--device", "cpu,cpu")
         self.assertEqual(len({rank["index"] for rank in parse(listed.stdout)["ranks"]}), 1)
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,8 +4,6 @@ A fenced block `console` holds commands after "$ ", each with its output, or wit
 for any text, and a time for any time. A block `c` begins with the name of its file; the name of a block `json` stands just before it,
 or the block is a fragment. Blocks `sh` install and build: scripts and other tests run their commands.
 """
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -14,8 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import EXAMPLES, PATIENCE, REPOSITORY, binary, tracked
-from test_run import environment
+from support import EXAMPLES, PATIENCE, REPOSITORY, binary, environment
 
 GUIDES = {name: (REPOSITORY / name).read_text()
           for name in ("README.md", "examples/README.md", "examples/graphs/README.md", "schemas/README.md", "lib/README.md")}
@@ -103,23 +100,6 @@ class Readme(unittest.TestCase):
         lines = [line.split("  #")[0].strip() for language, text in blocks(README) if language == "sh" for line in text.splitlines()]
         self.assertEqual(lines, ELSEWHERE)
 
-    def test_commands_are_all_there(self) -> None:
-        help_text = subprocess.run([binary(), "--help"], capture_output=True, text=True, check=True).stdout
-        for command in re.findall(r"(?m)^  ([a-z]+) +[A-Z]", help_text):
-            self.assertIn(f"| `tidegate {command}", README)
-
-    def test_every_folder_has_a_line(self) -> None:
-        project = {Path(file).parts[0] for file in tracked(".") if "/" in file}
-        _, _, section = README.partition("## Contributing")
-        folders = [name for name in project if not name.startswith(".") and name != "lib"]
-        table = (REPOSITORY / "lib/README.md").read_text()
-        libraries = [path.name for path in (REPOSITORY / "lib").iterdir() if path.is_dir()]
-        self.assertGreater(min(len(folders), len(libraries)), 4)
-        for folder in folders:
-            self.assertIn(f"`{folder}/`", section + table.replace("../", ""))
-        for folder in libraries:
-            self.assertRegex(table, rf"(?m)^\| `{folder}/` \|")
-
     def test_links_lead_somewhere(self) -> None:
         for name, text in GUIDES.items():
             links = re.findall(r"\]\(([^)]+)\)", text)
@@ -139,6 +119,3 @@ class Readme(unittest.TestCase):
         for file in files:
             if "/" in file:
                 self.assertTrue((REPOSITORY / "lib" / file).exists() or (REPOSITORY / file).exists(), file)
-
-if __name__ == "__main__":
-    unittest.main()

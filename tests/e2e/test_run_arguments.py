@@ -3,14 +3,10 @@
 One program has them all, in both strategies and modes; what it leaves is worked out by hand.
 """
 
-from __future__ import annotations
-
 import itertools
-import unittest
 from typing import Any
 
-from support import unplaced
-from test_run import IOTA, Programs, buffer, program, wave
+from support import IOTA, Programs, buffer, program, unplaced, wave
 
 KERNELS = """
 enum shape { ROUND, SQUARE = 5, FLAT };
@@ -46,15 +42,11 @@ def arguments_program() -> dict[str, Any]:
              wave("halves_of", "u", {"bytes": "01000200"}),
              wave("maybe", "u", "a", {"null": True}), wave("maybe", "u", {"null": True}, "a"),
              wave("wide", {"buffer": "a", "reinterpret": True}, "u")]
-    document = program(buffers, *waves)
-    document["ops"] = {name: {"source": "arguments.cl"} for name in document["ops"]}
-    return document
+    return program(buffers, *waves)
 
 
 class Arguments(Programs):
-    def setUp(self) -> None:
-        super().setUp()
-        self.file("arguments.cl", KERNELS)
+    sources = {"ops.cl": KERNELS}
 
     def test_every_way(self) -> None:
         first = [3, 1.5, -2, 4, -9, 6, 2.0**31, 5]
@@ -65,16 +57,6 @@ class Arguments(Programs):
                              [0.5 + a + b if a < 2**31 else 2.0**31 for a, b in zip(first, second)])
             self.assertEqual(self.output("u.npy", "i32"),
                              [i + (1 * 100 + 2) + (i + 7) + (1000 + 0) + i for i in range(8)])
-
-    def test_warning(self) -> None:
-        """Other elements than the buffer has are told, unless they are meant or differ in sign alone."""
-        document = arguments_program()
-        del document["waves"][5]["args"][0]["reinterpret"]
-        report = self.report_of(document, "--dry-run", warnings=1)
-        self.assertEqual(report["warnings"],
-                         [{"message": 'wave 5 (wide) takes "a", a buffer of u32, for one of u64',
-                           "fix": 'give another buffer, or say "reinterpret": true where it is meant',
-                           "pointer": "/waves/5/args/0"}])
 
     def test_layout_that_the_compiler_denies(self) -> None:
         """Bytes of a type whose layout is not known are checked by the compiler, whichever way the program is launched."""
@@ -88,7 +70,3 @@ class Arguments(Programs):
                        "[argument_mismatch]\n"
                        "  at: /waves/2/args/1\n"
                        '  fix: give {"bytes": …}, as many as sizeof says there, padding included\n'))
-
-
-if __name__ == "__main__":
-    unittest.main()

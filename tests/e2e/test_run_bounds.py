@@ -1,11 +1,8 @@
 """tidegate run --check bounds: which wave writes outside a buffer, on which side, how far and how much."""
 
-from __future__ import annotations
 
-import unittest
-
-from support import Document, parse
-from test_run import Programs
+from support import Document, Programs, buffer, parse, wave
+from support import program as program_of
 
 OPS = """kernel void shifted(global int* a, int by) {
   int i = get_global_id(0);
@@ -16,20 +13,14 @@ COUNT = 64
 
 
 def program(by: int, repeat: int = 1) -> Document:
-    return {"buffers": {"a": {"type": "i32", "count": COUNT, "init": {"fill": 0}, "output": "a.npy"},
-                        "b": {"type": "i32", "count": COUNT, "init": {"fill": 0}, "output": "b.npy"}},
-            "ops": {"shifted": {"source": "ops.cl"}},
-            "waves": [{"name": "first", "op": "shifted", "global_size": [COUNT], "local_size": [8],
-                       "args": [{"buffer": "a"}, {"i32": 0}]},
-                      {"name": "second", "op": "shifted", "global_size": [COUNT], "local_size": [8],
-                       "args": [{"buffer": "b"}, {"i32": by}]}],
-            "repeat": repeat}
+    zeros = {"init": {"fill": 0}}
+    return program_of({name: buffer("i32", COUNT, **zeros, output=f"{name}.npy") for name in "ab"},
+                      wave("shifted", "a", {"i32": 0}, size=COUNT, local=8, name="first"),
+                      wave("shifted", "b", {"i32": by}, size=COUNT, local=8, name="second"), repeat=repeat)
 
 
 class Bounds(Programs):
-    def setUp(self) -> None:
-        super().setUp()
-        self.file("ops.cl", OPS)
+    sources = {"ops.cl": OPS}
 
     def checked(self, document: Document, rc: int, *args: str) -> tuple[Document, str]:
         result = self.run_document(document, "--check", "bounds", *args)
@@ -48,7 +39,6 @@ class Bounds(Programs):
         for by, side, distance, changed, text in (
                 (1, "after", 0, 4, 'past the end of "b" (first byte at offset 256, {} bytes changed)'),
                 (512, "after", 1792, 256, 'past the end of "b" (first byte at offset 2048, {} bytes changed)'),
-                (500_000, "after", 1_999_744, 256, 'past the end of "b" (first byte at offset 2000000, {} bytes changed)'),
                 (-3, "before", 1, 12, 'before the start of "b" (last byte at offset -1, {} bytes changed)')):
             with self.subTest(by=by):
                 report, told = self.checked(program(by), 1)
@@ -74,16 +64,3 @@ class Bounds(Programs):
         result = self.run_document(program(0x7fffffff // 64))
         self.assertEqual(result.rc, 4, result.stderr)
         self.assertIn("a kernel may have written past the end of a buffer: --check bounds", result.stderr)
-
-    def test_a_crash_before_any_kernel_does_not(self) -> None:
-        """PoCL 3.1 aborts when POCL_CACHE_DIR is set and empty."""
-        self.file("ops.cl", OPS)
-        result = self.run_document(program(0), env={"POCL_CACHE_DIR": ""})
-        if result.rc == 0:
-            self.skipTest("this PoCL does not crash")
-        self.assertEqual(result.rc, 4, result.stderr)
-        self.assertIn("[driver_crash]\n  fix: see what it prints", result.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

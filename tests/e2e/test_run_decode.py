@@ -1,41 +1,13 @@
-"""The language model of examples/programs/decode against a reference in numpy, with made-up weights and with those of a file."""
+"""The language model of examples/programs/decode against a reference in numpy, with made-up weights."""
 
-from __future__ import annotations
-
-import importlib.machinery
-import importlib.util
-import json
-import shutil
-import struct
-import sys
-import tempfile
-import unittest
-from pathlib import Path
+import runpy
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from support import Document, run
+from support import EXAMPLES, REPOSITORY, Programs, run
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "examples" / "programs" / "decode"
-
-
-def generator() -> Any:
-    """scripts/bench/decode as a module."""
-    loader = importlib.machinery.SourceFileLoader("decode_generator", str(ROOT / "scripts" / "bench" / "decode"))
-    spec = importlib.util.spec_from_loader("decode_generator", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["decode_generator"] = module
-    keep, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        loader.exec_module(module)
-    finally:
-        sys.dont_write_bytecode = keep
-    return module
-
-
-DECODE = generator()
+DECODE = SimpleNamespace(**runpy.run_path(str(REPOSITORY / "scripts" / "bench" / "decode"), run_name="decode"))
 SHAPE = DECODE.SMALL
 Words = Any  # an array of bf16 as u16
 
@@ -52,10 +24,10 @@ def made_up(count: int, seed: int, center: float, spread: float) -> Words:
     return ((value.view(np.uint32) + np.uint32(0x8000)) >> np.uint32(16)).astype(np.uint16)
 
 
-def weights(first_seed: int = 0) -> dict[str, Words]:
+def weights() -> dict[str, Words]:
     def of(number: int, name: str, elements: int) -> Words:
         center, spread = (1.0, 0.1) if "norm" in name else (0.0, 2 * (3 / SHAPE.hidden) ** 0.5)
-        return made_up(elements, first_seed + number, center, spread)
+        return made_up(elements, number, center, spread)
 
     return {name: of(number, name, elements) for number, (name, (_, elements)) in enumerate(SHAPE.weights().items())}
 
@@ -104,45 +76,14 @@ def decoded(words: dict[str, Words], prompt: list[int], count: int) -> list[int]
     return tokens
 
 
-def safetensors(words: dict[str, Words]) -> bytes:
-    header: Document = {"__metadata__": {"format": "pt"}}
-    data = b""
-    for name, (tensor, _) in SHAPE.weights().items():
-        values = words[name].tobytes()
-        header[tensor] = {"dtype": "BF16", "shape": [len(words[name])], "data_offsets": [len(data), len(data) + len(values)]}
-        data += values
-    text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + data
-
-
-class Decode(unittest.TestCase):
-    def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def tokens(self, *args: str) -> list[int]:
-        result = run("run", str(self.folder / "program.json"), "--set", "verify-first=no", *args)
-        self.assertEqual(result.rc, 0, result.stderr)
-        return [int(token) for token in np.load(self.folder / "tokens.npy")]
-
-    def write(self, document: Document, prompt: list[int]) -> None:
-        DECODE.write(self.folder, document, prompt)
-
+class Decode(Programs):
     def test_the_example(self) -> None:
         document = DECODE.program(SHAPE, 16, [1], None)
-        self.assertEqual((EXAMPLE / "program.json").read_text(), DECODE.text_of(document), "scripts/bench/decode examples/programs/decode --small")
-        self.write(document, [1])
-        expected = decoded(weights(), [1], 16)
-        self.assertGreater(len(set(expected)), 10)
-        self.assertEqual(self.tokens("--strategy", "barrier", "--workers", "1"), expected)
-
-    def test_weights_of_a_file_and_a_prompt(self) -> None:
-        words = weights(100)
-        prompt = [5, 1999, 77]
-        (self.folder / "model.safetensors").write_bytes(safetensors(words))
-        self.write(DECODE.program(SHAPE, 6, prompt, "model.safetensors"), prompt)
-        self.assertEqual(self.tokens("--strategy", "launch"), decoded(words, prompt, 6))
-        self.assertEqual(run("check", str(self.folder / "program.json")).rc, 0)
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertEqual((EXAMPLES / "programs" / "decode" / "program.json").read_text(), DECODE.text_of(document),
+                         "scripts/bench/decode examples/programs/decode --small")
+        DECODE.write(self.folder, document, [1])
+        right = decoded(weights(), [1], 16)
+        self.assertGreater(len(set(right)), 10)
+        result = run("run", str(self.folder / "program.json"), "--set", "verify-first=no", "--strategy", "barrier", "--workers", "1")
+        self.assertEqual(result.rc, 0, result.stderr)
+        self.assertEqual(np.load(self.folder / "tokens.npy").tolist(), right)

@@ -5,16 +5,14 @@ it was; and what it keeps for later runs is never the worse for it. tests/engine
 here the first calls of each function of OpenCL do.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import tempfile
 import unittest
 from pathlib import Path
 
-from test_run import FAILING_DRIVER, pocl_cache
-from test_run_safety import OLD, Safety, program
+from support import FAILING_DRIVER, Result, pocl_cache
+from test_run_safety import Safety, program
 
 OPTIONS = ("--strategy", "barrier", "--workers", "1", "--verify", "--errors", "json")
 REPEAT = 3
@@ -36,12 +34,14 @@ class FailingDriver(Safety):
         if not self.attempt("clCreateContext:1", self.cache):
             self.skipTest("the OpenCL loader takes no layers")
 
+    def run_failing(self, call: str, cache: Path, **env: str) -> Result:
+        self.restore()
+        return self.run_document(program(REPEAT), *OPTIONS, env={
+            "OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache), "POCL_CACHE_DIR": pocl_cache(), **env})
+
     def attempt(self, call: str, cache: Path) -> bool:
         """Runs with that call failing; whether it came at all."""
-        for name in ("x.npy", "y.npy"):
-            self.file(name, OLD)
-        result = self.run_document(program(REPEAT), *OPTIONS, env={
-            "OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache), "POCL_CACHE_DIR": pocl_cache()})
+        result = self.run_failing(call, cache)
         self.assert_no_process()
         if result.rc == 0:
             self.assert_right(REPEAT)
@@ -71,9 +71,7 @@ class FailingDriver(Safety):
 
     def test_a_driver_that_exits(self) -> None:
         """As LLVM does when it cannot write its output: what it printed is in the error."""
-        result = self.run_document(program(REPEAT), *OPTIONS, env={
-            "OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": "clBuildProgram:1", "TIDEGATE_FAILING_SIGNAL": "0",
-            "XDG_CACHE_HOME": str(self.cache), "POCL_CACHE_DIR": pocl_cache()})
+        result = self.run_failing("clBuildProgram:1", self.cache, TIDEGATE_FAILING_SIGNAL="0")
         error = json.loads(result.stderr.splitlines()[-1])
         self.assertEqual((result.rc, error["code"]), (4, "driver_crash"), error)
         self.assertIn("an OpenCL driver has ended the process (exit code 1)", error["message"])
@@ -83,12 +81,8 @@ class FailingDriver(Safety):
     def test_a_signal_that_no_handler_saw(self) -> None:
         """LLVM's handler is away for a moment when a second signal comes, and ours with it."""
         self.assertFalse(self.attempt("none:1", self.cache))
-        for name in ("x.npy", "y.npy"):
-            self.file(name, OLD)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            result = self.run_document(program(REPEAT), *OPTIONS, env={
-                "OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": "clFinish:1", "TIDEGATE_FAILING_SIGNAL": str(int(number)),
-                "XDG_CACHE_HOME": str(self.cache), "POCL_CACHE_DIR": pocl_cache()})
+            result = self.run_failing("clFinish:1", self.cache, TIDEGATE_FAILING_SIGNAL=str(int(number)))
             self.assertEqual((result.rc, json.loads(result.stderr.splitlines()[-1])), (130, {
                 "code": "interrupted", "message": "interrupted", "fix": "run it again; a file that was not complete is removed"}))
             self.assert_withheld()
@@ -101,8 +95,7 @@ class FailingDriver(Safety):
             self.assertGreater(tried[function], 0, tried)
         # Nothing that was kept meanwhile keeps a later run from its strategy.
         self.assertFalse(self.attempt("none:1", self.cache))
-        report = self.run_document(program(REPEAT), *OPTIONS, env={"XDG_CACHE_HOME": str(self.cache),
-                                                                              "POCL_CACHE_DIR": pocl_cache()})
+        report = self.run_failing("none:1", self.cache)
         self.assertEqual((report.rc, json.loads(report.stdout)["strategy"]), (0, "barrier"))
 
     def test_from_nothing(self) -> None:
@@ -111,6 +104,3 @@ class FailingDriver(Safety):
 
 
 del Safety  # its own tests are elsewhere
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,24 +4,18 @@ none changes; --verify is never used. Then laws that do not hold, and errors wit
 A kernel takes a driver seconds to compile: by default each algorithm has one, a single one two, and from TIDEGATE_RANDOM_GRAPHS=1000 on all.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random
-import struct
-import tempfile
 import unittest
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from support import Document, run
-from test_run_random_graphs import COUNT, EVERY_KERNEL, SEED, TOPOLOGIES, draw_graph, f32
+from support import Document, Programs, npy, run
+from test_run_random_graphs import COUNT, EVERY_KERNEL, SEED, TOPOLOGIES, draw_graph, f32, run_graph
 
 MOST = 2**32 - 1
-LETTERS = {"u32": "I", "i32": "i", "f32": "f", "u64": "Q"}
 
 
 class Own(NamedTuple):
@@ -113,31 +107,20 @@ def flaw_of(number: int) -> str | None:
     if draw.random() < 0.7:
         options += ["--set", "tuning.force-topology=" + draw.choice([t for t in TOPOLOGIES if own.merge != "add" or t != "fused_dense"])]
     options += ["--set", "tuning.alone-up-to=" + draw.choice(["0", "1", "10", "300", "5000"])]
-    letter = LETTERS[own.value]
-    with tempfile.TemporaryDirectory(prefix="tidegate-own-") as at:
-        folder = Path(at)
-        (folder / "graph.mtx").write_text(graph.text())
-        (folder / "own.cl").write_text(own.source)
-        if own.array:
-            first = [draw.choice([0, 0, 0, 1 << draw.randrange(32)]) for _ in first]
-            algorithm["initial"] = "first.npy"
-            header = f"{{'descr': '<u4', 'fortran_order': False, 'shape': ({len(first)},), }}".ljust(117) + "\n"
-            (folder / "first.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
-                                               + struct.pack(f"<{len(first)}I", *first))
-        program: Document = {"graph": {"file": "graph.mtx", "undirected": graph.undirected}, "algorithm": algorithm, "sources": sources,
-                             "outputs": {"values": "values.bin"},
-                             "policy": {"switch_rule": draw.choice(["density", "edges"]), "hot_window_threshold": draw.choice([0, 2]),
-                                        "fusion_edge_threshold": draw.choice([1, 100_000])}}
-        if own.weights != "none":
-            program["graph"]["weights"] = own.weights
-        (folder / "program.json").write_text(json.dumps(program))
-        # Where a kernel lies is part of what is compiled: from here it is the same for all cases.
-        done = run("run", "program.json", *options, "--set", "verify-first=no", "-o", "report.json", cwd=folder)
-        if done.rc != 0:
-            return f"case {number}, {name} {options}: exit code {done.rc}: {done.stderr}"
-        data = (folder / "values.bin").read_bytes()
-        report = json.loads((folder / "report.json").read_text())
-    found = list(struct.unpack(f"<{graph.vertices}{letter}", data))
+    program: Document = {"graph": {"file": "graph.mtx", "undirected": graph.undirected}, "algorithm": algorithm, "sources": sources,
+                         "outputs": {"values": "values.bin"},
+                         "policy": {"switch_rule": draw.choice(["density", "edges"]), "hot_window_threshold": draw.choice([0, 2]),
+                                    "fusion_edge_threshold": draw.choice([1, 100_000])}}
+    if own.weights != "none":
+        program["graph"]["weights"] = own.weights
+    if own.array:
+        first = [draw.choice([0, 0, 0, 1 << draw.randrange(32)]) for _ in first]
+        algorithm["initial"] = "first.npy"
+    answer = run_graph(graph, program, [*options, "--set", "verify-first=no"], own.value,
+                       **{"own.cl": own.source, "first.npy": npy("u32", first) if own.array else b""})
+    if answer.rc != 0:
+        return f"case {number}, {name} {options}: exit code {answer.rc}: {answer.errors}"
+    (found,), report = answer.results, answer.report
     right = values_of(own, rows, sources, first)
     if found != right:
         v = next(v for v, (a, b) in enumerate(zip(found, right)) if a != b)
@@ -155,52 +138,33 @@ class RandomGraphs(unittest.TestCase):
                 self.assertIsNone(flaw)
 
 
-class Errors(unittest.TestCase):
+class Errors(Programs):
     """What breaks a law is found, before the run or after it, and never a result without a word."""
 
-    def refused(self, source: str, *options: str, merge: str = "min", value: str = "u32", edges: str = "0 1 3\n1 2 4\n0 2 5\n2 0 1\n",
-                **program: Any) -> tuple[str, str, int | None]:
-        with tempfile.TemporaryDirectory(prefix="tidegate-own-") as at:
-            folder = Path(at)
-            (folder / "graph.el").write_text(edges)
-            (folder / "own.cl").write_text(source)
-            (folder / "program.json").write_text(json.dumps({
-                "graph": {"file": "graph.el"}, "algorithm": {"source": "own.cl", "value": value, "merge": merge}, "sources": [0],
-                "outputs": {"values": "values.npy"}, **program}))
-            done = run("run", str(folder / "program.json"), *options, "--errors", "json", "-q")
-            self.assertNotEqual(done.rc, 0)
-            self.assertFalse((folder / "values.npy").exists())
-            error = json.loads(done.stderr.splitlines()[-1])
-            return error["code"], error["message"], error.get("line")
+    def refused(self, source: str, code: str, message: str, merge: str = "min", edges: str = "0 1 3\n1 2 4\n0 2 5\n2 0 1\n") -> None:
+        self.file("graph.el", edges)
+        self.file("own.cl", source)
+        done = run("run", self.written({"graph": {"file": "graph.el"}, "algorithm": {"source": "own.cl", "value": "u32", "merge": merge},
+                                        "sources": [0], "outputs": {"values": "values.npy"}}), "--errors", "json", "-q")
+        error = json.loads(done.stderr.splitlines()[-1])
+        self.assertEqual(error["code"], code)
+        self.assertRegex(error["message"], message)
+        self.assertFalse((self.folder / "values.npy").exists())
 
-    def test_a_function_that_is_not_monotone_is_refused_with_the_values(self) -> None:
-        code, message, line = self.refused("uint at_source(uint v, uint i) { return 8; }\n"
-                                           "uint along(uint a, uint w) { return a ^ 5; }\n")
-        self.assertEqual((code, line), ("kernel_source", 2))
-        self.assertRegex(message, r"^along is not monotone: the better of \d+ and \d+ leads to \d+ over the weight \d, and \d+ to \d+, ")
-
-    def test_a_merge_that_depends_on_the_order_is_refused(self) -> None:
-        code, message, _ = self.refused("uint at_source(uint v, uint i) { return 8; }\nuint along(uint a, uint w) { return a + w; }\n"
-                                        "uint unreached(void) { return 0; }\nuint merge(uint a, uint b) { return a + b; }\n",
-                                        merge="source")
-        self.assertEqual((code, message.split(":")[0]), ("kernel_source", "merge is not idempotent"))
-
-    def test_a_vertex_that_would_stop_to_fire_is_refused(self) -> None:
-        code, message, _ = self.refused("uint at_source(uint v, uint i) { return 3; }\nbool fires(uint a) { return a % 2 == 1; }\n"
-                                        "uint along(uint w) { return 1; }\n", merge="add")
-        self.assertEqual(code, "kernel_source")
-        self.assertRegex(message, r"^a vertex that fires at \d+ does not at \d+, ")
+    def test_laws_that_trials_break(self) -> None:
+        self.refused("uint at_source(uint v, uint i) { return 8; }\nuint along(uint a, uint w) { return a ^ 5; }\n", "kernel_source",
+                     r"^along is not monotone: the better of \d+ and \d+ leads to \d+ over the weight \d, and \d+ to \d+, ")
+        self.refused("uint at_source(uint v, uint i) { return 8; }\nuint along(uint a, uint w) { return a + w; }\n"
+                     "uint unreached(void) { return 0; }\nuint merge(uint a, uint b) { return a + b; }\n", "kernel_source",
+                     "^merge is not idempotent:", merge="source")
+        self.refused("uint at_source(uint v, uint i) { return 3; }\nbool fires(uint a) { return a % 2 == 1; }\n"
+                     "uint along(uint w) { return 1; }\n", "kernel_source", r"^a vertex that fires at \d+ does not at \d+, ", merge="add")
 
     def test_a_law_that_no_trial_breaks_is_found_by_the_result(self) -> None:
         # Trials walk 31 edges at most. Vertex 100 first has 990 along 40 edges, which leads to 100, and then 70, which leads to 200.
         routes = [[0, *range(1, 40), 100], [0, *range(40, 99), 100]]
         weights = [[951] + [1] * 39, [1] * 59 + [11]]
         edges = "".join(f"{u} {v} {w}\n" for route, row in zip(routes, weights) for u, v, w in zip(route, route[1:], row))
-        code, message, _ = self.refused("uint at_source(uint v, uint i) { return 0; }\n"
-                                        "uint along(uint a, uint w) { return a == 70 ? 200 : a == 990 ? 100 : a + w; }\n",
-                                        edges=edges + "100 101 1\n")
-        self.assertEqual((code, message), ("outputs_differ", "fix_point: the value of vertex 101 is 100, and from its first value and "
-                                                             "along its edges it is 200"))
-
-if __name__ == "__main__":
-    unittest.main()
+        self.refused("uint at_source(uint v, uint i) { return 0; }\nuint along(uint a, uint w) { return a == 70 ? 200 : a == 990 ? 100 : a + w; }\n",
+                     "outputs_differ", "^fix_point: the value of vertex 101 is 100, and from its first value and along its edges it is 200$",
+                     edges=edges + "100 101 1\n")

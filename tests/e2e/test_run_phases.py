@@ -2,14 +2,10 @@
 iteration, in both strategies and modes, beside an evaluation in Python.
 """
 
-from __future__ import annotations
-
 import itertools
-import unittest
 from typing import Any
 
-from support import Document, run
-from test_run import Programs, buffer, wave
+from support import IOTA, Document, Programs, buffer, wave
 
 KERNELS = """
 kernel void add(global uint* a, uint by) { a[get_global_id(0)] += by; }
@@ -45,7 +41,7 @@ def phases_program(repeat: int | None) -> Document:
         add("passing", 40, iteration={"add": 9}, phase="before"),
         {"fill": {"buffer": "counter", "value": -3}, "phase": "before"},
     ]
-    buffers = {"x": buffer(count=N, init={"iota": {}}, output="x.npy"),
+    buffers = {"x": buffer(count=N, init=IOTA, output="x.npy"),
                "y": buffer(count=N, init={"iota": {"step": 5}}, output="y.npy"),
                "passing": buffer(count=N), "kept": buffer(count=N, output="kept.npy"),
                "bytes": buffer("u8", 29, init={"fill": 1}, output="bytes.npy"),
@@ -70,9 +66,7 @@ def evaluated(iterations: int) -> dict[str, list[int]]:
 
 
 class Small(Programs):
-    def setUp(self) -> None:
-        super().setUp()
-        self.file("phases.cl", KERNELS)
+    sources = {"phases.cl": KERNELS}
 
 
 class Phases(Small):
@@ -103,6 +97,3 @@ class Phases(Small):
         report = self.checked(phases_program(5), 5, "--strategy", "barrier", "--set", "tuning.mode=interpreter", "--workers", "1",
                               "--set", "tuning.slice=1")
         self.assertGreater(len(report["slices_ns"]), 1)
-
-if __name__ == "__main__":
-    unittest.main()

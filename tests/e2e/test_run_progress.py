@@ -1,13 +1,10 @@
 """What a run tells while it runs: nothing where nobody looks, a line on a terminal, lines with --verbose."""
-from __future__ import annotations
-
-import json
 import re
 import tempfile
-import unittest
 
+from support import buffer, environment, no_ordering, program, wave
 from test_options import on_a_terminal
-from test_run import CHAIN, Small, buffer, environment, no_ordering, program, wave
+from test_run import CHAIN, Small
 
 LAUNCH = ("--strategy", "launch", "--set", "tuning.mode=interpreter")
 # Ends at the wall time, however fast the machine is.
@@ -48,8 +45,8 @@ class Progress(Small):
         self.assertIn("error: ", self.run_document({**UNORDERED, "swap": [["a", "z"]]}, "-q", *LAUNCH).stderr)
 
     def on_terminal(self, *args: str, wall_time: str = "3s", **variables: str) -> str:
-        path = self.file("program.json", json.dumps(ENDLESS))
-        return on_a_terminal("run", str(path), *LAUNCH, "--max-wall-time", wall_time, "-o", str(self.folder / "report.json"),
+        path = self.written(ENDLESS)
+        return on_a_terminal("run", path, *LAUNCH, "--max-wall-time", wall_time, "-o", str(self.folder / "report.json"),
                              *args, **environment(), **variables)
 
     def test_on_a_terminal(self) -> None:
@@ -67,7 +64,3 @@ class Progress(Small):
             text = self.on_terminal(*args, wall_time="1500ms", **variables)
             self.assertNotIn("running the waves,", text)
             self.assertIn("[wall_time_exceeded]", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,18 +2,12 @@
 identical items, priorities and requeues, rings that are exactly long enough or full.
 """
 
-from __future__ import annotations
-
 import json
 import random
-import shutil
-import struct
-import unittest
 from collections import deque
 from typing import Any
 
-from support import EXAMPLES, Document, parse, run, unplaced
-from test_run import Programs, buffer, environment, wave
+from support import Document, Programs, buffer, parse, raw, run, unplaced
 from test_run_queues import queue_op, queue_program
 
 # A random tree: what an item makes is a function of its param.
@@ -105,13 +99,9 @@ class Serial:
             self.executed += 1
 
 
-class Publishing(Programs):
-    def setUp(self) -> None:
-        super().setUp()
-        self.file("queue.cl", OPS)
+class Random(Programs):
+    sources = {"queue.cl": OPS}
 
-
-class Random(Publishing):
     def program(self, seed: int, ahead: bool) -> tuple[Document, Serial, int]:
         rng = random.Random(seed)
         depth, size, repeat = rng.randrange(3, 9), rng.choice([50, 1000]), rng.choice([1, 1, 2])
@@ -124,7 +114,7 @@ class Random(Publishing):
         if ahead:  # items have one priority
             self.file("queue.cl", OPS.replace("_AT(c, ", "("))
             ops = {name: {**op, "priority": 1} for name, op in ops.items()}
-        self.file("rules.raw", struct.pack("<2I", depth, size))
+        self.file("rules.raw", raw("u32", [depth, size]))
         buffers = {"rules": buffer(count=2, init={"file": "rules.raw"}), "seen": buffer(count=SIZE, output="seen.npy"),
                    "leaves": buffer(count=SIZE), "pure": buffer(count=size, output="pure.npy")}
         document = queue_program(ops, buffers, items, repeat=repeat)
@@ -160,7 +150,7 @@ class Random(Publishing):
                 checked = run("check", "-", input=json.dumps(report))
                 self.assertEqual(checked.rc, 0, checked.stdout + checked.stderr)
 
-# A full binary tree, a chain, items that depend on their order, and an op that fails.
+# A full binary tree, and a chain.
 SMALL = """
 uint twice(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
   seen[i] += 1;
@@ -175,31 +165,12 @@ uint next(global const uint* limit, global uint* seen, uint i, tidegate_publishe
   TIDEGATE_PUBLISH(next, limit, seen, i + 1);
   return TIDEGATE_DONE;
 }
-void both(uint i, tidegate_publisher publisher) {
-  TIDEGATE_PUBLISH(write, limit, seen, i + 1);
-  TIDEGATE_PUBLISH_AT(0, write, limit, seen, i + 2);
-}
-uint start(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
-  both(i, publisher);
-  return TIDEGATE_DONE;
-}
-uint write(global const uint* limit, global uint* seen, uint i) {
-  seen[0] = i;
-  return TIDEGATE_DONE;
-}
-uint again(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
-  if (i == 5) return TIDEGATE_FAULT(42);
-  if (i == 0) TIDEGATE_PUBLISH(again, limit, seen, limit[0]);
-  return i == 9 ? TIDEGATE_REQUEUE : TIDEGATE_DONE;
-}
 """
-NAMES = ("twice", "next", "start", "write", "again")
+NAMES = ("twice", "next")
 
 
-class Ends(Publishing):
-    def setUp(self) -> None:
-        super().setUp()
-        self.file("queue.cl", SMALL)
+class Ends(Programs):
+    sources = {"queue.cl": SMALL}
 
     def program(self, op: str, limit: int = 0, **queue: Any) -> Document:
         return queue_program({name: queue_op() for name in NAMES},
@@ -226,30 +197,17 @@ class Ends(Publishing):
                             "[publish_queue_full]\n  at: /waves/0/queue\n  fix: give it a capacity of 1536 or more, or \"on_full\": \"grow\"; no "
                             "output was written", "--strategy", "launch")
         self.assertEqual((queue["publishing"]["needed_capacity"], queue["items_remaining"]), (1536, 1024))
-        queue = self.failed(self.program("twice", 2047, capacity=2), "capacity of 2 items and needed 3 when", "--strategy", "launch")
-        self.assertEqual((queue["publishing"]["published_items"], queue["items_remaining"]), (2, 2))
-        for strategy in ("launch", "barrier"): # rings are powers of two; items that find no room there are counted all the same
+        for strategy in ("launch", "barrier"):  # rings are powers of two; items that find no room there are counted all the same
             queue = self.failed(self.program("twice", 2047, capacity=4), "capacity of 4 items and needed 6 when", "--strategy", strategy)
             self.assertEqual((queue["publishing"]["published_items"], queue["publishing"]["executed_items"], queue["items_remaining"]),
                              (6, 3, 4))
 
     def test_grow(self) -> None:
-        """A full queue runs again with at least twice the room, until all items of a level and the next one have some; the report counts
-        all runs. The runs one by one have the same counts."""
-        limit, counted, capacity = 101, dict.fromkeys(("kernel_launches", "bytes_uploaded", "bytes_read_back", "sync_points"), 0), 1
-        while True:
-            result = self.run_document(self.program("twice", limit, capacity=capacity), "--strategy", "launch")
-            report = parse(result.stdout)
-            for key in counted:
-                counted[key] += report["telemetry"][key]
-            if result.rc == 0:
-                break
-            # A level of the tree has twice the items of the one before.
-            levels = [1, 2, 4, 8, 16, 32, limit - 63]
-            needed = next(sum(pair) for pair in zip(levels, levels[1:]) if sum(pair) > capacity)
-            self.assertEqual(report["queues"][0]["publishing"]["needed_capacity"], needed)
-            capacity = max(2 * capacity, needed)
-        (self.folder / "seen.npy").unlink()
+        """A full queue runs again with at least twice the room, until all items of a level and the next one have some."""
+        limit, capacity = 101, 1
+        levels = [1, 2, 4, 8, 16, 32, limit - 63]  # of the tree, each with twice the items of the one before
+        for needed in (sum(pair) for pair in zip(levels, levels[1:])):
+            capacity = capacity if needed <= capacity else max(2 * capacity, needed)
         # A persistent kernel, which is also tried by `auto`, is compiled for each size.
         for strategy, first, last in (("launch", 1, capacity), ("barrier", 47, 94), ("auto", 47, 94)):
             with self.subTest(strategy=strategy):
@@ -258,12 +216,8 @@ class Ends(Publishing):
                 publishing = report["queues"][0]["publishing"]
                 self.assertEqual((publishing["grown_from"], publishing["capacity"], publishing["needed_capacity"], publishing["executed_items"]),
                                  (first, last, 32 + limit - 63, limit))
-                if strategy == "launch":
-                    self.assertEqual({key: report["telemetry"][key] for key in counted}, counted)
                 if strategy == "auto": # a first run compares candidates with the room that the run needs
                     self.assertEqual((report["first_run"]["compared"], report["first_run"]["equal"]), (True, True), report["first_run"])
-                checked = run("check", "-", input=json.dumps(report))
-                self.assertEqual((checked.rc, checked.stderr), (0, ""))
                 (self.folder / "seen.npy").unlink()
         checked = self.report_of(self.program("twice", limit, capacity=1, on_full="grow"), "--check", "bounds")
         self.assertEqual((checked["bounds"]["complete"], checked["bounds"]["violations"]), (True, []))
@@ -280,41 +234,3 @@ class Ends(Publishing):
             self.assertEqual(queue["publishing"]["executed_items"] + queue["items_remaining"],
                              queue["publishing"]["published_items"] + 1)
             self.assertEqual(queue["publishing"]["needed_capacity"], 2)
-
-    def test_order(self) -> None:
-        """The reference runs items as they come, the queue by priority."""
-        result = self.run_document(self.program("start"), "--strategy", "launch", "--verify")
-        self.assertEqual(result.rc, 1, result.stderr)
-        self.assertIn('element 0 of "seen" is 1, plain launches make it 2', result.stderr)
-        self.assertIn("look for ops whose result depends on which item runs first", result.stderr)
-        self.assertEqual(parse(result.stdout)["output_parity"]["likely_cause"], "item_order")
-
-class Examples(Programs):
-    """Their results, computed in another way."""
-
-    def example(self, name: str) -> Document:
-        folder = self.folder / name
-        shutil.copytree(EXAMPLES / "programs" / name, folder, ignore=shutil.ignore_patterns("*.npy"))
-        result = run("run", str(folder / "program.json"), "--strategy", "launch", "--verify", env=environment())
-        self.assertEqual((result.rc, result.stderr), (0, ""))
-        report = parse(result.stdout)
-        self.assertEqual(report["output_parity"]["equal"], True)
-        return report["queues"][0]["publishing"]
-
-    def test_queens(self) -> None:
-        def attacked(row: int, column: int, queens: tuple[int, ...]) -> bool:
-            return any(column == other or abs(column - other) == row - above for above, other in enumerate(queens))
-
-        positions = [1]
-        boards: list[tuple[int, ...]] = [()]
-        for row in range(10):
-            boards = [(*queens, column) for queens in boards for column in range(10) if not attacked(row, column, queens)]
-            positions.append(len(boards))
-        counted = self.example("queens")
-        self.assertEqual(self.output("queens/positions.npy"), positions)
-        self.assertEqual(positions[-1], 724)
-        self.assertEqual(counted["executed_items"], sum(positions))
-        self.assertEqual(counted["needed_capacity"], max(a + b for a, b in zip(positions, positions[1:])))
-
-if __name__ == "__main__":
-    unittest.main()

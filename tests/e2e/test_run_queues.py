@@ -1,18 +1,12 @@
 """tidegate run: waves of work items, beside a serial queue in Python that knows every item by itself; from the program,
-from lines of JSON and from 16 bytes an item; and every way in which a queue ends early.
+and every way in which a queue ends early.
 """
-
-from __future__ import annotations
 
 import json
 import random
-import re
-import struct
-import unittest
 from typing import Any
 
-from support import Document, parse, run, unplaced
-from test_run import Programs, buffer, device, wave
+from support import Document, Programs, buffer, parse, raw, run, unplaced, wave
 
 OPS = """
 uint count(global const uint* wanted, global uint* seen, uint i) {
@@ -36,11 +30,6 @@ uint raise(global const uint* in, global uint* flags, uint i) {
 }
 """
 Item = tuple[int, int, int, int]
-KEYS = ("op_handle", "input_handle", "output_handle", "param")
-
-
-def objects(items: list[Item]) -> list[Document]:
-    return [dict(zip(KEYS, item)) for item in items]
 
 
 def queue_op(source: str = "queue.cl", **rest: Any) -> Document:
@@ -48,8 +37,9 @@ def queue_op(source: str = "queue.cl", **rest: Any) -> Document:
 
 
 def queue_program(ops: Document, buffers: Document, items: list[Item], **rest: Any) -> Document:
+    given = [dict(zip(("op_handle", "input_handle", "output_handle", "param"), item)) for item in items]
     return {"buffers": buffers, "ops": ops,
-            "waves": [{"queue": {"ops": list(ops), "buffers": list(buffers), "items": objects(items), **rest.pop("queue", {})}}], **rest}
+            "waves": [{"queue": {"ops": list(ops), "buffers": list(buffers), "items": given, **rest.pop("queue", {})}}], **rest}
 
 
 class Serial:
@@ -82,12 +72,8 @@ class Serial:
 
 
 class Queues(Programs):
-    def setUp(self) -> None:
-        super().setUp()
-        self.file("queue.cl", OPS)
+    sources = {"queue.cl": OPS}
 
-
-class Drain(Queues):
     def random_program(self, rng: random.Random) -> tuple[Document, list[int], list[int], Document]:
         n = rng.choice([40, 700])
         threshold = rng.choice([1, 2, 3])
@@ -103,7 +89,7 @@ class Drain(Queues):
         ops = {"count": queue_op(priority=rng.randrange(2), **own), "plain": {"source": "plain.cl"},
                "square": queue_op(pure=True, **own), "count_late": queue_op(priority=rng.randrange(2, 5), **own)}
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        self.file("wanted.raw", struct.pack(f"<{n}I", *wanted))
+        self.file("wanted.raw", raw("u32", wanted))
         buffers = {"wanted": buffer(count=n, init={"file": "wanted.raw"}), "seen": buffer(count=n, output="seen.npy"),
                    "squares": buffer(count=n, output="squares.npy")}
         repeat = rng.choice([1, 3])
@@ -159,66 +145,27 @@ class Drain(Queues):
         self.assertIn(once_more, range(301))
         self.assertEqual((queue["rounds"], queue["items_remaining"]), (10 if once_more else 9, 0))
 
-class Ends(Queues):
-    def failed(self, document: Document, code: int, *words: str, strategy: str = "launch") -> Document:
-        """The run fails with exactly this text, and nothing is written. `{ITEM}` is any one item, and its param."""
-        result = self.run_document(document, "--strategy", strategy)
-        self.assertEqual(result.rc, code, result.stderr)
-        first, *rest = unplaced(result.stderr).split("\n")
-        first = re.sub(r"^tidegate: .*\.json: ", "tidegate: ", first)
-        if "{ITEM}" in words[0]:
-            first = re.sub(r"item ([012]) (.*) param \1,", r"item {ITEM} \2 param {ITEM},", first)
-        self.assertEqual([first, *rest[:len(words) - 1]], list(words))
-        self.assertFalse((self.folder / "out.npy").exists())
-        return parse(result.stdout) if result.stdout else {}
+    def test_ends(self) -> None:
+        """A fault, a stall or the wall time: the run says which, counts what is left, and writes nothing."""
+        self.file("in.raw", raw("u32", [0, 1, 2, 9, 0, 0]))
+        buffers = {"in": buffer(count=6, init={"file": "in.raw"}), "out": buffer(count=6, output="out.npy")}
 
-    def checked_program(self, values: list[int], **rest: Any) -> Document:
-        self.file("in.raw", struct.pack(f"<{len(values)}I", *values))
-        n = len(values)
-        return queue_program({"checked": queue_op()},
-                             {"in": buffer(count=n, init={"file": "in.raw"}), "out": buffer(count=n, output="out.npy")},
-                             [(0, 0, 1, i) for i in reversed(range(n))], **rest)
+        def waiting(**queue: Any) -> Document:
+            return queue_program({"wait": queue_op()}, buffers | {"out": buffer(count=1, output="out.npy")}, [(0, 0, 1, i) for i in range(3)],
+                                 queue=queue)
 
-    def test_faults(self) -> None:
-        """A fault names item, op and code; the other items are done, outputs are not written."""
-        for value, what, fix in (
-                (9, "failed with code 109", "look at where the op returns that TIDEGATE_FAULT; no output was written"),
-                (5, "returned 7, which is not a result of a queue op",
-                 "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written"),
-                (4, "returned 1, which is TIDEGATE_REQUEUE without its name",
-                 "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written")):
-            report = self.failed(
-                self.checked_program([0, 1, 2, value, 0, 0]), 1,
-                f'tidegate: error: item 2 of wave 0 (checked), op "checked" from buffer 0 to 1 with param 3, {what} '
-                '[queue_fault]', "  at: /waves/0/queue", f"  fix: {fix}")
-            self.assertEqual(report["status"], "queue_failed")
-            self.assertEqual((report["items_remaining"], report["queues"][0]["items_remaining"]), (1, 1))
-
-    def waiting(self, **queue: Any) -> Document:
-        return queue_program({"wait": queue_op()},
-                             {"in": buffer(count=1, init={"fill": 0}), "out": buffer(count=1, output="out.npy")},
-                             [(0, 0, 1, 0), (0, 0, 1, 1), (0, 0, 1, 2)], queue=queue)
-
-    def test_stalled(self) -> None:
-        for strategy in ("launch", "barrier"):
-            report = self.failed(
-                self.waiting(most_stalled_rounds=6), 1,
-                'tidegate: error: item {ITEM} of wave 0 (wait), op "wait" from buffer 0 to 1 with param {ITEM}, waits for what does '
-                "not come: no item was done in 6 rounds [queue_stalled]", "  at: /waves/0/queue",
-                "  fix: look at what the op waits for, or give the queue more most_stalled_rounds; no output was written",
-                strategy=strategy)
-            self.assertEqual((report["items_remaining"], report["queues"][0]["rounds"]), (3, 6))
-            self.assertEqual(report["queues"][0]["requeue_count"], 18)
-
-    def test_wall_time(self) -> None:
-        for strategy in ("plain", "launch", "barrier"):
-            result = self.run_document(self.waiting(most_stalled_rounds=2**32 - 1), "--strategy", strategy,
-                                       "--max-wall-time", "300ms")
-            self.assertEqual(result.rc, 1, result.stderr)
-            self.assertIn(": error: the wall time of 0.3 s is over: 3 of 3 items are left, after 0 iterations [wall_time_exceeded]\n", result.stderr)
-            report = parse(result.stdout)
-            self.assertEqual((report["status"], report["items_remaining"], report["queues"][0]["items_remaining"]), ("deadline", 3, 3))
-
-
-if __name__ == "__main__":
-    unittest.main()
+        fault = (queue_program({"checked": queue_op()}, buffers, [(0, 0, 1, i) for i in reversed(range(6))]), "queue_failed", 1,
+                 'item 2 of wave 0 (checked), op "checked" from buffer 0 to 1 with param 3, failed with code 109 [queue_fault]\n  at: /waves/0/queue')
+        stalled = (waiting(most_stalled_rounds=6), "queue_failed", 3, "waits for what does not come: no item was done in 6 rounds [queue_stalled]")
+        late = (waiting(most_stalled_rounds=2**32 - 1), "deadline", 3,
+                "the wall time of 0.3 s is over: 3 of 3 items are left, after 0 iterations [wall_time_exceeded]")
+        for strategy, (document, status, left, text), options in (
+                ("launch", fault, ()), ("launch", stalled, ()), ("barrier", stalled, ()), *((strategy, late, ("--max-wall-time", "300ms"))
+                                                                                         for strategy in ("plain", "launch", "barrier"))):
+            with self.subTest(strategy=strategy, text=text):
+                result = self.run_document(document, "--strategy", strategy, *options)
+                self.assertEqual(result.rc, 1, result.stderr)
+                self.assertIn(text, unplaced(result.stderr))
+                report = parse(result.stdout)
+                self.assertEqual((report["status"], report["items_remaining"], report["queues"][0]["items_remaining"]), (status, left, left))
+                self.assertFalse((self.folder / "out.npy").exists())

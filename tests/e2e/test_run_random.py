@@ -5,8 +5,6 @@ seconds for, so a program has many waves and is run in several ways.
 TIDEGATE_SEED=N draws others, TIDEGATE_RANDOM_PROGRAMS=N more of them.
 """
 
-from __future__ import annotations
-
 import array
 import itertools
 import json
@@ -15,14 +13,12 @@ import random
 import re
 import subprocess
 import sys
-import unittest
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from support import PATIENCE, SEED, Document, parse, run
-from test_run import Programs, device, environment
+from support import PATIENCE, SEED, Document, Programs, device, environment, parse, run
 
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 3)
 WAYS = 3  # of each program
@@ -364,7 +360,3 @@ class Random(Programs):
         if COUNT >= 20:
             self.assertGreater(counts["fused waves"], COUNT // 2)
             self.assertGreater(counts["buffers in registers"], 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

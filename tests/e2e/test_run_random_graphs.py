@@ -5,8 +5,6 @@ that test_run_graphs compiles as well.
 TIDEGATE_SEED=N draws others, TIDEGATE_RANDOM_GRAPHS=N more of them, and from 1000 on over every kernel.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import json
@@ -20,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from support import SEED, Document, run
+from support import SEED, Document, read_array, run
 
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_GRAPHS") or 64)
 EVERY_KERNEL = COUNT >= 1000
@@ -269,27 +267,31 @@ def draw_case(number: int) -> Case:
 class Answer(NamedTuple):
     rc: int
     errors: str
+    report: Document
     results: list[list[Any]]
 
 
-def answer_of(case: Case) -> Answer:
+def run_graph(graph: Graph, program: Document, options: Sequence[str], type_: str, **files: str | bytes) -> Answer:
+    """Runs in the program's folder: where a kernel lies is part of what is compiled, and is so the same for all."""
     with tempfile.TemporaryDirectory(prefix="tidegate-random-graphs-") as name:
         folder = Path(name)
-        (folder / "graph.mtx").write_text(case.graph.text())
-        (folder / "program.json").write_text(json.dumps(case.program))
-        done = run("run", str(folder / "program.json"), *case.options, "--errors", "json", "-q", "-o", str(folder / "report.json"))
-        floats = case.program["algorithm"] == "pagerank" or case.graph.weights == "f32"
-        wide = done.rc == 0 and json.loads((folder / "report.json").read_text()).get("distances") == "u64"
-        of_values = "Q" if wide else "f" if floats else "I"
-        return Answer(done.rc, done.stderr.replace(f"{folder}/", ""), [
-            [number for number, in struct.iter_unpack(f"<{of_values if file == 'values.bin' else 'I'}", data)]
-            for file in case.program["outputs"].values()
-            for data in [(folder / file).read_bytes() if done.rc == 0 else b""]])
+        for file, text in {"graph.mtx": graph.text(), "program.json": json.dumps(program), **files}.items():
+            (folder / file).write_bytes(text.encode() if isinstance(text, str) else text)
+        done = run("run", "program.json", *options, "--errors", "json", "-q", "-o", "report.json", cwd=folder)
+        report: Document = json.loads((folder / "report.json").read_text()) if done.rc == 0 else {}
+        type_ = "u64" if report.get("distances") == "u64" else type_
+        return Answer(done.rc, done.stderr, report, [read_array(folder / file, type_ if file == "values.bin" else "u32")
+                                                     for file in program["outputs"].values() if done.rc == 0])
+
+
+def answer_of(case: Case) -> Answer:
+    floats = case.program["algorithm"] == "pagerank" or case.graph.weights == "f32"
+    return run_graph(case.graph, case.program, case.options, "f32" if floats else "u32")
 
 
 def flaw_of(case: Case, answer: Answer | None = None) -> str | None:
     """What is wrong with its answer; without one, the case runs."""
-    rc, errors, results = answer or answer_of(case)
+    rc, errors, _, results = answer or answer_of(case)
     rows = case.graph.rows()
     sources = case.program.get("sources", [])
     algorithm = case.program["algorithm"]
@@ -322,86 +324,75 @@ def flaw_of(case: Case, answer: Answer | None = None) -> str | None:
     return parents_flaw(rows, sources, list(map(int, right)), results[1]) if len(results) > 1 else None
 
 
-def case_of(name: str, graph: Graph, algorithm: str, *options: str, **program: Any) -> Case:
-    """One that was found by a random one, or by a person."""
-    weights = {} if graph.weights == "none" else {"weights": graph.weights}
-    strategy = "barrier" if "group-size=32" in options else "launch"  # as in draw_case
-    return Case(name, graph, {"graph": {"file": "graph.mtx", "undirected": graph.undirected, **weights}, "algorithm": algorithm,
-                              "outputs": {OUTPUTS[algorithm]: "values.bin"}, **program}, ["--strategy", strategy, *options])
+def forced(topology: str) -> tuple[str, str]:
+    return "--set", f"tuning.force-topology={topology}"
 
 
 class Found(unittest.TestCase):
-    def holds(self, case: Case) -> None:
-        self.assertIsNone(flaw_of(case), case.name)
+    """Graphs on which runs were wrong once, or a person thought that they might be."""
 
-    def test_settled_among_the_first_neighbours(self) -> None:
-        """A pull of several work-items looks at four neighbours at a time: 0 gives vertex 1 all that it can get, and more follow."""
+    def holds(self, name: str, edges: Sequence[Edge], n: int, algorithm: str, *options: str, weights: str = "none", undirected: bool = False,
+              **program: Any) -> Answer:
+        graph: Document = {"file": "graph.mtx", "undirected": undirected, **({} if weights == "none" else {"weights": weights})}
+        strategy = "barrier" if "tuning.group-size=32" in options else "launch"  # as in draw_case
+        case = Case(f"{name}, {options}, seed {SEED}", Graph(n, list(edges), undirected, weights),
+                    {"graph": graph, "algorithm": algorithm, "outputs": {OUTPUTS[algorithm]: "values.bin"}, **program},
+                    ["--strategy", strategy, *options])
+        answer = answer_of(case)
+        self.assertIsNone(flaw_of(case, answer), case.name)
+        return answer
+
+    def test_distances(self) -> None:
+        # A pull of several work-items looks at four neighbours at a time: 0 gives vertex 1 all that it can get, and more follow.
         edges: list[Edge] = [(0, 1, 0), *((v, 1, 0) for v in range(2, 8)), (1, 8, 3)]
         for topology in ("dense_frontier", "fused_dense"):
-            self.holds(case_of(topology, Graph(9, edges, False, "u32"), "sssp", "--set", "tuning.group-size=32", "--set", f"tuning.force-topology={topology}",
-                               sources=[0]))
-
-    def test_ranks_where_vertices_have_no_edges(self) -> None:
-        """What those hold goes to all: sweeps in place change it."""
-        edges: list[Edge] = [(v, 3 * v + k, 1) for v in range(100) for k in range(1, 4)]
-        self.holds(case_of("tree", Graph(301, edges, False, "none"), "pagerank", "--set", "tuning.force-topology=fused_dense"))
-
-    def test_ranks_around_a_hub(self) -> None:
-        """Sums of floats lose so much that ranks of a damping of 0.99 go on swinging; the order of sums must not matter either."""
-        edges: list[Edge] = [*((v, 0, 1) for v in range(1, 5_000)), *((0, v, 1) for v in range(1, 5_000, 100))]
-        pulled: Answer | None = None
-        for topology in ("dense_frontier", "sparse_frontier", "hybrid_frontier", "memory_constrained"):
-            case = case_of(topology, Graph(5_000, edges, False, "none"), "pagerank", "--set", f"tuning.force-topology={topology}",
-                           pagerank={"damping": 0.99})
-            answer = answer_of(case)
-            self.assertIsNone(flaw_of(case, answer), case.name)
-            pulled = pulled or answer
-            self.assertTrue(answer == pulled, topology)  # lists too long to be shown
-
-    def test_ranks_by_weights(self) -> None:
-        """In proportion to weights, of which some vertices have none but 0; opposite edges have different parts. Pulls by shares read them, too."""
-        draw = Draw(f"{SEED} weights")
-        n = 400
-        edges: list[Edge] = [(draw.randrange(n), draw.randrange(n), draw.choice([0, 1, 2, 1000, 2**31])) for _ in range(1500)]
-        edges += [(v, 0, draw.choice([0, 5])) for v in range(n)]
-        for options in [("--set", f"tuning.force-topology={topology}") for topology in TOPOLOGIES] + [("--set", "tuning.group-size=32")]:
-            self.holds(case_of(f"{options}", Graph(n, edges, options[1].endswith("32"), "u32"), "pagerank", *options))
-
-    def test_pulls_by_shares(self) -> None:
-        """Groups of several work-items pull 2048 edges and ends of rows at a time: rows longer than that, many empty ones, ends at the
-        bounds of shares."""
-        draw = Draw(f"{SEED} shares")
-        n = 9_000
-        long_rows = [(draw.randrange(n), v, 1) for v in (0, 1, 4_000, n - 1) for _ in range(draw.choice([2_047, 2_048, 5_000]))]
-        short_rows = [(draw.randrange(n), v, 1) for v in range(4_001, 6_000) for _ in range(draw.choice([0, 1, 1, 3, 17, 40]) // 2)]
-        in_step = [(v % 7, v, 1) for v in range(n)]  # with its end, a row has two places
-        for name, edges in (("mixed", long_rows + short_rows), ("in step", in_step)):
-            for algorithm, more in (("reach", {"sources": [0, 3, 4_500, n - 1]}), ("pagerank", {}), ("cc", {})):
-                self.holds(case_of(f"{name}, seed {SEED}", Graph(n, edges, algorithm == "cc", "none"), algorithm, "--set", "tuning.group-size=32",
-                                   "--set", "tuning.force-topology=dense_frontier", **more))
-
-    def test_small_frontiers_worked_alone_by_more_work_items_than_vertices(self) -> None:
-        """When one group leaves a frontier to all of them, it writes what there is, not an entry for each of its work-items."""
+            self.holds("settled early", edges, 9, "sssp", "--set", "tuning.group-size=32", *forced(topology), weights="u32", sources=[0])
+        # When one group leaves a frontier to all of them, it writes what there is, not an entry for each of its work-items.
         for n in (4, 8, 16, 40):
-            star: list[Edge] = [(0, v, 1) for v in range(1, n)]
-            self.holds(case_of(f"star of {n}", Graph(n, star, True, "u32"), "sssp", "--set", "tuning.group-size=32", "--set", "tuning.alone-up-to=1",
-                               sources=[n - 1]))
-
-    def test_distances_too_large_to_grow_by_the_width(self) -> None:
-        """Many edges of weight 0 make the bound of the near move on by 1e-6 of what a float of 1e10 can."""
-        edges: list[Edge] = [(0, 0, 0.0)] * 100_000 + [(0, 1, 1e10), (1, 2, 1e10), (0, 3, 1.0)]
-        self.holds(case_of("far", Graph(4, edges, False, "f32"), "sssp", "--set", "tuning.force-topology=sparse_frontier", "--max-wall-time", "20",
-                           sources=[0]))
+            self.holds("small frontiers", [(0, v, 1) for v in range(1, n)], n, "sssp", "--set", "tuning.group-size=32",
+                       "--set", "tuning.alone-up-to=1", weights="u32", undirected=True, sources=[n - 1])
+        # Many edges of weight 0 make the bound of the near move on by 1e-6 of what a float of 1e10 can.
+        self.holds("far", [(0, 0, 0.0)] * 100_000 + [(0, 1, 1e10), (1, 2, 1e10), (0, 3, 1.0)], 4, "sssp", *forced("sparse_frontier"),
+                   "--max-wall-time", "60", weights="f32", sources=[0])
+        # Of 1, 2 and 3, put off at 100, 110 and 200, the first is worked on before its turn: the first refill finds nothing, the second
+        # finds 2 and puts 3 off for a third. Many short edges elsewhere keep the bound of the near narrow.
+        edges = [(0, 1, 100), (0, 2, 110), (0, 3, 200), (0, 4, 0), (4, 1, 0), (3, 5, 1)]
+        edges += [(a, b, 1) for a in range(6, 96) for b in range(6, 96) if a != b]
+        self.holds("refills", edges, 96, "sssp", *forced("sparse_frontier"), weights="u32", sources=[0])
 
     def test_distances_that_do_not_fit(self) -> None:
         """2^32 - 1 says that nothing leads to a vertex; a way of that length has 64 bits, unless there is a shorter one. Floats are refused."""
         for weights in ([NONE - 1, 0], [NONE, 0], [NONE - 1, 1], [NONE - 1, 2, 5], [NONE, NONE]):
             edges: list[Edge] = [(v, v + 1, weight) for v, weight in enumerate(weights[:2])] + [(0, 2, 5)] * (len(weights) - 2)
-            self.holds(case_of(f"{weights}", Graph(4, edges, False, "u32"), "sssp", sources=[0]))
-        error = json.loads(answer_of(case_of("", Graph(3, [(0, 1, 3e38), (1, 2, 3e38)], False, "f32"), "sssp", sources=[0])).errors)
-        self.assertEqual([error[key] for key in ("code", "source", "pointer", "message", "fix")], [
-            "overflow", "program.json", "/graph",
-            "the distance of vertex 2 does not fit 32 bits: over vertex 1 at 3e+38 and an edge of 3e+38 it is inf", "scale the weights down"])
+            self.holds(f"{weights}", edges, 4, "sssp", weights="u32", sources=[0])
+        error = json.loads(self.holds("floats", [(0, 1, 3e38), (1, 2, 3e38)], 3, "sssp", weights="f32", sources=[0]).errors)
+        self.assertEqual(error["message"], "the distance of vertex 2 does not fit 32 bits: over vertex 1 at 3e+38 and an edge of 3e+38 it is inf")
+
+    def test_ranks(self) -> None:
+        # What vertices without edges hold goes to all: sweeps in place change it.
+        self.holds("tree", [(v, 3 * v + k, 1) for v in range(100) for k in range(1, 4)], 301, "pagerank", *forced("fused_dense"))
+        # Sums of floats lose so much that ranks of a damping of 0.99 go on swinging; the order of sums must not matter either.
+        hub: list[Edge] = [*((v, 0, 1) for v in range(1, 5_000)), *((0, v, 1) for v in range(1, 5_000, 100))]
+        answers = [self.holds("hub", hub, 5_000, "pagerank", *forced(topology), pagerank={"damping": 0.99})
+                   for topology in ("dense_frontier", "sparse_frontier", "hybrid_frontier", "memory_constrained")]
+        self.assertTrue(all(answer.results == answers[0].results for answer in answers))
+        # In proportion to weights, of which some vertices have none but 0; opposite edges have different parts. Pulls by shares read them, too.
+        draw, n = Draw(f"{SEED} weights"), 400
+        edges: list[Edge] = [(draw.randrange(n), draw.randrange(n), draw.choice([0, 1, 2, 1000, 2**31])) for _ in range(1500)]
+        edges += [(v, 0, draw.choice([0, 5])) for v in range(n)]
+        for options in [*map(forced, TOPOLOGIES), ("--set", "tuning.group-size=32")]:
+            self.holds("weights", edges, n, "pagerank", *options, weights="u32", undirected=options[1].endswith("32"))
+
+    def test_pulls_by_shares(self) -> None:
+        """Groups of several work-items pull 2048 edges and ends of rows at a time: rows longer than that, many empty ones, ends at the
+        bounds of shares."""
+        draw, n = Draw(f"{SEED} shares"), 9_000
+        long_rows = [(draw.randrange(n), v, 1) for v in (0, 1, 4_000, n - 1) for _ in range(draw.choice([2_047, 2_048, 5_000]))]
+        short_rows = [(draw.randrange(n), v, 1) for v in range(4_001, 6_000) for _ in range(draw.choice([0, 1, 1, 3, 17, 40]) // 2)]
+        in_step = [(v % 7, v, 1) for v in range(n)]  # with its end, a row has two places
+        for edges in (long_rows + short_rows, in_step):
+            for algorithm, more in (("reach", {"sources": [0, 3, 4_500, n - 1]}), ("pagerank", {}), ("cc", {})):
+                self.holds("shares", edges, n, algorithm, "--set", "tuning.group-size=32", *forced("dense_frontier"), undirected=algorithm == "cc", **more)
 
 
 class RandomGraphs(unittest.TestCase):
@@ -411,7 +402,3 @@ class RandomGraphs(unittest.TestCase):
             for case, flaw in pool.map(lambda number: (case := draw_case(number), flaw_of(case)), range(COUNT)):
                 with self.subTest(case.name):
                     self.assertIsNone(flaw, f"{json.dumps(case.program)} {' '.join(case.options)}; {case.graph.vertices} vertices")
-
-
-if __name__ == "__main__":
-    unittest.main()

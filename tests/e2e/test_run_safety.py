@@ -3,8 +3,6 @@
 How a dispatch ends is tested in tests/engine/dispatch_test.cpp and run_test.cpp, on a stand-in for the device.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -12,11 +10,11 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
-from support import PATIENCE, SEED, Document, binary, catches_interrupts, parse, run
-from test_run import Programs, cache_home, device, environment, npy, read_array
+from support import (IOTA, PATIENCE, SEED, Document, Programs, binary, buffer, cache_home, catches_interrupts, device, environment, npy, parse,
+                     read_array, run, wave)
+from support import program as program_of
 
 # Of several work-groups on a busy CPU each waits for one whose core is taken; one alone runs on.
 ONE = ("--workers", "1")
@@ -32,30 +30,23 @@ COUNT = 64
 OLD = b"what was there before"
 
 
-def program(repeat: int = 1, op: str = "advance", local: int = 8) -> Document:
+def program(repeat: int = 1, op: str = "advance") -> Document:
     """x counts the iterations, y is its copy: two groups of waves, so that a barrier lies between them."""
-    return {"buffers": {"x": {"type": "u32", "count": COUNT, "init": {"iota": {}}, "output": "x.npy"},
-                        "y": {"type": "u32", "count": COUNT, "output": "y.npy"}},
-            "ops": {name: {"source": "ops.cl"} for name in sorted({op, "copied"})},
-            "waves": [{"name": "turn", "op": op, "global_size": [COUNT], "local_size": [local],
-                       "args": [{"buffer": "x"}]},
-                      {"name": "copy", "op": "copied", "global_size": [COUNT], "local_size": [local],
-                       "args": [{"buffer": "x"}, {"buffer": "y"}]}],
-            "repeat": repeat}
+    return program_of({"x": buffer(count=COUNT, init=IOTA, output="x.npy"), "y": buffer(count=COUNT, output="y.npy")},
+                      wave(op, "x", size=COUNT, local=8, name="turn"), wave("copied", "x", "y", size=COUNT, local=8, name="copy"), repeat=repeat)
 
 
 class Safety(Programs):
-    def setUp(self) -> None:
-        super().setUp()
-        self.file("ops.cl", OPS)
-        self.file("x.npy", OLD)
-        self.file("y.npy", OLD)
+    sources = {"ops.cl": OPS, "x.npy": OLD.decode(), "y.npy": OLD.decode()}
 
     def built(self, document: Document, *args: str) -> None:
         """Runs it once, so that its kernels are in the cache and later runs get to work at once."""
         self.assertEqual(self.run_document(document, *args).rc, 0)
-        self.file("x.npy", OLD)
-        self.file("y.npy", OLD)
+        self.restore()
+
+    def restore(self) -> None:
+        for name in ("x.npy", "y.npy"):
+            self.file(name, OLD)
 
     def assert_withheld(self) -> None:
         """The old output files are as they were, and nothing lies beside them."""
@@ -68,9 +59,22 @@ class Safety(Programs):
         for name in ("x.npy", "y.npy"):
             self.assertEqual(read_array(self.folder / name, "u32"), [i + repeat for i in range(COUNT)])
 
+    def started(self, *command: str) -> subprocess.Popen[str]:
+        """A process in a group of its own, which ends with the test."""
+        process = subprocess.Popen([binary(), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+                                   start_new_session=True, env={**os.environ, **environment()})
+
+        def end() -> None:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+        self.addCleanup(end)
+        return process
+
     def assert_no_process(self) -> None:
         """No process has the program's folder in its command line."""
-        for _ in range(20):
+        for _ in range(300):
             left = [path.parent.name for path in Path("/proc").glob("[0-9]*/cmdline") if self.names_folder(path)]
             if not left:
                 return
@@ -82,19 +86,6 @@ class Safety(Programs):
             return str(self.folder).encode() in path.read_bytes()
         except OSError:
             return False  # it has just ended
-
-    def negative(self, document: Document, *args: str) -> Document:
-        """The report of a run that ends with exit code 1 and its error on standard error."""
-        result = self.run_document(document, *args, "--errors", "json")
-        self.assertEqual(result.rc, 1, result.stderr)
-        report = parse(result.stdout)
-        error = json.loads(result.stderr.splitlines()[-1])
-        self.assertEqual({key: report["error"][key] for key in ("code", "message", "fix")},
-                         {key: error[key] for key in ("code", "message", "fix")})
-        self.assertEqual(run("check", input=result.stdout).rc, 1)
-        self.assert_withheld()
-        self.assert_no_process()
-        return report
 
 
 def cpu_seconds(group: int) -> float:
@@ -115,54 +106,50 @@ class Cores(Safety):
         """The threads of PoCL stay on a core each, unless the user has restricted the cores."""
         if "Portable Computing Language" not in device()["platform"] or os.sched_getaffinity(0) != set(range(os.cpu_count() or 0)):
             self.skipTest("another driver, or restricted cores")
-        path = self.file("program.json", json.dumps(program(2**32 - 1)))
-        with subprocess.Popen([binary(), "run", str(path), "--strategy", "launch", "--max-wall-time", "30s"], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, env={**os.environ, **environment()}) as process:
-            cores: list[set[int]] = []
-            while process.poll() is None and not all({core} in cores for core in os.sched_getaffinity(0)):
-                try:
-                    child, = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-                    cores = [os.sched_getaffinity(int(task.name)) for task in Path(f"/proc/{child}/task").iterdir()]
-                except (OSError, ValueError):
-                    pass  # not there yet, or ended meanwhile
-                time.sleep(0.01)
-            process.terminate()
+        process = self.started("run", self.written(program(2**32 - 1)), "--strategy", "launch", "--max-wall-time", "30s")
+        cores: list[set[int]] = []
+        while process.poll() is None and not all({core} in cores for core in os.sched_getaffinity(0)):
+            try:
+                child, = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                cores = [os.sched_getaffinity(int(task.name)) for task in Path(f"/proc/{child}/task").iterdir()]
+            except (OSError, ValueError):
+                pass  # not there yet, or ended meanwhile
+            time.sleep(0.01)
+        process.terminate()
         self.assertLessEqual({frozenset({core}) for core in os.sched_getaffinity(0)}, set(map(frozenset, cores)))
 
 
 class WallTime(Safety):
     def test_an_op_that_never_returns(self) -> None:
         document = program(op="endless")
-        returns = {**document, "buffers": {**document["buffers"], "x": {"type": "u32", "count": COUNT,
-                                                                         "init": {"fill": 1000000}}}}
+        returns = json.loads(json.dumps(document).replace('{"iota": {}}', '{"fill": 1000000}'))
         self.built(returns, "--strategy", "barrier", *ONE)  # launches that do not return are in Signals, and in test_ranks
-        report = self.negative(document, "--strategy", "barrier", "--max-wall-time", "1", *ONE)
+        result = self.run_document(document, "--strategy", "barrier", "--max-wall-time", "1", *ONE)
+        self.assertEqual(result.rc, 1, result.stderr)
+        report = parse(result.stdout)
         self.assertEqual((report["status"], report["error"]["code"]), ("deadline", "wall_time_exceeded"))
         self.assertIn("does not return", report["error"]["message"])
+        self.assertIn(report["error"]["message"], result.stderr)
         self.assertGreater(report["items_remaining"], 0)
+        self.assertEqual(run("check", input=result.stdout).rc, 1)
+        self.assert_withheld()
+        self.assert_no_process()
+
 
 class Signals(Safety):
     def interrupted(self, document: Document, *args: str, group: bool, cores: float) -> Document:
         """The report of a run that gets the signal once it has used so many seconds of a core."""
-        path = self.file("program.json", json.dumps(document))
-        process = subprocess.Popen([binary(), "run", str(path), *args], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, start_new_session=True,
-                                   env={**os.environ, **environment()})
-        try:
-            while cpu_seconds(process.pid) < cores:
-                self.assertIsNone(process.poll(), "it has ended by itself")
-                time.sleep(0.1)
-            (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
-            out, err = process.communicate(timeout=PATIENCE)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
+        process = self.started("run", self.written(document), *args)
+        while cpu_seconds(process.pid) < cores:
+            self.assertIsNone(process.poll(), "it has ended by itself")
+            time.sleep(0.1)
+        (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130, err)
-        self.assertIn("[interrupted]", err.decode())
+        self.assertIn("[interrupted]", err)
         self.assert_withheld()
         self.assert_no_process()
-        report = parse(out.decode())
+        report = parse(out)
         self.assertEqual((report["status"], report["error"]["code"]), ("interrupted", "interrupted"))
         self.assertGreater(report["items_remaining"], 0)
         return report
@@ -192,8 +179,8 @@ class Signals(Safety):
     def test_random_moments(self) -> None:
         """Whatever a command is doing, Ctrl-C ends it with its message, or what it answers is complete."""
         draw = random.Random(SEED)
-        path = self.file("program.json", json.dumps(program(1000)))
-        commands = [["run", str(path)], ["run", str(path), "--set", "cache=no"], ["check", str(path)], ["devices"]]
+        path = self.written(program(1000))
+        commands = [["run", path], ["run", path, "--set", "cache=no"], ["check", path], ["devices"]]
         seconds = []
         for command in commands:
             began = time.monotonic()
@@ -206,21 +193,14 @@ class Signals(Safety):
                 self.interrupt_at(command, group, moment)
 
     def interrupt_at(self, command: list[str], group: bool, moment: float) -> None:
-        self.file("x.npy", OLD)
-        self.file("y.npy", OLD)
-        process = subprocess.Popen([binary(), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   stdin=subprocess.DEVNULL, start_new_session=True, env={**os.environ, **environment()})
-        try:
-            while process.poll() is None and not catches_interrupts(process.pid):
-                pass  # main() has not begun
-            time.sleep(moment)
-            if process.poll() is None:
-                (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
-            out, err = process.communicate(timeout=PATIENCE)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
+        self.restore()
+        process = self.started(*command)
+        while process.poll() is None and not catches_interrupts(process.pid):
+            pass  # main() has not begun
+        time.sleep(moment)
+        if process.poll() is None:
+            (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
         answer = parse(out) if out else None
         if process.returncode == 130:
             self.assertTrue(err == self.INTERRUPTED or self.INTERRUPTED_RUN.fullmatch(err), err)
@@ -262,19 +242,3 @@ class FullDisk(Safety):
         self.assertIn("No space left on device", error["message"])
         self.assertEqual((small / "large.npy").read_bytes(), old)
         self.assertEqual([path.name for path in small.iterdir()], ["large.npy"])
-
-    def test_compiler(self) -> None:
-        """PoCL says no more than that it failed: the fault is not the kernel's."""
-        if "Portable Computing Language" not in device()["platform"]:
-            self.skipTest("another driver writes elsewhere")
-        cache = self.small_disk(24) / "pocl"
-        result = self.run_document(program(), "--strategy", "barrier", "--set", "cache=no", "--errors", "json",
-                                   env={"POCL_CACHE_DIR": str(cache)})
-        error = json.loads(result.stderr)
-        self.assertEqual((result.rc, result.stdout, error["code"]), (4, "", "opencl_failure"))
-        self.assertRegex(error["message"], rf"^the compiler of the device failed, and {cache} has \d+ bytes left$")
-        self.assertEqual(error["fix"], "make room where it writes: in POCL_CACHE_DIR, XDG_CACHE_HOME, TMPDIR")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,39 +1,31 @@
 """`tidegate run --stream`: requests of all kinds, failures among them, and its Python example."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 from pathlib import Path
+from typing import Any
 
-from support import PATIENCE, EXAMPLES, binary, run
+from support import EXAMPLES, PATIENCE, Document, Programs, binary, buffer, program, run, wave
 
 KERNEL = "kernel void copied(global const uint* x, global uint* y, uint plus) {\n" \
          "  y[get_global_id(0)] = x[get_global_id(0)] + plus;\n}\n"
-PROGRAM = {"buffers": {"x": {"type": "u32", "count": 64, "init": {"fill": 1}}, "y": {"type": "u32", "count": 64, "output": "y.raw"}},
-           "ops": {"copied": {"source": "ops.cl"}},
-           "waves": [{"op": "copied", "global_size": [64], "local_size": [64], "args": [{"buffer": "x"}, {"buffer": "y"}, {"u32": 5}]}]}
+PROGRAM = program({"x": buffer(count=64, init={"fill": 1}), "y": buffer(count=64, output="y.raw")}, wave("copied", "x", "y", 5, size=64, local=64))
 GRAPH = {"graph": {"generate": {"grid": {"width": 30, "height": 20}}}, "algorithm": "bfs", "sources": [0], "outputs": {"levels": "levels.npy"}}
 
 
-class RunStream(unittest.TestCase):
+class RunStream(Programs):
+    sources = {"ops.cl": KERNEL}
+
     def setUp(self) -> None:
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = Path(temporary.name)
-        (self.folder / "ops.cl").write_text(KERNEL)
-        (self.folder / "program.json").write_text(json.dumps(PROGRAM))
-        (self.folder / "graph.json").write_text(json.dumps(GRAPH))
+        super().setUp()
+        self.program, self.graph = self.written(PROGRAM), self.written(GRAPH, "graph.json")
         while time.time() < (self.folder / "ops.cl").stat().st_ctime + 0.03:  # sources that have just changed are not kept
             pass
 
     def test_requests_and_failures(self) -> None:
-        graph = str(self.folder / "graph.json")
         requests: list[object] = [
             {"id": 1},
             {"id": "two", "set": {"/buffers/x/init/fill": 7}},
@@ -42,18 +34,15 @@ class RunStream(unittest.TestCase):
             {"id": 5, "set": {"/buffers/y/output": "../y.raw"}},
             {"id": 6, "program": "missing.json"},
             {"id": 7, "sett": {}},
-            {"id": 8, "program": graph, "set": {"/sources": [600]}},
-            {"id": 9, "program": graph},
-            {"program": graph, "set": {"/sources": [7]}},
+            {"id": 8, "program": self.graph, "set": {"/sources": [600]}},
+            {"id": 9, "program": self.graph},
+            {"program": self.graph, "set": {"/sources": [7]}},
             {"id": 11, "set": {"/buffers/x/count": "many"}},
             {"id": 12},
             {"id": 13, "program": 5},
             {"id": [14]},
         ]
-        result = run("run", "--stream", "--device", "cpu", "--strategy", "launch", str(self.folder / "program.json"),
-                     input="".join(json.dumps(request) + "\n" for request in requests))
-        answers = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual((result.rc, result.stderr), (3, "tidegate: 14 lines, 8 failed\n"))
+        answers = self.ask(requests, rc=3, told="tidegate: 14 lines, 8 failed\n")
         self.assertEqual([answer.get("id") for answer in answers], [1, "two", 3, 4, 5, 6, 7, 8, 9, None, 11, 12, 13, None])
         self.assertEqual([answer["error"]["code"] if "error" in answer else answer["kind"] for answer in answers],
                          ["run_report"] * 3 + ["unknown_name", "outside_folder", "cannot_read", "unknown_key", "out_of_range"]
@@ -73,51 +62,45 @@ class RunStream(unittest.TestCase):
 
     def test_parameters(self) -> None:
         """A request may set them, and what is made of them follows; one that is not there is an error."""
-        program = {**PROGRAM, "parameters": {"add": 4, "twice": {"parameter": "add * 2"}}}
-        program["waves"] = [{**PROGRAM["waves"][0], "args": [{"buffer": "x"}, {"buffer": "y"}, {"u32": {"parameter": "twice"}}]}]
-        (self.folder / "program.json").write_text(json.dumps(program))
+        self.written({**PROGRAM, "parameters": {"add": 4, "twice": {"parameter": "add * 2"}},
+                      "waves": [wave("copied", "x", "y", {"u32": {"parameter": "twice"}}, size=64, local=64)]})
         requests = [{"set": {"/parameters/add": 5, "/buffers/y/output": "z.raw"}}, {}, {"set": {"/parameters/sub": 5}}, {"set": {"/parameters/add": "5"}}]
-        result = run("run", "--stream", "--device", "cpu", "--strategy", "launch", str(self.folder / "program.json"),
-                     input="".join(json.dumps(request) + "\n" for request in requests))
-        answers = [json.loads(line) for line in result.stdout.splitlines()]
-        values = [[int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
-                  for data in ((self.folder / name).read_bytes() for name in ("z.raw", "y.raw"))]
-        self.assertEqual(values[0], [value + 2 for value in values[1]])
+        answers = self.ask(requests, rc=3, told="tidegate: 4 lines, 2 failed\n")
+        self.assertEqual((self.output("z.raw"), self.output("y.raw")), ([11] * 64, [9] * 64))
         self.assertEqual([answer["error"]["code"] for answer in answers[2:]], ["invalid_usage", "wrong_type"])
 
     def test_an_error_of_the_program_has_its_line_there(self) -> None:
         """And none if the request has changed the program."""
         text = json.dumps(PROGRAM, indent=1)
         lines = text.splitlines()
-        (self.folder / "good.json").write_text(text)
-        (self.folder / "bad.json").write_text(text.replace('"u32"', '"u33"', 1))
+        good, wrong = self.file("good.json", text), self.file("bad.json", text.replace('"u32"', '"u33"', 1))
         bad = next(i for i, line in enumerate(lines, 1) if '"u32"' in line)
-        requests = [{"program": str(self.folder / "bad.json")},
-                    {"program": str(self.folder / "good.json"), "set": {"/buffers/x/type": "u33"}}, {"program": 1}]
-        answers = self.ask(str(self.folder / "good.json"), *requests)
+        answers = self.ask([{"program": str(wrong)}, {"program": str(good), "set": {"/buffers/x/type": "u33"}}, {"program": 1}], rc=3)
         self.assertEqual([(answer["line"], answer["error"].get("line"), "column" in answer["error"],
                            answer["error"].get("source", "").rpartition("/")[2], answer["error"]["pointer"])
                           for answer in answers],
                          [(1, bad, True, "bad.json", "/buffers/x/type"), (2, None, False, "good.json", "/buffers/x/type"),
                           (3, None, True, "", "/program")])
 
-    def ask(self, program: str, *requests: dict[str, object], options: tuple[str, ...] = ("--strategy", "launch")) -> list[dict[str, object]]:
-        result = run("run", "--stream", "--device", "cpu", *options, program, input="".join(json.dumps(request) + "\n" for request in requests))
+    def ask(self, requests: list[Any], rc: int, told: str | None = None) -> list[Document]:
+        result = run("run", "--stream", "--device", "cpu", "--strategy", "launch", self.program,
+                     input="".join(json.dumps(request) + "\n" for request in requests))
+        self.assertEqual((result.rc, result.stderr), (rc, told or result.stderr))
         return [json.loads(line) for line in result.stdout.splitlines()]
 
     def test_laws_are_tried_once_for_a_source(self) -> None:
         """A source that has changed is tried again."""
-        source = self.folder / "widest.cl"
         good = "uint along(uint value, uint weight) { return min(value, weight + 1u); }\nuint at_source(uint vertex, uint i) { return 9u; }\n"
-        source.write_text(good)
+        source = self.file("widest.cl", good)
         graph = {**GRAPH, "algorithm": {"source": "widest.cl", "value": "u32", "merge": "max"}, "outputs": {"values": "values.npy"}}
-        (self.folder / "own.json").write_text(json.dumps(graph))
-        stream = subprocess.Popen([binary(), "run", "--stream", "-q", "--device", "cpu", str(self.folder / "own.json")],
+        stream = subprocess.Popen([binary(), "run", "--stream", "-q", "--device", "cpu", self.written(graph, "own.json")],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(stream.communicate)
+
         def ask() -> dict[str, object]:
             print("{}", file=stream.stdin, flush=True)
             return json.loads(stream.stdout.readline())
+
         answers = [ask(), ask()]
         self.assertEqual([answer["answer"] for answer in answers[1:]], [answers[0]["answer"]])
         source.write_text(good.replace("min(value, weight + 1u)", "~value"))
@@ -137,7 +120,3 @@ class RunStream(unittest.TestCase):
         uploaded = [int(line.split()[2]) for line in done.stdout.splitlines()]
         self.assertEqual(len(uploaded), 3)
         self.assertLess(max(uploaded[1:]), 4096)
-
-
-if __name__ == "__main__":
-    unittest.main()

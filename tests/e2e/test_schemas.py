@@ -1,14 +1,12 @@
 """JSON Schemas by an independent validator: valid themselves, equal to what is committed, and accepting every
 example and every kind of output; what the tool refuses for its shape they refuse too."""
 
-from __future__ import annotations
-
 import json
 import unittest
 
 import jsonschema
 
-from support import EXAMPLES, REPOSITORY, run
+from support import EXAMPLES, run
 
 INPUTS = {  # example -> (document type, command)
     "bfs_wave": ("launch_request", ["recommend"]),
@@ -33,15 +31,10 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
 
 
 class Schemas(unittest.TestCase):
-    def test_committed_are_printed(self) -> None:
-        names = [entry["name"] for entry in json.loads(run("schema").stdout)["schemas"]]
-        self.assertEqual(sorted(path.name for path in (REPOSITORY / "schemas").glob("*.json")),
-                         sorted(f"{name}.schema.json" for name in names))
-        for name in names:
-            printed = run("schema", name).stdout
-            self.assertEqual(printed, (REPOSITORY / "schemas" / f"{name}.schema.json").read_text(), name)
-            jsonschema.Draft202012Validator.check_schema(json.loads(printed))
-            self.assertRegex(json.loads(printed)["$id"], rf"^urn:tidegate:schema:{name}:1\.[0-9]+$")
+    def test_printed_ones_are_schemas(self) -> None:
+        """tests/app/catalogue_test.cpp holds them against those that are committed."""
+        for entry in json.loads(run("schema").stdout)["schemas"]:
+            jsonschema.Draft202012Validator.check_schema(schema(entry["name"]))
 
     def test_every_example_is_known_and_accepted(self) -> None:
         self.assertEqual(sorted(path.stem for path in EXAMPLES.glob("*.json")), sorted(INPUTS))
@@ -88,7 +81,3 @@ class Schemas(unittest.TestCase):
             document = {other: value for other, value in request.items() if other != key}
             self.assertFalse(accepting.is_valid(document), key)
             self.assertEqual(run("recommend", input=json.dumps(document)).rc, 3, key)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,30 +1,21 @@
-// Runs fuzz targets without libFuzzer, the same way each time: every file of its corpus, then a number of
-// inputs that are made from them.
+// Runs fuzz targets without libFuzzer, the same way each time: every file of a corpus, then a number of inputs that are made from them.
 //
-//   tidegate_fuzz TARGET FILE…                              what a finding does, in this process
-//   tidegate_fuzz TARGET --mutations N [--seed S] FOLDER    the corpus and N mutations
+//   tidegate_fuzz TARGET MUTATIONS FOLDER…
 //
-// The work is done in a child, and each input lies in memory that the parent shares: however the child ends
-// (a signal, a sanitizer, a loop without end), the parent keeps the input that did it as finding-TARGET.
+// The input that is tried lies in the file finding-TARGET, which stays however the process ends early: a signal, a sanitizer, a loop
+// without end. `tidegate_fuzz TARGET 0 finding-TARGET` tries it again.
 #include "fuzz.hpp"
 
-#include <sys/mman.h>
+#include <fcntl.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
-#include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace fs = std::filesystem;
@@ -34,27 +25,24 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{1} << 18U; // of an input
 constexpr int most_seconds = 20;                          // of processor time for one input
 
-struct Shared {
-  std::uint64_t count = 0;
-  std::size_t size = 0;
-  std::array<std::uint8_t, most_bytes> bytes{};
-};
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::vector<std::string> read_corpus(const fs::path& folder) {
+// The files of a folder, or one file, in the order of their names.
+std::vector<std::string> read_corpus(const fs::path& place) {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) {
-      paths.push_back(entry.path());
+  if (fs::is_directory(place)) {
+    for (const auto& entry : fs::recursive_directory_iterator(place)) {
+      if (entry.is_regular_file()) {
+        paths.push_back(entry.path());
+      }
     }
+  } else {
+    paths.push_back(place);
   }
   std::ranges::sort(paths);
   std::vector<std::string> inputs;
-  std::ranges::transform(paths, std::back_inserter(inputs), read);
+  for (const fs::path& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    inputs.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
   return inputs;
 }
 
@@ -62,14 +50,13 @@ std::vector<std::string> read_corpus(const fs::path& folder) {
 // corpus too, or a number at which something ends.
 class Mutator {
 public:
-  Mutator(const std::vector<std::string>& corpus, std::uint64_t seed) : corpus_(corpus), engine_(seed) {}
+  explicit Mutator(const std::vector<std::string>& corpus) : corpus_(corpus) {}
 
   std::string next() {
     std::string input = any();
     for (std::uint64_t changes = 1 + below(4); changes > 0; --changes) {
       change(input);
     }
-    input.resize(std::min(input.size(), most_bytes));
     return input;
   }
 
@@ -84,22 +71,9 @@ private:
   }
 
   void change(std::string& input) {
-    static constexpr std::array<std::string_view, 16> interesting{"0",
-                                                                  "-1",
-                                                                  "255",
-                                                                  "65536",
-                                                                  "2147483648",
-                                                                  "4294967295",
-                                                                  "18446744073709551615",
-                                                                  "18446744073709551616",
-                                                                  "{}",
-                                                                  "[]",
-                                                                  "\"\"",
-                                                                  "null",
-                                                                  "1e308",
-                                                                  "\xc2\x9b\x1b[31m",
-                                                                  "\xe2\x80\xae",
-                                                                  "\xff"};
+    static constexpr std::array<std::string_view, 12> interesting{
+        "0",  "-1",   "255",   "2147483648", "18446744073709551615", "18446744073709551616", "{}",
+        "[]", "null", "1e308", "\x1b[31m",   "\xe2\x80\xae"};
     const std::size_t at = below(input.size() + 1);
     switch (below(8)) {
     case 0: // a bit
@@ -134,90 +108,44 @@ private:
   }
 
   const std::vector<std::string>& corpus_;
-  std::mt19937_64 engine_;
+  std::mt19937_64 engine_; // with the same seed in every run
 };
 
-void try_input(tidegate::fuzz::Target run, Shared& shared, const std::string& input) {
-  shared.size = std::min(input.size(), most_bytes);
-  std::memcpy(shared.bytes.data(), input.data(), shared.size);
-  ++shared.count;
+void try_input(tidegate::fuzz::Target run, int kept, std::string input) {
+  input.resize(std::min(input.size(), most_bytes));
+  tidegate::fuzz::require(::ftruncate(kept, 0) == 0 && ::pwrite(kept, input.data(), input.size(), 0) ==
+                                                           static_cast<ssize_t>(input.size()),
+                          "the input is kept");
   const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = most_seconds, .tv_usec = 0}};
-  ::setitimer(ITIMER_VIRTUAL, &limit, nullptr);
+  ::setitimer(ITIMER_VIRTUAL, &limit, nullptr); // its signal ends the process
   // Of its very size on the heap, so that a sanitizer sees what is read past its end.
-  const std::vector<std::uint8_t> exact(input.begin(),
-                                        input.begin() + static_cast<std::ptrdiff_t>(shared.size));
+  const std::vector<std::uint8_t> exact(input.begin(), input.end());
   run(exact.data(), exact.size());
-}
-
-int keep_finding(const Shared& shared, const std::string& target, int status) {
-  const std::string path = "finding-" + target;
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(shared.bytes.data()), static_cast<std::streamsize>(shared.size));
-  const bool slow = WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM;
-  std::fprintf(stderr, "%s: input %llu of %zu bytes %s; it is kept as %s\n", target.c_str(),
-               static_cast<unsigned long long>(shared.count), shared.size,
-               slow ? "takes more than 20 s" : "ends the process", path.c_str());
-  return 1;
-}
-
-bool read_number(const char* text, std::uint64_t& number) {
-  const char* const end = text + std::strlen(text);
-  return std::from_chars(text, end, number).ptr == end && end != text;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
   const std::string target = argc > 1 ? argv[1] : "";
-  if (!tidegate::fuzz::targets().contains(target)) {
-    std::fprintf(stderr, "\"%s\" is no target\n", target.c_str());
+  std::vector<std::string> corpus;
+  for (int i = 3; i < argc; ++i) {
+    std::ranges::move(read_corpus(argv[i]), std::back_inserter(corpus));
+  }
+  if (!tidegate::fuzz::targets().contains(target) || corpus.empty()) { // a test that tries nothing is none
+    std::fprintf(stderr, "usage: tidegate_fuzz TARGET MUTATIONS FOLDER…\n");
     return 2;
   }
   const tidegate::fuzz::Target run = tidegate::fuzz::targets().at(target);
-  std::uint64_t mutations = 0;
-  std::uint64_t seed = 1;
-  std::vector<std::string> corpus;
-  for (int i = 2; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--mutations" || word == "--seed") {
-      if (i + 1 == argc || !read_number(argv[++i], word == "--seed" ? seed : mutations)) {
-        std::fprintf(stderr, "%s needs a number\n", argv[i]);
-        return 2;
-      }
-    } else if (fs::is_directory(word)) {
-      std::ranges::move(read_corpus(word), std::back_inserter(corpus));
-    } else {
-      const std::string input = read(word);
-      run(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
-    }
+  const std::string finding = "finding-" + target;
+  const int kept = ::open(finding.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+  for (const std::string& input : corpus) {
+    try_input(run, kept, input);
   }
-  if (corpus.empty()) {
-    return mutations == 0 && argc > 2 ? 0 : 2; // a test that tries nothing is none
+  Mutator mutator(corpus);
+  const long mutations = std::strtol(argv[2], nullptr, 10);
+  for (long i = 0; i < mutations; ++i) {
+    try_input(run, kept, mutator.next());
   }
-  void* const memory =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::perror("mmap");
-    return 2;
-  }
-  auto& shared = *new (memory) Shared;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    for (const std::string& input : corpus) {
-      try_input(run, shared, input);
-    }
-    Mutator mutator(corpus, seed);
-    for (std::uint64_t i = 0; i < mutations; ++i) {
-      try_input(run, shared, mutator.next());
-    }
-    return 0; // with the look for leaks
-  }
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0 || status != 0) {
-    return keep_finding(shared, target, status);
-  }
-  std::printf("%llu inputs\n", static_cast<unsigned long long>(shared.count));
-  return 0;
+  std::printf("%zu inputs\n", corpus.size() + static_cast<std::size_t>(mutations));
+  return ::unlink(finding.c_str()); // and the look for leaks follows
 }

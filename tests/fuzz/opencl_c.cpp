@@ -1,4 +1,4 @@
-// Any text as OpenCL C: preprocessed, parsed and outlined, or refused with a sound error. A form feed on a
+// Any text as OpenCL C, its first line also as options of a compiler: preprocessed, parsed and outlined, or refused with a sound error. A form feed on a
 // line of its own divides the file from what it includes as "inner.h".
 #include "fuzz.hpp"
 #include "opencl_c/outline.hpp"
@@ -11,6 +11,9 @@ using namespace tidegate;
 
 FUZZ_TARGET(opencl_c) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto parsed = opencl_c::parse_compiler_options(text.substr(0, text.find('\n'))); !parsed) {
+    fuzz::require_sound(parsed.error());
+  }
   constexpr std::string_view mark = "\n\f\n";
   const std::size_t middle = text.find(mark);
   const opencl_c::PreprocessorOptions options{

@@ -5,6 +5,8 @@
 
 #include "fuzz.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <string>
 
@@ -20,18 +22,6 @@ std::uint32_t number_at(const std::string& file, std::size_t at) {
   return value;
 }
 
-// CRC-32 of ISO 3309, as PNG has it.
-std::uint32_t sum_of(std::string_view bytes) {
-  std::uint32_t sum = ~0U;
-  for (const char byte : bytes) {
-    sum ^= static_cast<std::uint8_t>(byte);
-    for (int bit = 0; bit < 8; ++bit) {
-      sum = sum >> 1U ^ ((sum & 1U) != 0 ? 0xedb88320U : 0U);
-    }
-  }
-  return ~sum;
-}
-
 // A chunk is its length, a name, so many bytes, and a sum over name and bytes.
 void mend_sums(std::string& file) {
   constexpr std::size_t signature = 8;
@@ -40,7 +30,8 @@ void mend_sums(std::string& file) {
     if (length > file.size() - at - 12) {
       return;
     }
-    const std::uint32_t sum = sum_of(std::string_view(file).substr(at + 4, length + 4));
+    const auto sum =
+        ::crc32(0, reinterpret_cast<const Bytef*>(file.data() + at + 4), static_cast<uInt>(length + 4));
     for (std::size_t i = 0; i < 4; ++i) {
       file[at + 8 + length + i] = static_cast<char>(sum >> (24 - 8 * i));
     }

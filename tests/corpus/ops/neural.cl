@@ -14,30 +14,6 @@ float row_reduce(local float* scratch, float value, bool largest) {
   return result;
 }
 
-kernel void softmax(global const float* in, global float* out, int columns) {
-  local float scratch[ROW_THREADS];
-  const int first = get_group_id(0) * columns;
-  float most = -INFINITY, sum = 0.0f;
-  for (int c = get_local_id(0); c < columns; c += ROW_THREADS) most = fmax(most, in[first + c]);
-  most = row_reduce(scratch, most, true);
-  for (int c = get_local_id(0); c < columns; c += ROW_THREADS) sum += exp(in[first + c] - most);
-  sum = row_reduce(scratch, sum, false);
-  for (int c = get_local_id(0); c < columns; c += ROW_THREADS) out[first + c] = exp(in[first + c] - most) / sum;
-}
-
-kernel void layer_norm(global const float* in, global float* out, global const float* gain, global const float* bias,
-                       int columns, float epsilon) {
-  local float scratch[ROW_THREADS];
-  const int first = get_group_id(0) * columns;
-  float sum = 0.0f, squares = 0.0f;
-  for (int c = get_local_id(0); c < columns; c += ROW_THREADS) sum += in[first + c];
-  const float mean = row_reduce(scratch, sum, false) / columns;
-  for (int c = get_local_id(0); c < columns; c += ROW_THREADS) squares += pown(in[first + c] - mean, 2);
-  const float scale = rsqrt(row_reduce(scratch, squares, false) / columns + epsilon);
-  for (int c = get_local_id(0); c < columns; c += ROW_THREADS)
-    out[first + c] = (in[first + c] - mean) * scale * gain[c] + bias[c];
-}
-
 // One query's row of attention per group: scores, their softmax, the weighted sum of the values.
 #define DEPTH 16
 kernel void attention_row(global const float* q, global const float* k, global const float* v, global float* out,
@@ -85,7 +61,6 @@ kernel void conv2d(global const float* in, global const float* filters, global c
     }                                                             \
   }
 ACTIVATION(relu, fmax(x, 0.0f))
-ACTIVATION(gelu, 0.5f * x * (1.0f + erf(x * M_SQRT1_2_F)))
 ACTIVATION(sigmoid, 1.0f / (1.0f + exp(-x)))
 
 kernel void max_pool(global const float* in, global float* out, global uchar* place, int size) {
