@@ -1,5 +1,6 @@
 // What the manual page says of commands, and that no text in it is taken for roff.
 #include "app/command_line.hpp"
+#include "engine/run_options.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,6 +64,15 @@ TEST_CASE("commands: escapes, many names, settings and examples") {
 TEST_CASE("the command line of tidegate is ASCII, which every roff reads") {
   CHECK(std::ranges::all_of(manual_commands(app::command_line()),
                             [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+}
+
+TEST_CASE("the help says how long a run and a slice take at most by default") {
+  const std::string text = manual_commands(app::command_line());
+  const engine::RunOptions options;
+  CHECK(text.find("(default " + std::to_string(options.max_wall_time_ns / 1'000'000'000) + "s)") !=
+        std::string::npos);
+  CHECK(text.find(std::to_string(options.slice_ns / 1'000'000) + "ms without one") != std::string::npos);
+  CHECK(options.verify_first);
 }
 
 } // namespace

@@ -70,8 +70,8 @@ class Terminal(unittest.TestCase):
 
     def test_colour_on_a_terminal_only(self) -> None:
         self.assertIn(self.BOLD, on_a_terminal(*self.TABLE))
-        self.assertNotIn(self.BOLD, on_a_terminal(*self.TABLE, NO_COLOR="1"))
-        self.assertNotIn(self.BOLD, on_a_terminal(*self.TABLE, TERM="dumb"))
+        for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn(self.BOLD, on_a_terminal(*self.TABLE, **variables))
         self.assertNotIn(self.BOLD, run(*self.TABLE).stdout)
         self.assertIn(self.BOLD, run(*self.TABLE, env={"CLICOLOR_FORCE": "1"}).stdout)
         self.assertIn("\x1b[1;31merror:\x1b[0m", on_a_terminal("recommend", "/does/not/exist"))

@@ -160,10 +160,6 @@ def star(draw: Draw, n: int) -> list[tuple[int, int]]:
     return [(hub, v) if draw.random() < 0.9 else (v, hub) for v in range(n)]
 
 
-def inward_star(draw: Draw, n: int) -> list[tuple[int, int]]:
-    return [(v, u) for u, v in star(draw, n)]
-
-
 def path(draw: Draw, n: int) -> list[tuple[int, int]]:
     order = draw.sample(range(n), n)
     return list(zip(order, order[1:] + order[:draw.randrange(2)]))
@@ -187,7 +183,7 @@ def layers(draw: Draw, n: int) -> list[tuple[int, int]]:
     return [(min(u, v), max(u, v)) for u, v in uniform(draw, n)]
 
 
-SHAPES: list[Callable[[Draw, int], list[tuple[int, int]]]] = [uniform, star, inward_star, path, grid, hubs, layers]
+SHAPES: list[Callable[[Draw, int], list[tuple[int, int]]]] = [uniform, star, lambda draw, n: [(v, u) for u, v in star(draw, n)], path, grid, hubs, layers]
 
 U32_WEIGHTS: list[Callable[[Draw], float]] = [
     lambda draw: 0, lambda draw: draw.randrange(2), lambda draw: draw.choice([0, 0, 0, 7]), lambda draw: draw.randrange(1000),

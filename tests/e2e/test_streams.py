@@ -59,8 +59,14 @@ class Pipes(unittest.TestCase):
             self.assertEqual(result.stderr, b"0\n", command)
             self.assertEqual(result.stdout.count(b"\n"), 1)
 
-    def test_a_stream_notices_that_its_reader_has_gone(self) -> None:
-        """Even while it waits for input that does not come."""
+    def test_a_stream_ends_when_its_output_fails(self) -> None:
+        """Or when its reader has gone, even while it waits for input that does not come."""
+        process = subprocess.Popen([binary(), "recommend", "--stream", "-o", "/dev/full"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert process.stdin
+        process.stdin.write((REQUEST % 1).encode())
+        process.stdin.flush()
+        self.assertEqual(process.wait(timeout=PATIENCE), 4)
+        process.stdin.close()
         read_end, write_end = os.pipe()
         process = subprocess.Popen([binary(), "recommend", "--stream"], stdin=subprocess.PIPE, stdout=write_end)
         os.close(write_end)
@@ -79,16 +85,6 @@ class Pipes(unittest.TestCase):
             self.assertEqual(closed_errors.stdout, b"0\n")
             self.assertEqual(len(out.read_bytes().splitlines()), 1)
             self.assertEqual(self.shell('"$T" --version >&-; echo $? >&2').stderr.splitlines()[-1], b"4")
-
-    def test_a_stream_ends_when_its_output_fails(self) -> None:
-        """Also while input has paused."""
-        process = subprocess.Popen([binary(), "recommend", "--stream", "-o", "/dev/full"], stdin=subprocess.PIPE,
-                                   stderr=subprocess.DEVNULL)
-        assert process.stdin
-        process.stdin.write((REQUEST % 1).encode())
-        process.stdin.flush()
-        self.assertEqual(process.wait(timeout=PATIENCE), 4)
-        process.stdin.close()
 
 def has_open(descriptors: Path, folder: str) -> bool:
     """Whether one of a process's files is in the folder; files may be closed meanwhile."""
