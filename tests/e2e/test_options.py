@@ -18,9 +18,8 @@ def on_a_terminal(*arguments: str, columns: int = 0, **variables: str) -> str:
     """What a person sees: standard output and error are a terminal, by default one that does not know its width."""
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (24, columns))
-    environment = {"PATH": os.environ["PATH"], "TERM": "xterm", **variables}
     process = subprocess.Popen([binary(), *arguments], stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,
-                               env=environment)
+                               env={"PATH": os.environ["PATH"], "TERM": "xterm", **variables})
     os.close(follower)
     text = b""
     while True:
