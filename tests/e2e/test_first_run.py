@@ -13,6 +13,7 @@ from support import (FAILING_DRIVER, IOTA, Document, Programs, buffer, cache_hom
 OPS = """kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }
 kernel void sum(global const int* a, global const int* b, global int* out) { size_t i = get_global_id(0); out[i] = a[i] + b[i]; }
 """
+ENOUGH = "--set", "measure-time=60s"  # also on a busy machine
 
 
 class FirstRun(Programs):
@@ -50,7 +51,7 @@ class FirstRun(Programs):
     def settled(self, path: Path, *args: str) -> Document:
         """The report of the run that settles the choice: each run goes on with what the earlier ones had no time for."""
         for _ in range(12):
-            report = self.report(path, "--set", "measure-time=60s", *args)
+            report = self.report(path, *ENOUGH, *args)
             if report["first_run"]["settled"]:
                 return report
         self.fail(report["first_run"])
@@ -74,9 +75,9 @@ class FirstRun(Programs):
         self.assertFalse(self.report(path)["first_run"]["measured"])
         path.write_text(path.read_text().replace('"iota": {}', '"fill": 3'))
         self.assertFalse(self.report(path)["first_run"]["measured"])
-        self.assertTrue(self.report(path, "--set", "tuning.mode=jit")["first_run"]["measured"])
+        self.assertTrue(self.report(path, "--set", "tuning.mode=jit", *ENOUGH)["first_run"]["measured"])
         self.file("ops.cl", OPS + "\n")
-        self.assertTrue(self.report(path)["first_run"]["measured"])
+        self.assertTrue(self.report(path, *ENOUGH)["first_run"]["measured"])
         self.assertEqual(len(self.kept("profile")), 3)
 
     def test_cache_that_cannot_be_written(self) -> None:
@@ -90,7 +91,7 @@ class FirstRun(Programs):
         """Nothing shares it, so it takes plain launches, unless it repeats or candidates are asked for."""
         for repeat, args, measured in ((1, (), False), (2, (), True), (1, ("--set", "measure=yes"), True)):
             self.forget()
-            report = self.report(self.waves(wave("twice", "a", "b", size=64, local=32), repeat=repeat), *args)
+            report = self.report(self.waves(wave("twice", "a", "b", size=64, local=32), repeat=repeat), *args, *ENOUGH)
             self.assertEqual(report["first_run"]["measured"], measured, report["first_run"])
             if not measured:
                 self.assertEqual((report["strategy"], report["strategy_reason"], report["first_run"]["settled"], report["first_run"]["runs"]),
@@ -130,12 +131,11 @@ class FirstRun(Programs):
                             "flags": buffer("u8", count=128, init={"file": "flags.raw"})},
                            {**wave("twice", "a", "b", size=4096, local=32), "active": {"buffer": "flags"}}, repeat=4)
         path = Path(self.written(document))
-        enough = ("--set", "measure-time=60s")
         measured = []
         for active in (4, 5, 128, 128):
             self.file("flags.raw", bytes([1] * active + [0] * (128 - active)))
             while True:  # a choice that a busy CPU made far slower is not kept
-                first = self.report(path, *enough)["first_run"]
+                first = self.report(path, *ENOUGH)["first_run"]
                 if (first["kept"] and first["settled"]) or not first["measured"]:
                     break
             for profile in self.kept("profile"):  # plain launches are never too slow
@@ -193,7 +193,7 @@ class FirstRun(Programs):
     def test_outputs_that_differ(self) -> None:
         path = self.two_side_by_side()
         wrong = wrong_reads(256, first=3)  # after those of the plain launches, by themselves and in the arena
-        report = self.report(path, "--set", "measure-time=60s", warned=True, **wrong)
+        report = self.report(path, *ENOUGH, warned=True, **wrong)
         first = report["first_run"]
         self.assertEqual((report["status"], report["strategy"], first["compared"], first["equal"]), ("done", "plain", True, False))
         self.assertEqual((first["difference"]["first_difference"]["buffer"], first["difference"]["first_difference"]["element"]), ("d", 63))

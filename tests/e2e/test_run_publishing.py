@@ -233,4 +233,4 @@ class Ends(Programs):
             queue = self.failed(self.program("next"), "[wall_time_exceeded]", "--strategy", strategy, "--max-wall-time", "300ms")
             self.assertEqual(queue["publishing"]["executed_items"] + queue["items_remaining"],
                              queue["publishing"]["published_items"] + 1)
-            self.assertEqual(queue["publishing"]["needed_capacity"], 2)
+            self.assertLessEqual(queue["publishing"]["needed_capacity"], 2)
