@@ -15,8 +15,6 @@ from pathlib import Path
 
 import support
 
-FILES = ["request.json", "requests.ndjson", "two words.json", "page.html"]
-
 # Lines up to the cursor, and the words offered there, in any order. No word of these has a blank.
 OFFERS = {
     "rec": ["recommend"],
@@ -49,7 +47,7 @@ class Shell(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = Path(folder.name)
-        for name in FILES:
+        for name in ("request.json", "requests.ndjson", "two words.json", "page.html"):
             (cls.folder / name).touch()
         home = cls.folder / ".home"
         home.mkdir()

@@ -30,6 +30,7 @@ KNOWN_CYCLES = [
 FREE_OF_CYCLES = {"engine", "planning", "policy", "ranks", "tune"}
 REPORT_WRITERS = {"engine/report", "engine/run", "app/run", "app/tune", "tune/measure"}  # the last three: texts of fixes
 
+
 def modules():
     """Returns what each module includes."""
     edges = {}

@@ -1,6 +1,5 @@
 """Help, versions, terminals and colour of real processes; tests/app/transcripts has what commands print."""
 
-import json
 import os
 import pty
 import re
@@ -36,10 +35,6 @@ def on_a_terminal(*arguments: str, columns: int = 0, **variables: str) -> str:
 
 
 class Documents(unittest.TestCase):
-    def test_version(self) -> None:
-        version = json.loads(run("version").stdout)["tidegate"]
-        self.assertEqual([run(option).stdout for option in ("--version", "-V")], [f"tidegate {version}\n"] * 2)
-
     def test_examples_of_the_help_texts(self) -> None:
         """Each command has one, and each does what it says, in the repository's folder."""
         commands = {*re.findall(r"(?m)^  ([a-z]+) +[A-Z]", run("--help").stdout), "priority drain", "priority diffuse", "tune choose", "tune step"}
@@ -62,6 +57,7 @@ class Documents(unittest.TestCase):
                                           text=True, check=False)
                     told = "; to fill in:" in done.stderr if command == "init" else re.sub(r"tidegate: \d+ lines?, 0 failed\n", "", done.stderr) == ""
                     self.assertEqual((done.returncode, told), (0, True), line)
+
 
 class Terminal(unittest.TestCase):
     BOLD = "\x1b[1m"
