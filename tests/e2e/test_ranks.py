@@ -86,7 +86,7 @@ class Ranks(Programs):
         return program
 
     def test_examples_make_the_same_bytes(self) -> None:
-        for name, repeat, ranks, output, row in (("heat", 40, 2, "heat.npy", 240 * 4), ("life", 20, 3, "life.npy", 200)):
+        for name, repeat, ranks, output, row in (("heat", 40, 2, "heat.npy", 240 * 4), ("life", 20, 3, "life.raw", 200)):
             with self.subTest(name=name, ranks=ranks):
                 self.example(name, repeat)
                 alone = run("run", "program.json", "--strategy", "plain", cwd=self.folder, env=environment())
@@ -163,7 +163,7 @@ class Ranks(Programs):
         self.assertIn("the wall time of 2 s is over", self.one_error(result))
         self.assertEqual(list(self.folder.glob("*.npy")), [])
         report = parse((self.folder / "report.json").read_text())
-        self.assertEqual((report["status"], report["ranks"]["waves"][0]["runs_on"]), ("deadline", "parts"))
+        self.assertEqual(report["status"], "deadline")
         self.assertEqual(run("check", str(self.folder / "report.json")).rc, 1)
         return report
 
@@ -175,6 +175,7 @@ class Ranks(Programs):
           out[i] = v + (i > 0 ? in[i - 1] % 3u : 0u);
         }""")
         report = self.late("slow", 10**7)
+        self.assertEqual(report["ranks"]["waves"][0]["runs_on"], "parts")
         (rank,) = report["ranks"]["ranks"]
         self.assertLess(rank["waiting_ns"], rank["dispatch_ns"])
         if rank["rank"] != 0:
@@ -183,7 +184,7 @@ class Ranks(Programs):
     def test_one_rank_with_an_error_ends_all(self) -> None:
         self.example("heat", 10**8)
         self.file("bad.json", '{"buffers": 1}')
-        self.only_one_rank_fails(2, "PROGRAM=bad.json", 3, "expected an object")
+        self.only_one_rank_fails(2, "PROGRAM=bad.json", 3, "not of wave_program")
 
     def test_wrong_usage_is_reported_once(self) -> None:
         self.assertIn("rank 0 of 3: ", self.one_error(self.mpirun(3, "run", "program.json", "--nosuch", rc=2)))
