@@ -627,7 +627,8 @@ std::string report_page(const traversal::FrontierReport& report, const PageOrigi
   body += section("waves", "Where the time went", made.waves.empty() ? "" : table(made.waves));
   std::vector<Part> parts;
   for (const traversal::MemoryPart& part : report.memory.parts) {
-    parts.push_back({part.name, part.bytes});
+    parts.push_back(
+        {std::string(traversal::memory_names.at(static_cast<std::size_t>(part.name))), part.bytes});
   }
   body += section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
   body += section("again", "Run it again", again_part(report, origin));

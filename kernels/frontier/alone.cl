@@ -40,7 +40,7 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, loc
     if (refills) {
       tg_job lone = *job;
       lone.groups = 1;
-      tg_refill(&lone, &at, setting, to, &found);
+      tg_own_step(&lone, &at, setting, to, group->scratch, &found);
       *tg_far_tail(job, at.far_turn) = 0; // of the queue that is consumed
     }
 #endif

@@ -9,6 +9,7 @@
 // Source: Beamer, Asanovic, Patterson, Direction-Optimizing Breadth-First Search (SC 2012).
 
 #define TG_UNREACHED 0xffffffffu
+#define TG_FIRST_VALUE(v) TG_UNREACHED
 #define TG_FOUND_ONCE(at) ((at)->mixed == 0)
 
 uint tg_value(const tg_job* job, const tg_position* at, uint u) { return at->mixed == 0 ? at->wave : job->values[u]; }
@@ -31,8 +32,19 @@ global const uint* tg_membership(const tg_job* job, const tg_position* at) {
   return at->mixed == 0 ? job->values : job->stamps;
 }
 
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+  job->values[v] = TG_UNREACHED;
+  tg_came_from(job, v, TG_NOBODY);
+}
+bool tg_give_source(const tg_job* job, uint v, uint index) {
+  job->values[v] = 0;
+  tg_came_from(job, v, v);
+  return true;
+}
+
 // Derives parents from levels; if there are several, the last write wins.
-void tg_finish(const tg_job* job) {
+void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
+                 tg_found* found) {
   TG_EACH_ITEM(job, u, job->vertices, 1) {
     const uint level = job->values[u];
     for (tg_offset e = job->offsets[u]; level != TG_UNREACHED && e < job->offsets[u + 1ul]; ++e) {

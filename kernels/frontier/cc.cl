@@ -11,8 +11,9 @@
 // Sources: Jaiganesh, Burtscher, A High-Performance Connected Components Implementation for GPUs (HPDC 2018); Sutton,
 // Ben-Nun, Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling (IPDPS 2018).
 
+#define TG_FIRST_VALUE(v) (v)
 #define TG_FOUND_ONCE(at) false
-#define TG_SAMPLES 16u
+#define TG_SAMPLES TG_SCRATCH
 
 // Halves the path with stores that may be lost or late: `at` is no root any more, so nothing else hooks it, and every link
 // that it has had leads to its root. An atomic minimum in place of the store takes 1.3 times as long on an H100.
@@ -86,12 +87,71 @@ void tg_note_giant(const tg_job* job, local uint* roots) {
 
 // Points every vertex at its root; no hook runs meanwhile. Links shorten while others walk along them, so that a path of n
 // links takes about log n steps.
-TG_OUTLINED void tg_finish(const tg_job* job) {
+TG_OUTLINED void tg_compress(const tg_job* job) {
   TG_EACH_ITEM(job, v, job->vertices, 1) {
     uint root = job->values[v];
     for (uint link = job->values[root]; link != root; link = job->values[root]) {
       root = link; // links decrease with every step, so this ends
       job->values[v] = root;
+    }
+  }
+}
+
+void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
+                 tg_found* found) {
+  if (at->step == TG_STEP_LINK) {
+    tg_link(job, found);
+    return;
+  }
+  tg_compress(job);
+  if (at->step == TG_STEP_COMPRESS && job->group == 0 && at->mixed != 0) {
+    tg_note_giant(job, scratch);
+  }
+}
+
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+  const tg_offset degree = tg_degree(job, v);
+  job->values[v] = degree == 0 ? v : min(v, job->neighbours[job->offsets[v]]);
+  if (has_queue && degree >= TG_LONG_ROW) {
+    tg_enqueue(to, v, job->offsets[v], degree);
+  }
+}
+
+uint tg_value(const tg_job* job, const tg_position* at, uint u) { return 0; }
+TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
+                            tg_found* found) {
+  const uint w = job->neighbours[e];
+  if (w < u) { // the opposite edge is also present
+    tg_join(job, u, w);
+  }
+}
+
+// Joins the vertices outside the giant component with all their neighbours. An edge of both kinds of vertices is visited from
+// outside; all work-items must compare with the same root.
+TG_OUTLINED void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint4* rows,
+                         local uint* row_count, tg_found* found) {
+  const uint giant = job->state->giant;
+  for (uint i = job->group; i < at->long_runs; i += job->groups) {
+    const uint4 run = tg_long_run(job, 0, i);
+    if (job->values[run.x] != giant) {
+      for (uint e = TG_LANE_OF(job); e < run.w; e += TG_GROUP_SIZE) {
+        tg_join(job, run.x, job->neighbours[tg_first_edge(run) + e]);
+        found->scanned += 1;
+      }
+    }
+  }
+  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
+    const uint v = walk.word * 32 + walk.bit;
+    if (v >= job->vertices || job->values[v] == giant) {
+      continue;
+    }
+    const tg_offset begin = job->offsets[v];
+    const tg_offset end = job->offsets[v + 1ul];
+    if (end - begin < TG_LONG_ROW) {
+      for (tg_offset e = begin; e < end; ++e) {
+        tg_join(job, v, job->neighbours[e]);
+      }
+      found->scanned += end - begin;
     }
   }
 }

@@ -1,48 +1,6 @@
 // Turns the counters of a step into the next step: logs the wave, chooses a topology and plans the step that
 // it needs.
 
-// Counters of a step.
-typedef struct {
-  ulong edges;
-  ulong scanned;
-  ulong change;
-  ulong idle;
-  uint entries;
-  uint long_runs;
-  uint vertices;
-  uint far;
-  uint nearest;
-  uint least;
-} tg_counts;
-
-// Reads counters that are `line` words apart, in any address space; omits those that the algorithm does not
-// count.
-#define TG_READ_COUNTS(counts, counters, line)                                                         \
-  do {                                                                                                 \
-    (counts).entries = (counters)[TG_TAIL * (line)];                                                   \
-    (counts).long_runs = (counters)[TG_LONG_TAIL * (line)];                                            \
-    (counts).vertices = (counters)[TG_VERTICES * (line)];                                              \
-    (counts).edges = TG_PARTS((counters) + TG_EDGES * (line));                                         \
-    (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));                                     \
-    (counts).far = TG_ALGORITHM == TG_SSSP ? (counters)[TG_FAR * (line)] : 0;                          \
-    (counts).nearest = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_NEAREST * (line)] : 0xffffffffu;       \
-    (counts).least = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_LEAST * (line)] : 0;                     \
-    (counts).change = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_CHANGE * (line)) : 0;  \
-    (counts).idle = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_IDLE * (line)) : 0;      \
-  } while (0)
-
-tg_counts tg_counts_of(volatile global const uint* slot) {
-  tg_counts counts;
-  TG_READ_COUNTS(counts, slot, TG_COUNTER_LINE);
-  return counts;
-}
-
-tg_counts tg_counts_of_sums(local const uint* sums) {
-  tg_counts counts;
-  TG_READ_COUNTS(counts, sums, TG_SUM_LINE);
-  return counts;
-}
-
 bool tg_works_alone(const tg_position* at, const tg_setting* setting) {
   if (TG_MAY_REFILL_ALONE && at->step == TG_STEP_REFILL) {
     return at->far <= setting->policy.alone_vertices * TG_ALONE_EDGES;
@@ -56,11 +14,7 @@ bool tg_pushes(uint topology) { return topology == TG_SPARSE || topology == TG_H
 // Returns the step that the chosen topology needs next.
 uint tg_plan(const tg_position* at) {
   if (at->topology == TG_EMPTY) {
-#if TG_ALGORITHM == TG_CC
-    return TG_STEP_FINISH;
-#else
-    return TG_ALGORITHM == TG_BFS && TG_PARENTS && at->mixed != 0 ? TG_STEP_FINISH : TG_STEP_DONE;
-#endif
+    return TG_ALGORITHM == TG_CC || (TG_ALGORITHM == TG_BFS && TG_PARENTS && at->mixed != 0) ? TG_STEP_FINISH : TG_STEP_DONE;
   }
   const bool needs_queue = at->topology == TG_SPARSE || at->topology == TG_HYBRID;
   if (needs_queue && (at->has & TG_HAS_QUEUE) == 0) {
@@ -104,16 +58,16 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   at->scanned_edges = 0;
   at->previous_topology = at->topology;
   at->previous_edges = at->chosen_edges;
-  at->previous_topology = at->topology;
   at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;
-#if TG_ALGORITHM == TG_PAGERANK
-  at->idle = counts.idle + at->pulled_idle;
-  at->change = counts.change + at->pulled_change;
-  at->pulled_idle = at->pulled_change = 0;
-  if (at->change < setting->rank_tolerance || at->wave >= setting->most_waves) {
-    at->vertices = 0;
+  if (TG_ALGORITHM == TG_PAGERANK) {
+    at->idle = counts.idle + at->pulled_idle;
+    at->change = counts.change + at->pulled_change;
+    at->pulled_idle = at->pulled_change = 0;
+    if (at->change < setting->rank_tolerance || at->wave >= setting->most_waves) {
+      at->vertices = 0;
+    }
+    return;
   }
-#else
   at->unexplored_edges -= min(at->frontier_edges, at->unexplored_edges);
   at->has = at->topology == TG_SPARSE   ? TG_HAS_QUEUE
             : at->topology == TG_HYBRID ? TG_HAS_QUEUE | TG_HAS_BITMAP
@@ -123,14 +77,16 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   at->entries = counts.entries;
   at->long_runs = counts.long_runs;
   at->least = at->topology == TG_DENSE ? counts.least : 0;
-#endif
 }
 
 // Advances the position from an executed step to the next one.
 void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, global tg_log_row* log, uint log_begin) {
+  const uint step = at->step;
   bool choose = true;
+  at->executed = 0;
+  at->round += 1;
 #if TG_ALGORITHM == TG_SSSP
-  if (at->step == TG_STEP_REFILL) {
+  if (step == TG_STEP_REFILL) {
     at->near = tg_next_near(at, setting);
     at->far = counts.far;
     at->nearest = counts.nearest;
@@ -140,23 +96,17 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->nearest = min(at->nearest, counts.nearest);
   }
 #endif
-  switch (at->step) {
+  switch (step) {
   case TG_STEP_WAVE:
-#if TG_ALGORITHM == TG_PAGERANK
-    if (at->topology != TG_DENSE || TG_MAY_PULL_SHARES) {
+    if (TG_ALGORITHM == TG_PAGERANK && (at->topology != TG_DENSE || TG_MAY_PULL_SHARES)) {
       at->scanned_edges = tg_pushes(at->topology) ? 0 : counts.scanned;
       if (at->topology == TG_DENSE) { // the next step ranks the rows of several shares
         at->pulled_idle = counts.idle;
         at->pulled_change = counts.change;
-      } else if (at->topology == TG_FUSED) {
-        at->idle = counts.idle; // the next step iterates on the new ranks
       }
       at->step = TG_STEP_APPLY;
-      at->executed = 0;
-      at->round += 1;
       return;
     }
-#endif
     // fall through
   case TG_STEP_APPLY:
     at->scanned_edges += tg_pushes(at->topology) ? at->frontier_edges : counts.scanned;
@@ -167,82 +117,63 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->least = counts.least;
     choose = false;
     break;
-  case TG_STEP_TO_QUEUE:
-    at->has |= TG_HAS_QUEUE;
-    at->entries = counts.entries;
-    at->long_runs = counts.long_runs;
-    at->vertices = counts.vertices;
-    at->frontier_edges = counts.edges;
-    choose = false;
-    break;
 #if TG_ALGORITHM == TG_CC
   case TG_STEP_LINK:
     at->scanned_edges = counts.scanned;
     at->step = TG_STEP_COMPRESS;
-    at->executed = 0;
-    at->round += 1;
     return;
   case TG_STEP_COMPRESS:
     if (at->mixed == 0) {
       at->mixed = 1;
       at->step = TG_STEP_LINK;
-      at->executed = 0;
-      at->round += 1;
       return;
     }
     break;
 #endif
   case TG_STEP_START:
     at->unexplored_edges = setting->policy.edges;
-#if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
     at->has = TG_HAS_BITMAP;
+#if TG_FROM_ALL
     at->vertices = setting->vertices;
     at->frontier_edges = setting->policy.edges;
     at->idle = counts.idle;
-#if TG_ALGORITHM == TG_CC
-    at->long_runs = counts.long_runs;
-    at->step = TG_STEP_COMPRESS;
-    at->executed = 0;
-    at->round += 1;
-    return;
-#endif
+    if (TG_ALGORITHM == TG_CC) {
+      at->long_runs = counts.long_runs;
+      at->step = TG_STEP_COMPRESS;
+      return;
+    }
     break;
 #else
-    at->has = TG_HAS_BITMAP | (TG_STARTS_ANYWHERE ? 0u : setting->constrained != 0 ? 0u : TG_HAS_QUEUE);
+    at->has |= TG_STARTS_ANYWHERE || setting->constrained != 0 ? 0u : TG_HAS_QUEUE;
     at->vertices = counts.vertices; // sources follow
     at->frontier_edges = counts.edges;
     at->near = setting->delta;
     at->nearest = 0xffffffffu;
     at->step = TG_STEP_SEED;
-    at->executed = 0;
-    at->round += 1;
     return;
 #endif
   case TG_STEP_SEED:
     counts.vertices += at->vertices;
     counts.edges += at->frontier_edges;
     // fall through
+  case TG_STEP_TO_QUEUE:
   case TG_STEP_REFILL:
     at->vertices = counts.vertices;
     at->frontier_edges = counts.edges;
     at->entries = counts.entries;
     at->long_runs = counts.long_runs;
-    at->has = at->step == TG_STEP_REFILL ? TG_HAS_QUEUE : at->has;
+    at->has = step == TG_STEP_REFILL ? TG_HAS_QUEUE : step == TG_STEP_TO_QUEUE ? at->has | TG_HAS_QUEUE : at->has;
+    choose = step != TG_STEP_TO_QUEUE;
     break;
   default: // the last step has run
     at->topology = TG_EMPTY;
     at->step = TG_STEP_DONE;
-    at->executed = 0;
     return;
   }
-  at->executed = 0;
-  at->round += 1;
-#if TG_ALGORITHM == TG_SSSP
-  if (at->vertices == 0 && at->far != 0) {
+  if (TG_ALGORITHM == TG_SSSP && at->vertices == 0 && at->far != 0) {
     at->step = TG_STEP_REFILL;
     return;
   }
-#endif
   if (choose) {
     tg_choose_topology(at, setting);
   }

@@ -2,30 +2,15 @@
 // every topology that pushes. If an edge improves the value of its end vertex, the work-item that improved it
 // adds the vertex to the next frontier.
 
-// Walks over a frontier's vertices by bitmap words: work-item `lane` of the TG_WIDTH that share a word visits
-// every TG_WIDTH-th bit.
-typedef struct {
-  uint word;
-  uint bit;
-} tg_walk;
+#if !TG_FROM_ALL
+#if !TG_RANKS
+#define tg_is_here(job, v) true // a rank has the rows of some vertices
+#define tg_send(job, to, v)
+#endif
+#ifndef TG_STARTS
+#define TG_STARTS(before, after) true // a vertex whose value has improved enters the next frontier
+#endif
 
-TG_INLINE tg_walk tg_begin_walk(const tg_job* job) {
-  tg_walk walk;
-  walk.word = tg_first_item(job, TG_WIDTH);
-  walk.bit = TG_LANE_OF(job) % TG_WIDTH;
-  return walk;
-}
-
-TG_INLINE void tg_go_on(const tg_job* job, tg_walk* walk) {
-  walk->bit += TG_WIDTH;
-  if (walk->bit >= 32) {
-    walk->bit %= 32;
-    walk->word = tg_next_item(job, walk->word, TG_WIDTH);
-  }
-}
-
-#if TG_ALGORITHM != TG_PAGERANK
-#if TG_ALGORITHM != TG_CC
 // Improves a vertex's value; returns the previous value.
 TG_INLINE tg_bits tg_improve(const tg_job* job, tg_target to, uint v, tg_bits candidate) {
   if (!tg_undisturbed(to)) {
@@ -37,7 +22,6 @@ TG_INLINE tg_bits tg_improve(const tg_job* job, tg_target to, uint v, tg_bits ca
   }
   return before;
 }
-#endif
 
 // Stamps a vertex with the wave that it is queued for; returns the previous stamp.
 TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
@@ -53,16 +37,14 @@ TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
 TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, tg_bits value, tg_offset begin,
               tg_offset degree, tg_found* found) {
   const uint bit = 1u << (v & 31u);
-#if TG_ALGORITHM == TG_SSSP
-  if (to.queue != 0 && value >= at->near) {
+  if (TG_ALGORITHM == TG_SSSP && to.queue != 0 && value >= at->near) {
     if ((atomic_or(&tg_far_bits(job)[v >> 5], bit) & bit) == 0) {
       tg_far_queue(job, at->far_turn)[tg_take_place(tg_far_tail(job, at->far_turn))] = v;
       found->far += 1;
     }
-    found->nearest = max(found->nearest, ~value);
+    found->nearest = max(found->nearest, ~(uint)value);
     return;
   }
-#endif
   if (to.queue != 0) {
     if (!TG_FOUND_ONCE(at) && tg_stamp(job, to, v) == to.wave) {
       return;
@@ -80,11 +62,14 @@ TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, 
   } else if ((atomic_or(&to.bitmap[v >> 5], bit) & bit) != 0) {
     return;
   }
+  if (!tg_is_here(job, v)) {
+    tg_send(job, to, v);
+    return;
+  }
   found->vertices += 1;
   found->edges += degree;
 }
 
-#if TG_ALGORITHM != TG_CC
 // The data of an edge: its end vertex, the bounds of that vertex's row, and the weight.
 typedef struct {
   tg_offset begin;
@@ -93,12 +78,17 @@ typedef struct {
   uint weight;
 } tg_edge;
 
+void tg_fetch_bounds(const tg_job* job, tg_edge* edge) {
+  const bool here = tg_is_here(job, edge->w);
+  edge->begin = here ? job->offsets[edge->w] : 0;
+  edge->end = here ? job->offsets[edge->w + 1ul] : 0;
+}
+
 tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
   tg_edge edge;
   edge.w = job->neighbours[e];
   edge.weight = tg_weight(job->weights, (tg_offset)e);
-  edge.begin = job->offsets[edge.w];
-  edge.end = job->offsets[edge.w + 1ul];
+  tg_fetch_bounds(job, &edge);
   return edge;
 }
 
@@ -128,14 +118,14 @@ TG_OUTLINED tg_errand tg_first_errand(const tg_job* job, const tg_position* at, 
   return errand;
 }
 
-TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, tg_edge edge,
-                     tg_found* found) {
-  const tg_bits candidate = tg_along(value, edge.weight);
+// Hands a value to the end of an edge, from vertex u.
+TG_INLINE void tg_hand_over(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits candidate, tg_edge edge,
+                            tg_found* found) {
   const tg_bits before = tg_improve(job, to, edge.w, candidate);
   if (!tg_better(candidate, before)) {
     return;
   }
-  if (!TG_STARTS(before, tg_merged(candidate, before))) {
+  if (tg_is_here(job, edge.w) && !TG_STARTS(before, tg_merged(candidate, before))) {
     return;
   }
   if (TG_FOUND_ONCE(at)) {
@@ -143,18 +133,16 @@ TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_targ
   }
   tg_enter(job, at, to, edge.w, candidate, edge.begin, edge.end - edge.begin, found);
 }
-#endif
+
+TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, tg_edge edge,
+                               tg_found* found) {
+  tg_hand_over(job, at, to, u, tg_along(value, edge.weight), edge, found);
+}
 
 // Pushes along edge e of u. With `eager`, fetches everything that may be needed at once: if few edges are in
 // flight, latency dominates.
 TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, ulong e, bool eager,
-                  tg_found* found) {
-#if TG_ALGORITHM == TG_CC
-  const uint w = job->neighbours[e];
-  if (w < u) { // the opposite edge is also present
-    tg_join(job, u, w);
-  }
-#else
+                            tg_found* found) {
   if (eager) {
     tg_push_fetched(job, at, to, u, value, tg_fetch_edge(job, e), found);
     return;
@@ -165,16 +153,12 @@ TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target 
   if (!tg_better(tg_along(value, edge.weight), job->values[edge.w])) {
     return;
   }
-  edge.begin = job->offsets[edge.w];
-  edge.end = job->offsets[edge.w + 1ul];
+  tg_fetch_bounds(job, &edge);
   tg_push_fetched(job, at, to, u, value, edge, found);
-#endif
 }
-#endif
 
 // The same, for loops with barriers.
 #if TG_OUTLINES
-#if TG_MAY_WORK_ALONE
 __attribute__((noinline)) void tg_visit_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, tg_edge edge,
                                                 tg_found* found) {
   tg_push_fetched(job, at, to, u, value, edge, found);
@@ -183,8 +167,8 @@ __attribute__((noinline)) void tg_visit_edge(const tg_job* job, const tg_positio
                                              bool eager, tg_found* found) {
   tg_push_edge(job, at, to, u, value, e, eager, found);
 }
-#endif
 #else
 #define tg_visit_fetched tg_push_fetched
 #define tg_visit_edge tg_push_edge
+#endif
 #endif

@@ -30,9 +30,10 @@
 #define TG_CC 3
 #define TG_PAGERANK 4
 #define TG_OWN 5 // own.cl has more definitions
+#define TG_FROM_ALL (TG_ALGORITHM == TG_PAGERANK || TG_ALGORITHM == TG_CC) // every vertex is in the first frontier
 #define TG_MAY_PULL_SHARES (((TG_ALGORITHM == TG_PAGERANK && !TG_SHORT_ROWS) || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
 #define TG_MAY_LEAVE_ROWS (TG_ALGORITHM == TG_SSSP && TG_GROUP_SIZE > 1) // pull.cl
-#define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // these start from all vertices
+#define TG_MAY_WORK_ALONE (!TG_FROM_ALL && !TG_RANKS)
 #define TG_MAY_REFILL_ALONE (TG_ALGORITHM == TG_SSSP && TG_GROUP_SIZE == 1) // on an H100 it would be 1 to 3 % slower
 #define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // CPU groups wait in vain for a busy core
 
@@ -44,9 +45,10 @@
 #define TG_HELD 64u  // entries that it keeps before it reserves their slots
 #define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_NOBODY 0xffffffffu
+#define TG_SCRATCH (TG_ALGORITHM == TG_CC ? 16u : 1u) // words of local memory for the algorithm
 
-// Only fused waves make levels need stamps, and they clear them.
-#define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS)
+// Only fused waves make levels need stamps, and they clear them. Pagerank has sums in their place.
+#define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS && TG_ALGORITHM != TG_PAGERANK)
 
 // Vertices other than sources start too; the first frontier is then a bitmap.
 #if TG_ALGORITHM == TG_OWN && TG_OWN_INITIAL != 0
@@ -119,7 +121,7 @@ typedef struct {
   uint group;
   uint groups;
   uint lane; // for TG_LANE_OF
-  uint rows;  // that shares pull along: those of all vertices, or a rank's own
+  uint rows;  // of the graph, or a rank's own
   uint first; // the vertex of the first of them
 } tg_job;
 
@@ -147,6 +149,12 @@ global uint* tg_far_bits(const tg_job* job) { return job->far + 2ul * job->verti
 global uint* tg_far_queue(const tg_job* job, uint turn) { return job->far + (ulong)(turn & 1u) * job->vertices; }
 volatile global uint* tg_far_tail(const tg_job* job, uint turn) {
   return job->state->far_tails + turn % 3u * TG_COUNTER_LINE;
+}
+
+// Adds a vertex to a bitmap; returns true if it was not in it.
+TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
+  const uint bit = 1u << (v & 31u);
+  return (atomic_or(&bitmap[v >> 5], bit) & bit) == 0;
 }
 
 uint4 tg_long_run(const tg_job* job, uint wave, uint i) { return tg_queue_of(job, wave)[job->queue_room - 1 - i]; }
@@ -196,6 +204,37 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
   for (uint item = tg_first_item(job, width); item < (count); item = tg_next_item(job, item, width))
 #endif
 
+// Walks over vertices by words of a bitmap: work-item `lane` of the TG_WIDTH that share a word visits every TG_WIDTH-th bit.
+typedef struct {
+  uint word;
+  uint bit;
+} tg_walk;
+
+TG_INLINE tg_walk tg_begin_walk(const tg_job* job) {
+  tg_walk walk;
+  walk.word = tg_first_item(job, TG_WIDTH);
+  walk.bit = TG_LANE_OF(job) % TG_WIDTH;
+  return walk;
+}
+
+TG_INLINE void tg_go_on(const tg_job* job, tg_walk* walk) {
+  walk->bit += TG_WIDTH;
+  if (walk->bit >= 32) {
+    walk->bit %= 32;
+    walk->word = tg_next_item(job, walk->word, TG_WIDTH);
+  }
+}
+
+uint tg_lowest(uint bits) { return 31 - clz(bits & (0u - bits)); }
+
+// Clears the bitmap of wave `wave`.
+TG_OUTLINED void tg_clear_bitmap(const tg_job* job, uint wave) {
+  global uint* const bitmap = tg_bitmap_of(job, wave);
+  TG_EACH_ITEM(job, word, TG_ALGORITHM == TG_PAGERANK ? 0u : job->words, 1) {
+    bitmap[word] = 0;
+  }
+}
+
 // A sum in two words without a carry between them, so that an addition never waits: the low 16 bits of each
 // addend, and the rest. Correct for up to 2^16 additions: no traversal has more work-groups, or work-items in one.
 #define TG_ADD_PARTS(words, value)                     \
@@ -227,7 +266,7 @@ uint tg_take_place(volatile global uint* counter) {
   uint asking, lane;
   asm volatile("activemask.b32 %0;" : "=r"(asking));
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-  const uint first = 31 - clz(asking & (0u - asking));
+  const uint first = tg_lowest(asking);
   uint begin = 0;
   if (lane == first) {
     begin = atomic_add(counter, popcount(asking));
@@ -260,6 +299,15 @@ typedef struct {
   tg_collected sums[TG_SHUFFLES ? 1 : TG_GROUP_SIZE];
   uint long_parts;
 } tg_share;
+
+// The state of a row before its edges are collected.
+typedef struct {
+  tg_offset begin;
+  tg_offset end;
+  tg_offset degree;
+  uint value;
+  uint seat; // pagerank
+} tg_row;
 #endif
 
 // Totals of one work-item in a step.

@@ -24,7 +24,10 @@
 #define TG_INITIAL_FUNCTION 1
 #define TG_INITIAL_ARRAY 2 // `others`
 
+#define TG_FIRST_VALUE(v) TG_OWN_NOTHING
 #define TG_FOUND_ONCE(at) false
+#define TG_STARTS(before, after) tg_starts(before, after)
+#define TG_ADDS (TG_OWN_MERGE == TG_MERGE_ADD)
 
 #if TG_OWN_WORDS == 2
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -53,7 +56,7 @@ tg_bits tg_merged(tg_bits candidate, tg_bits current) {
 #endif
 }
 
-#if TG_OWN_MERGE == TG_MERGE_ADD
+#if TG_ADDS
 // An edge adds every value that it passes on. A vertex starts once, in the wave whose sum makes it fire.
 tg_bits tg_along(tg_bits value, uint weight) { return TG_OWN_BITS(along(TG_OWN_WEIGHT(weight))); }
 bool tg_better(tg_bits candidate, tg_bits current) { return true; }
@@ -70,7 +73,7 @@ bool tg_starts(tg_bits before, tg_bits after) { return true; }
 
 // Merges into a vertex's value; returns the value before.
 tg_bits tg_merge(volatile global tg_bits* at, tg_bits candidate) {
-#if TG_OWN_MERGE == TG_MERGE_ADD
+#if TG_ADDS
   return TG_ADD_TO(at, candidate);
 #else
   tg_bits seen = *at;
@@ -99,7 +102,8 @@ bool tg_settled(const tg_position* at, const tg_setting* setting, tg_bits value)
 }
 void tg_came_from(const tg_job* job, uint v, uint u) {}
 global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
-void tg_finish(const tg_job* job) {}
+void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
+                 tg_found* found) {}
 
 tg_bits tg_initial(const tg_job* job, uint v, tg_offset degree) {
 #if TG_OWN_INITIAL == TG_INITIAL_FUNCTION
@@ -109,6 +113,10 @@ tg_bits tg_initial(const tg_job* job, uint v, tg_offset degree) {
 #else
   return TG_OWN_NOTHING;
 #endif
+}
+
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+  job->values[v] = tg_initial(job, v, tg_degree(job, v));
 }
 
 // Returns a mask of the vertices of a word that start with a value, and counts them.

@@ -3,9 +3,7 @@
 // A vertex's value is its rank, a float; `others` holds its rank divided by its degree, which it passes to
 // each neighbour, for this iteration and the next in turn. A pull sums what the neighbours pass on. A push
 // adds it to the receiver's sum (in `stamps`, two words a vertex), and a second step computes ranks from the
-// sums. Fused waves pull several times in place, so that new ranks are used at once (Gauss-Seidel), and
-// measure with one ordinary iteration. The ranks of vertices without edges are distributed evenly to all
-// vertices.
+// sums. The ranks of vertices without edges are distributed evenly to all vertices.
 //
 // Sums use units of 2^-60, so that their order does not matter. With floats every addition would lose up to
 // half a unit in the last place; a hub's thousands of equal terms would lose in one direction, and its rank
@@ -18,6 +16,7 @@
 //
 // Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
 
+#define TG_FIRST_VALUE(v) 0u
 #define TG_FOUND_ONCE(at) true
 #define TG_UNITS 1152921504606846976.0f // 2^60
 
@@ -78,4 +77,80 @@ float tg_received(const tg_job* job, uint v, volatile global const float* passed
   return (float)sum / TG_UNITS;
 }
 
-void tg_finish(const tg_job* job) {}
+
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+  const float rank = 1.0f / (float)job->vertices;
+  const tg_offset degree = tg_degree(job, v);
+  job->values[v] = as_uint(rank);
+  const uint seat = tg_seat_of(job, v);
+  tg_passed(job, 0)[seat] = tg_passed_of(rank, degree);
+  found->idle += degree == 0 ? tg_units(rank) : 0;
+  tg_received_by(job, seat)[0] = 0;
+  tg_received_by(job, seat)[1] = 0;
+}
+
+// A push adds what the vertex passes on, as bits, to its neighbour's sum.
+uint tg_value(const tg_job* job, const tg_position* at, uint u) {
+  return as_uint(tg_passed(job, at->wave)[tg_seat_of(job, u)]);
+}
+TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
+                            tg_found* found) {
+  TG_ADD_WIDE(tg_received_by(job, job->neighbours[e]), TG_UNITS_ALONG(as_float(value), job->weights, e));
+}
+
+void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint4* rows,
+             local uint* row_count, tg_found* found) {
+  const float base = tg_base(job, at, setting);
+  global const float* const passed = tg_passed(job, at->wave);
+  global float* const passed_next = tg_passed(job, at->wave + 1);
+  TG_EACH_ITEM(job, v, job->rows, 1) {
+    tg_rank(job, setting, base, v, tg_seat_of(job, v), job->values[v], tg_degree(job, v), tg_received(job, v, passed),
+            passed_next, found);
+    found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
+  }
+}
+
+// Makes the sum that a row has received its rank.
+void tg_rank_received(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, uint v, tg_found* found) {
+  const uint seat = tg_seat_of(job, v);
+  volatile global uint* const sum = tg_received_by(job, seat);
+  tg_rank(job, setting, base, v, seat, job->values[v], tg_degree(job, v), (float)TG_WIDE_SUM(sum) / TG_UNITS,
+          tg_passed(job, at->wave + 1), found);
+  sum[0] = 0;
+  sum[1] = 0;
+}
+
+void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found);
+
+// The second step of a wave: ranks from received sums.
+TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
+                 tg_found* found) {
+#if TG_MAY_PULL_SHARES
+  if (at->topology == TG_DENSE) {
+    tg_apply_shares(job, at, setting, found);
+    return;
+  }
+#endif
+  const float base = tg_base(job, at, setting);
+  TG_EACH_ITEM(job, v, job->vertices, 1) {
+    tg_rank_received(job, at, setting, base, v, found);
+  }
+}
+
+#if TG_MAY_PULL_SHARES
+#define TG_NOTHING 0ul
+tg_fetched tg_fetch(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
+  return TG_PASSED_ALONG(tg_passed(job, at->wave)[u], job->in_weights, e);
+}
+tg_collected tg_collect(tg_fetched held) { return tg_units(held); }
+tg_collected tg_combined(tg_collected a, tg_collected b) { return a + b; }
+
+void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, tg_target to, uint v, tg_row row,
+                tg_collected what, bool whole, tg_found* found) {
+  if (whole) {
+    tg_rank(job, setting, base, v, row.seat, row.value, row.degree, (float)what / TG_UNITS, tg_passed(job, at->wave + 1), found);
+  } else {
+    TG_ADD_WIDE(tg_received_by(job, row.seat), what);
+  }
+}
+#endif

@@ -5,53 +5,14 @@
 // there a work-item takes a word of vertices, first computes the decisions for all of them as bits, and then
 // processes them.
 
-#if TG_ALGORITHM == TG_CC
-// Joins the vertices outside the giant component with all their neighbours. An edge of both kinds of vertices is visited from
-// outside; all work-items must compare with the same root.
-TG_OUTLINED void tg_pull_labels(const tg_job* job, const tg_position* at, tg_found* found) {
-  const uint giant = job->state->giant;
-  for (uint i = job->group; i < at->long_runs; i += job->groups) {
-    const uint4 run = tg_long_run(job, 0, i);
-    if (job->values[run.x] != giant) {
-      for (uint e = TG_LANE_OF(job); e < run.w; e += TG_GROUP_SIZE) {
-        tg_join(job, run.x, job->neighbours[tg_first_edge(run) + e]);
-        found->scanned += 1;
-      }
-    }
-  }
-  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
-    const uint v = walk.word * 32 + walk.bit;
-    if (v >= job->vertices || job->values[v] == giant) {
-      continue;
-    }
-    const tg_offset begin = job->offsets[v];
-    const tg_offset end = job->offsets[v + 1ul];
-    if (end - begin < TG_LONG_ROW) {
-      for (tg_offset e = begin; e < end; ++e) {
-        tg_join(job, v, job->neighbours[e]);
-      }
-      found->scanned += end - begin;
-    }
-  }
-}
-#endif
-
-#if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
+#if !TG_FROM_ALL
 // True if no edge of this weight or a greater one can improve a distance.
 TG_INLINE bool tg_too_heavy(const tg_position* at, uint weight, tg_bits distance) {
-#if TG_ALGORITHM == TG_SSSP && TG_WEIGHTS
-  return tg_along(at->least, weight) >= distance;
-#else
-  return false;
-#endif
+  return TG_ALGORITHM == TG_SSSP && TG_WEIGHTS && tg_along(at->least, weight) >= distance;
 }
 
 // The complement of a distance, for the least one of a frontier.
-#if TG_ALGORITHM == TG_SSSP
-#define TG_NEARNESS(distance) (~(distance))
-#else
-#define TG_NEARNESS(distance) 0u
-#endif
+#define TG_NEARNESS(distance) (TG_ALGORITHM == TG_SSSP ? ~(uint)(distance) : 0u)
 
 // Rows that work-items leave to their group, in local memory: {vertex, distance so far, visited edges}.
 typedef struct {
@@ -81,7 +42,7 @@ TG_INLINE uint tg_first_hit_mask(const tg_job* job, global const uint* frontier,
   global const uint* const neighbours = job->in_neighbours;
   uint hits = 0;
   for (uint left = seekers; left != 0; left &= left - 1) {
-    const uint i = 31 - clz(left & (0u - left));
+    const uint i = tg_lowest(left);
     const uint u = neighbours[begins[i]];
     hits |= (frontier[u >> 5] >> (u & 31u) & 1u) << i;
   }
@@ -97,11 +58,14 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   ulong scanned = 0;
   uint least = 0;
   TG_EACH_ITEM(job, word, job->words, 1) {
+    if (!tg_is_here(job, word * 32)) {
+      continue;
+    }
     const uint seekers = tg_seekers(job, at, setting, word);
     const uint first_hits = frontier == 0 || TG_PULLS_ALL ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
     uint news = 0;
     for (uint left = seekers; left != 0; left &= left - 1) {
-      const uint i = 31 - clz(left & (0u - left));
+      const uint i = tg_lowest(left);
       const uint v = word * 32 + i;
       const tg_offset begin = job->in_offsets[v];
       const tg_offset end = job->in_offsets[v + 1ul];
@@ -138,7 +102,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       const uint known = to.bitmap[word]; // not shared with other work-items
       to.bitmap[word] = known | news;
       for (news &= ~known; news != 0; news &= news - 1) {
-        const uint v = word * 32 + (31 - clz(news & (0u - news)));
+        const uint v = word * 32 + tg_lowest(news);
         vertices += 1;
         edges += tg_degree(job, v);
         least = max(least, TG_NEARNESS(job->values[v]));
@@ -151,18 +115,8 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   found->least = max(found->least, least);
 }
 #else
-// Adds a vertex to the next frontier; returns true if it was not in it.
-TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
-  const uint bit = 1u << (v & 31u);
-  return (atomic_or(&bitmap[v >> 5], bit) & bit) == 0;
-}
-
 // Neighbours past the last one repeat it, which only sums would notice.
-#if TG_ALGORITHM == TG_OWN && TG_OWN_MERGE == TG_MERGE_ADD
-#define TG_IS_EDGE(edge, end) ((edge) < (end))
-#else
-#define TG_IS_EDGE(edge, end) true
-#endif
+#define TG_IS_EDGE(edge, end) (!TG_ADDS || (edge) < (end))
 
 // Vertices that a work-item pulls at a time, and neighbours of each that it fetches together. More loads in
 // flight make a pull faster until the bitmap's lines saturate the cache; registers beyond the limit would
@@ -246,7 +200,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       const uint v = walk.word * 32 + walk.bit;
       if ((open >> k & 1u) == 0 && walk.word < job->words) {
         tg_go_on(job, &walk);
-        if (v < job->vertices) {
+        if (v < job->vertices && tg_is_here(job, v)) {
           vertex[k] = v;
           from[k] = TG_NOBODY;
           best[k] = job->values[v];
@@ -333,4 +287,75 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   }
 }
 #endif
+
+// Dense: every vertex visits its neighbours.
+void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint4* rows,
+             local uint* row_count, tg_found* found) {
+  const tg_left_rows left_rows = {rows, row_count};
+#if TG_MAY_LEAVE_ROWS
+  if (TG_LANE == 0) {
+    *row_count = 0;
+  }
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE);
+#endif
+  tg_pull_vertices(job, at, setting, to, tg_bitmap_of(job, at->wave), left_rows, found);
+#if TG_MAY_LEAVE_ROWS
+  tg_pull_left_rows(job, at, to, tg_bitmap_of(job, at->wave), left_rows, found);
+#endif
+}
+
+#define TG_FUSED_SWEEPS 4
+
+// Fused: several times in a row, using what has just been found. Each vertex belongs to one work-item throughout; writes of
+// others become visible at any time.
+TG_OUTLINED void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
+                                  tg_found* found) {
+  if (!TG_STAMPS_FROM_THE_START) {
+    TG_EACH_ITEM(job, v, job->vertices, 1) {
+      job->stamps[v] = 0xffffffffu;
+    }
+  }
+  for (uint sweep = 0; sweep < TG_FUSED_SWEEPS; ++sweep) {
+    const tg_left_rows none = {0, 0};
+    tg_pull_vertices(job, at, setting, to, 0, none, found);
+  }
+}
+
+// Returns a mask of up to 32 vertices that are in the frontier of a wave.
+TG_INLINE uint tg_members(global const uint* waves, uint count, uint wave) {
+  uint members = 0;
+  for (uint i = 0; i < count; ++i) {
+    members |= (waves[i] == wave ? 1u : 0u) << i;
+  }
+  return members;
+}
+
+// Each work-item builds whole words from the vertices' wave numbers, and on GPUs reads four at once. Also
+// clears the next wave's bitmap.
+TG_OUTLINED void tg_to_bitmap(const tg_job* job, const tg_position* at, tg_found* found) {
+  global uint* const bitmap = tg_bitmap_of(job, at->wave);
+  global const uint* const waves = tg_membership(job, at);
+  TG_EACH_ITEM(job, word, job->words, 1) {
+    uint bits = 0;
+    if (TG_GROUP_SIZE == 1) {
+      bits = tg_members(waves + word * 32ul, min(job->vertices - word * 32, 32u), at->wave);
+    } else if (word < job->vertices / 32) {
+      TG_UNROLL for (uint i = 0; i < 8; ++i) {
+        const uint4 four = ((global const uint4*)waves)[word * 8ul + i];
+        bits |= ((four.x == at->wave ? 1u : 0u) | (four.y == at->wave ? 2u : 0u) | (four.z == at->wave ? 4u : 0u) |
+                 (four.w == at->wave ? 8u : 0u))
+                << 4 * i;
+      }
+    } else {
+      for (uint v = word * 32; v < job->vertices; ++v) {
+        bits |= (waves[v] == at->wave ? 1u : 0u) << (v & 31u);
+      }
+    }
+    bitmap[word] = bits;
+    for (; TG_ALGORITHM == TG_SSSP && bits != 0; bits &= bits - 1) {
+      found->least = max(found->least, ~(uint)job->values[word * 32 + tg_lowest(bits)]);
+    }
+  }
+  tg_clear_bitmap(job, at->wave + 1);
+}
 #endif

@@ -29,69 +29,14 @@ uint tg_share_count(const tg_job* job) { return (uint)((tg_place_of(job, job->ro
 
 tg_offset tg_first_edge_of(ulong share, uint row) { return (tg_offset)(share * TG_SHARE - row); }
 
-#if TG_ALGORITHM == TG_PAGERANK
-#define TG_NOTHING 0ul
-tg_fetched tg_fetch(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
-  return TG_PASSED_ALONG(tg_passed(job, at->wave)[u], job->in_weights, e);
-}
-tg_collected tg_collect(tg_fetched held) { return tg_units(held); }
-tg_collected tg_combined(tg_collected a, tg_collected b) { return a + b; }
-#else
-#define TG_NOTHING 0u
-tg_fetched tg_fetch(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
-  return ((volatile global uint*)job->values)[u];
-}
-tg_collected tg_collect(tg_fetched held) { return held; }
-tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
-#endif
-
-// The state of a row before its edges are collected.
-typedef struct {
-  tg_offset begin;
-  tg_offset end;
-  tg_offset degree;
-  uint value;
-  uint seat; // pagerank
-} tg_row;
-
 tg_row tg_fetch_row(const tg_job* job, uint v) {
   tg_row row;
   row.begin = job->in_offsets[v];
   row.end = job->in_offsets[v + 1ul];
   row.degree = tg_degree(job, v);
   row.value = job->values[v];
-#if TG_ALGORITHM == TG_PAGERANK
   row.seat = tg_seat_of(job, v);
-#endif
   return row;
-}
-
-// Hands what a row received, or a part of it, to the row's vertex. `base` is pagerank's.
-void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, tg_target to,
-                uint v, tg_row row, tg_collected what, bool whole, tg_found* found) {
-#if TG_ALGORITHM == TG_PAGERANK
-  if (whole) {
-    tg_rank(job, setting, base, v, row.seat, row.value, row.degree, (float)what / TG_UNITS,
-            tg_passed(job, at->wave + 1), found);
-  } else {
-    TG_ADD_WIDE(tg_received_by(job, row.seat), what);
-  }
-#else
-  const uint before = row.value;
-  if ((what & ~before) == 0) {
-    return;
-  }
-  if (whole) {
-    job->values[v] = before | what; // no other work-item writes it in this wave
-  } else {
-    atomic_or(&job->values[v], what);
-  }
-  const uint bit = 1u << (v & 31u);
-  if ((atomic_or(&to.bitmap[v >> 5], bit) & bit) == 0) {
-    found->vertices += 1;
-    found->edges += row.degree;
-  }
-#endif
 }
 
 // Combines what the work-items of a team have; the first of them gets the result. All work-items of the group call this.
@@ -103,9 +48,9 @@ tg_collected tg_combined_by_team(local tg_collected* sums, tg_collected sum) {
     uint other_low;
     uint other_high = 0;
     asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_low) : "r"(low), "r"(away));
-#if TG_ALGORITHM == TG_PAGERANK
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_high) : "r"(high), "r"(away));
-#endif
+    if (sizeof(sum) > sizeof(uint)) {
+      asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(other_high) : "r"(high), "r"(away));
+    }
     sum = tg_combined(sum, (tg_collected)(other_low | (ulong)other_high << 32));
   }
 #else
@@ -131,11 +76,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
   const uint lane = TG_LANE;
   const uint shares = tg_share_count(job);
   const tg_offset edges = job->in_offsets[job->rows];
-#if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
-#else
-  const float base = 0;
-#endif
   uint2 coming = (uint2)(0); // the first and the last row of the next share
   for (uint k = job->group; k < shares; k += job->groups) {
     const bool last = k + 1 == shares;
@@ -231,12 +172,7 @@ void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting*
     if (place >= k * (ulong)TG_SHARE || k == 0 || place < (k - 1) * (ulong)TG_SHARE) {
       continue;
     }
-    const uint seat = tg_seat_of(job, v);
-    volatile global uint* const sum = tg_received_by(job, seat);
-    tg_rank(job, setting, base, v, seat, job->values[v], tg_degree(job, v), (float)TG_WIDE_SUM(sum) / TG_UNITS,
-            tg_passed(job, at->wave + 1), found);
-    sum[0] = 0;
-    sum[1] = 0;
+    tg_rank_received(job, at, setting, base, v, found);
   }
 }
 #endif

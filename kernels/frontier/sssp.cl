@@ -15,6 +15,7 @@
 // Source: Davidson, Baxter, Garland, Owens, Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths
 // (IPDPS 2014).
 
+#define TG_FIRST_VALUE(v) (TG_FLOATS ? 0x7f800000u : 0xffffffffu)
 #define TG_FOUND_ONCE(at) false
 
 uint tg_value(const tg_job* job, const tg_position* at, uint u) { return job->values[u]; }
@@ -31,4 +32,41 @@ bool tg_enough(const tg_position* at, const tg_setting* setting, uint value) { r
 bool tg_settled(const tg_position* at, const tg_setting* setting, uint value) { return value == 0; }
 void tg_came_from(const tg_job* job, uint v, uint u) {}
 global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
-void tg_finish(const tg_job* job) {}
+
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+  job->values[v] = TG_FIRST_VALUE(v);
+}
+bool tg_give_source(const tg_job* job, uint v, uint index) {
+  job->values[v] = 0;
+  return true;
+}
+
+// Returns the bound of near distances once everything below `at->near` is done. It always exceeds the nearest
+// postponed distance, even if a float is too large to grow by delta.
+uint tg_next_near(const tg_position* at, const tg_setting* setting) {
+  return max(tg_sum(at->nearest, setting->delta), at->nearest + 1);
+}
+
+// Moves what is near now from the far queue to the next frontier.
+TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
+                 tg_found* found) {
+  const uint near = tg_next_near(at, setting);
+  global const uint* const put_off = tg_far_queue(job, at->far_turn);
+  TG_EACH_ITEM(job, i, at->far, 1) {
+    const uint v = put_off[i];
+    const uint distance = job->values[v];
+    if (distance >= near && near != 0xffffffffu) {
+      tg_far_queue(job, at->far_turn + 1)[tg_take_place(tg_far_tail(job, at->far_turn + 1))] = v;
+      found->far += 1;
+      found->nearest = max(found->nearest, ~distance);
+      continue;
+    }
+    atomic_and(&tg_far_bits(job)[v >> 5], ~(1u << (v & 31u)));
+    if (distance >= at->near) {
+      atomic_xchg(&job->stamps[v], to.wave);
+      tg_enqueue(to, v, job->offsets[v], tg_degree(job, v));
+      found->vertices += 1;
+      found->edges += tg_degree(job, v);
+    }
+  }
+}

@@ -1,27 +1,18 @@
 // A work-group's local memory, and how totals of its work-items reach the counters of the step.
 
 typedef struct {
-#if TG_MAY_WORK_ALONE || TG_MAY_PULL_SHARES
   union {
-#if TG_MAY_WORK_ALONE
-    uint4 queues[2 * TG_ALONE_ROOM]; // entries of a lone group's current and next wave
-#endif
+    uint4 queues[TG_MAY_WORK_ALONE ? 2 * TG_ALONE_ROOM : 1]; // entries of a lone group's current and next wave; rows left by a pull
 #if TG_MAY_PULL_SHARES
     tg_share share;
 #endif
   } of;
-#endif
-#if TG_ALGORITHM == TG_CC
-  uint roots[TG_SAMPLES];
-#endif
-  tg_position at;         // as computed by the leader
-  uint sums[3 * TG_SUMS]; // of the step; of three waves in turn for a lone group
-  uint gave_up;           // a wait timed out
-  uint goes_on;           // the next wave is of the same kind
-  uint entries;           // of the next wave's queue
-#if TG_MAY_LEAVE_ROWS
-  uint left_rows; // of a pull, in `queues`
-#endif
+  tg_position at;           // as computed by the leader
+  uint sums[3 * TG_SUMS];   // of the step; of three waves in turn for a lone group
+  uint gave_up;             // a wait timed out
+  uint goes_on;             // the next wave is of the same kind
+  uint entries;             // of the next wave's queue
+  uint scratch[TG_SCRATCH]; // cc: roots of a sample; sssp: how many rows a pull has left
 } tg_group;
 
 // The leader waits for other groups and absorbs. It is the last work-item, because that seldom has edges.
@@ -53,53 +44,80 @@ TG_INLINE void tg_meet(local tg_group* group, tg_meeting meeting) {
   }
 }
 
-// Adds a work-item's totals to its group's sums; skips zeros.
+// Counters of a step.
+typedef struct {
+  ulong edges;
+  ulong scanned;
+  ulong change;
+  ulong idle;
+  uint entries;
+  uint long_runs;
+  uint vertices;
+  uint far;
+  uint nearest;
+  uint least;
+} tg_counts;
+
+// Reads counters that are `line` words apart, in any address space; omits those that the algorithm does not
+// count.
+#define TG_READ_COUNTS(counts, counters, line)                                                         \
+  do {                                                                                                 \
+    (counts).entries = (counters)[TG_TAIL * (line)];                                                   \
+    (counts).long_runs = (counters)[TG_LONG_TAIL * (line)];                                            \
+    (counts).vertices = (counters)[TG_VERTICES * (line)];                                              \
+    (counts).edges = TG_PARTS((counters) + TG_EDGES * (line));                                         \
+    (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));                                     \
+    (counts).far = TG_ALGORITHM == TG_SSSP ? (counters)[TG_FAR * (line)] : 0;                          \
+    (counts).nearest = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_NEAREST * (line)] : 0xffffffffu;       \
+    (counts).least = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_LEAST * (line)] : 0;                     \
+    (counts).change = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_CHANGE * (line)) : 0;  \
+    (counts).idle = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_IDLE * (line)) : 0;      \
+  } while (0)
+
+tg_counts tg_counts_of(volatile global const uint* slot) {
+  tg_counts counts;
+  TG_READ_COUNTS(counts, slot, TG_COUNTER_LINE);
+  return counts;
+}
+
+tg_counts tg_counts_of_sums(local const uint* sums) {
+  tg_counts counts;
+  TG_READ_COUNTS(counts, sums, TG_SUM_LINE);
+  return counts;
+}
+
+// Adds to counters that are `line` words apart; skips zeros. `nearest` and `least` are complements.
+#define TG_ADD_COUNTS(counters, line, of, nearest_, least_)                       \
+  do {                                                                            \
+    if ((of).vertices != 0) {                                                     \
+      atomic_add(&(counters)[TG_VERTICES * (line)], (of).vertices);               \
+      TG_ADD_PARTS((counters) + TG_EDGES * (line), (of).edges);                   \
+    }                                                                             \
+    if ((of).scanned != 0) {                                                      \
+      TG_ADD_PARTS((counters) + TG_SCANNED * (line), (of).scanned);               \
+    }                                                                             \
+    if (TG_ALGORITHM == TG_SSSP && (nearest_) != 0) {                             \
+      atomic_add(&(counters)[TG_FAR * (line)], (of).far);                         \
+      atomic_max(&(counters)[TG_NEAREST * (line)], nearest_);                     \
+    }                                                                             \
+    if (TG_ALGORITHM == TG_SSSP && (least_) != 0) {                               \
+      atomic_max(&(counters)[TG_LEAST * (line)], least_);                         \
+    }                                                                             \
+    if (TG_ALGORITHM == TG_PAGERANK) {                                            \
+      TG_ADD_WIDE((counters) + TG_CHANGE * (line), (of).change);                  \
+      TG_ADD_WIDE((counters) + TG_IDLE * (line), (of).idle);                      \
+    }                                                                             \
+  } while (0)
+
+// Adds a work-item's totals to its group's sums.
 TG_OUTLINED void tg_sum_up(local uint* sums, tg_found found) {
-  if (found.vertices != 0) {
-    atomic_add(&sums[TG_VERTICES * TG_SUM_LINE], found.vertices);
-    TG_ADD_PARTS(sums + TG_EDGES * TG_SUM_LINE, found.edges);
-  }
-  if (found.scanned != 0) {
-    TG_ADD_PARTS(sums + TG_SCANNED * TG_SUM_LINE, found.scanned);
-  }
-#if TG_ALGORITHM == TG_SSSP
-  if (found.nearest != 0) {
-    atomic_add(&sums[TG_FAR * TG_SUM_LINE], found.far);
-    atomic_max(&sums[TG_NEAREST * TG_SUM_LINE], found.nearest);
-  }
-  if (found.least != 0) {
-    atomic_max(&sums[TG_LEAST * TG_SUM_LINE], found.least);
-  }
-#endif
-#if TG_ALGORITHM == TG_PAGERANK
-  TG_ADD_WIDE(sums + TG_CHANGE * TG_SUM_LINE, found.change);
-  TG_ADD_WIDE(sums + TG_IDLE * TG_SUM_LINE, found.idle);
-#endif
+  TG_ADD_COUNTS(sums, TG_SUM_LINE, found, found.nearest, found.least);
 }
 
 // Adds a group's sums to the counters of the step and clears them. Called by one work-item.
 TG_OUTLINED void tg_publish_sums(local uint* sums, volatile global uint* slot) {
   const tg_counts counts = tg_counts_of_sums(sums);
-  if (counts.vertices != 0) {
-    atomic_add(&slot[TG_VERTICES * TG_COUNTER_LINE], counts.vertices);
-    TG_ADD_PARTS(slot + TG_EDGES * TG_COUNTER_LINE, counts.edges);
-  }
-  if (counts.scanned != 0) {
-    TG_ADD_PARTS(slot + TG_SCANNED * TG_COUNTER_LINE, counts.scanned);
-  }
-#if TG_ALGORITHM == TG_SSSP
-  if (counts.nearest != 0xffffffffu) {
-    atomic_add(&slot[TG_FAR * TG_COUNTER_LINE], counts.far);
-    atomic_max(&slot[TG_NEAREST * TG_COUNTER_LINE], ~counts.nearest);
-  }
-  if (counts.least != 0xffffffffu) {
-    atomic_max(&slot[TG_LEAST * TG_COUNTER_LINE], ~counts.least);
-  }
-#endif
-#if TG_ALGORITHM == TG_PAGERANK
-  TG_ADD_WIDE(slot + TG_CHANGE * TG_COUNTER_LINE, counts.change);
-  TG_ADD_WIDE(slot + TG_IDLE * TG_COUNTER_LINE, counts.idle);
-#endif
+  TG_ADD_COUNTS(slot, TG_COUNTER_LINE, counts, ~counts.nearest, ~counts.least);
   for (uint i = 0; i < TG_SUMS; ++i) {
     sums[i] = 0;
   }
@@ -111,9 +129,7 @@ TG_OUTLINED void tg_clear_counters(const tg_job* job, const tg_position* at) {
   for (uint i = TG_LANE_OF(job); i < TG_SLOT_WORDS; i += TG_GROUP_SIZE) {
     next[i] = 0;
   }
-#if TG_ALGORITHM == TG_SSSP
-  if (TG_LANE_OF(job) == 0) {
+  if (TG_ALGORITHM == TG_SSSP && TG_LANE_OF(job) == 0) {
     *tg_far_tail(job, at->far_turn + 2) = 0; // of the queue that was consumed one turn ago
   }
-#endif
 }

@@ -14,22 +14,17 @@
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 
+#define TG_RANKS 0
 #define TG_OUTLINES (TG_GROUP_SIZE > 1 && !TG_EAGER)
 #include "frontier/algorithm.cl"
-// True if a vertex whose value has improved enters the next frontier.
-#if TG_ALGORITHM == TG_OWN
-#define TG_STARTS(before, after) tg_starts(before, after)
-#else
-#define TG_STARTS(before, after) true
-#endif
 #include "frontier/edges.cl"
 #include "frontier/pull.cl"
 #if TG_MAY_PULL_SHARES
 #include "frontier/shares.cl"
 #endif
 #include "frontier/topologies.cl"
-#include "frontier/choice.cl"
 #include "frontier/sums.cl"
+#include "frontier/choice.cl"
 #include "frontier/alone.cl"
 #include "frontier/together.cl"
 
@@ -42,101 +37,47 @@ TG_OUTLINED void tg_begin(const tg_job* job, const tg_setting* setting, tg_targe
       tg_begin_shares(job, v);
     }
 #endif
-#if TG_ALGORITHM == TG_PAGERANK
-    const float rank = 1.0f / (float)job->vertices;
-    const tg_offset degree = tg_degree(job, v);
-    job->values[v] = as_uint(rank);
-    const uint seat = tg_seat_of(job, v);
-    tg_passed(job, 0)[seat] = tg_passed_of(rank, degree);
-    found->idle += degree == 0 ? tg_units(rank) : 0;
-    tg_received_by(job, seat)[0] = 0;
-    tg_received_by(job, seat)[1] = 0;
-#else
-#if TG_ALGORITHM == TG_CC
-    const tg_offset degree = tg_degree(job, v);
-    job->values[v] = degree == 0 ? v : min(v, job->neighbours[job->offsets[v]]);
-    if (unconstrained && degree >= TG_LONG_ROW) {
-      tg_enqueue(to, v, job->offsets[v], degree);
-    }
-#elif TG_ALGORITHM == TG_OWN
-    job->values[v] = tg_initial(job, v, tg_degree(job, v));
-#else
-    job->values[v] = TG_ALGORITHM == TG_REACH                ? 0u
-                : TG_ALGORITHM == TG_SSSP && TG_FLOATS ? 0x7f800000u
-                                                          : 0xffffffffu;
-#endif
-#if TG_ALGORITHM == TG_BFS && TG_PARENTS
-    job->others[v] = TG_NOBODY;
-#endif
+    tg_begin_vertex(job, to, v, unconstrained, found);
     if (TG_STAMPS_FROM_THE_START && unconstrained) {
       job->stamps[v] = 0xffffffffu;
     }
-#endif
   }
-#if TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK
-  const bool all = true;
-#else
-  const bool all = false;
-#endif
-#if TG_MAY_WORK_TOGETHER
-  if (unconstrained) {
+  if (TG_MAY_WORK_TOGETHER && unconstrained) {
     TG_EACH_ITEM(job, i, min(job->queue_room, job->groups * (TG_GROUP_SIZE / TG_LANES)), 1) {
       job->queues[i] = (uint4)(0);
       job->queues[(ulong)job->queue_room + i] = (uint4)(0);
     }
   }
-#endif
   TG_EACH_ITEM(job, word, job->words, 1) {
-#if TG_ALGORITHM == TG_OWN
     job->bitmaps[word] = tg_first_members(job, word, found);
-#else
-    const uint rest = job->vertices - word * 32;
-    job->bitmaps[word] = !all ? 0u : rest < 32 ? (1u << rest) - 1 : 0xffffffffu;
-#endif
-#if TG_ALGORITHM != TG_PAGERANK
-    job->bitmaps[job->words + word] = 0;
-    job->bitmaps[2u * job->words + word] = 0;
-#endif
-#if TG_ALGORITHM == TG_SSSP
-    if (unconstrained) {
+    if (TG_ALGORITHM != TG_PAGERANK) { // it has one
+      job->bitmaps[job->words + word] = 0;
+      job->bitmaps[2u * job->words + word] = 0;
+    }
+    if (TG_ALGORITHM == TG_SSSP && unconstrained) {
       tg_far_bits(job)[word] = 0;
     }
-#endif
   }
 }
 
-#if TG_ALGORITHM != TG_CC && TG_ALGORITHM != TG_PAGERANK
 // Writes the first frontier, or adds the sources to it; called by one work-item.
 void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global const uint* sources, tg_found* found) {
   for (uint i = 0; i < setting->source_count; ++i) {
     const uint v = sources[i];
     const uint bit = 1u << (v & 31u);
     const tg_offset degree = tg_degree(job, v);
-#if TG_ALGORITHM == TG_OWN
-    if (!tg_give_source(job, v, i)) {
-      continue;
-    }
-#else
-    job->values[v] = TG_ALGORITHM == TG_REACH ? job->values[v] | 1u << i : 0u;
-#endif
-#if TG_ALGORITHM == TG_BFS && TG_PARENTS
-    job->others[v] = v;
-#endif
-    if ((job->bitmaps[v >> 5] & bit) != 0) {
-      continue; // duplicate source
+    if (!tg_give_source(job, v, i) || (job->bitmaps[v >> 5] & bit) != 0) {
+      continue; // no start, or a duplicate source
     }
     job->bitmaps[v >> 5] |= bit;
-#if !TG_STARTS_ANYWHERE
-    if (setting->constrained == 0) {
+    if (!TG_STARTS_ANYWHERE && setting->constrained == 0) {
       job->stamps[v] = 0;
       tg_enqueue(to, v, job->offsets[v], degree);
     }
-#endif
     found->vertices += 1;
     found->edges += degree;
   }
 }
-#endif
 
 // Runs a group's part of the current step.
 TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
@@ -158,28 +99,22 @@ TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, const tg_
   to.held = TG_GROUP_SIZE == 1 ? &held : 0;
   if (at->step == TG_STEP_START) {
     tg_begin(job, setting, to, found);
-#if TG_ALGORITHM != TG_CC && TG_ALGORITHM != TG_PAGERANK
-  } else if (at->step == TG_STEP_SEED) {
+  } else if (!TG_FROM_ALL && at->step == TG_STEP_SEED) {
     if (job->group == 0 && TG_LANE_OF(job) == 0) {
       tg_seed(job, setting, to, sources, found);
     }
-#endif
   } else if (wave) {
     if (at->topology == TG_SPARSE || at->topology == TG_HYBRID) {
       tg_push_queue(job, at, to, at->frontier_edges <= TG_EAGER_EDGES, found);
     } else if (at->topology == TG_CONSTRAINED) {
-      tg_push_bitmap(job, at, to, found);
+      tg_push_bitmap(job, at, tg_bitmap_of(job, at->wave), to, found);
     } else if (at->topology == TG_FUSED) {
       tg_pull_in_place(job, at, setting, to, found);
     } else {
 #if TG_MAY_PULL_SHARES
       tg_pull_shares(job, at, setting, to, &group->of.share, found);
 #else
-#if TG_MAY_LEAVE_ROWS
-      tg_pull(job, at, setting, to, group->of.queues, &group->left_rows, found);
-#else
-      tg_pull(job, at, setting, to, 0, 0, found);
-#endif
+      tg_pull(job, at, setting, to, group->of.queues, group->scratch, found);
 #endif
     }
     if (bitmap_too) {
@@ -189,30 +124,8 @@ TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, const tg_
     tg_to_bitmap(job, at, found);
   } else if (at->step == TG_STEP_TO_QUEUE) {
     tg_to_queue(job, at, to, found);
-#if TG_ALGORITHM == TG_SSSP
-  } else if (at->step == TG_STEP_REFILL) {
-    tg_refill(job, at, setting, to, found);
-#endif
-#if TG_ALGORITHM == TG_PAGERANK
-  } else if (at->step == TG_STEP_APPLY) {
-#if TG_MAY_PULL_SHARES
-    if (at->topology == TG_DENSE) {
-      tg_apply_shares(job, at, setting, found);
-    } else
-#endif
-      tg_apply(job, at, setting, found);
-#endif
-#if TG_ALGORITHM == TG_CC
-  } else if (at->step == TG_STEP_LINK) {
-    tg_link(job, found);
-  } else if (at->step == TG_STEP_COMPRESS) {
-    tg_finish(job);
-    if (job->group == 0 && at->mixed != 0) {
-      tg_note_giant(job, group->roots);
-    }
-#endif
   } else {
-    tg_finish(job);
+    tg_own_step(job, at, setting, to, group->scratch, found);
   }
   tg_flush(to);
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,16 +41,16 @@ struct TextBlock {
   [[nodiscard]] std::string_view text() const { return {buffer.get(), size}; }
 };
 
+class FileBytes; // of a file, inflated
+
 class TextBlocks {
 public:
   static constexpr std::size_t usual_block_bytes = std::size_t{1} << 20U;
   static constexpr std::size_t longest_line = std::size_t{1} << 20U;
 
   // "-" is standard input. Errors: cannot_read.
-  static Result<TextBlocks> open(const std::string& path, std::size_t block_bytes = usual_block_bytes);
-
-  TextBlocks(TextBlocks&&) noexcept;
-  TextBlocks& operator=(TextBlocks&&) noexcept;
+  static Result<std::unique_ptr<TextBlocks>> open(const std::string& path,
+                                                  std::size_t block_bytes = usual_block_bytes);
   ~TextBlocks();
 
   [[nodiscard]] bool compressed() const;
@@ -62,9 +63,15 @@ public:
   Result<bool> next(TextBlock& block);
 
 private:
-  struct State;
-  explicit TextBlocks(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  TextBlocks(FileBytes bytes, std::size_t block_bytes);
+  Result<bool> read(TextBlock& block);
+
+  std::unique_ptr<FileBytes> bytes_;
+  std::size_t block_bytes_;
+  mutable std::mutex mutex_;
+  std::string carried_; // an incomplete line, which begins the next block
+  std::uint64_t blocks_ = 0;
+  bool ended_ = false; // at the end of the file or after an error
 };
 
 // The rules of a format, which its header yields.

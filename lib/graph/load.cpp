@@ -66,6 +66,10 @@ Result<void> check_text(std::string_view text) {
                        "give a graph as text, plain or compressed by gzip");
 }
 
+std::string too_many(std::uint64_t vertices) {
+  return fmt::format("the graph has {} vertices, more than {}", vertices, most_vertices);
+}
+
 // Reads a file word by word until its header ends; threads read the rest of it.
 class HeaderReader {
 public:
@@ -134,6 +138,32 @@ public:
                         fix);
     }
     return value;
+  }
+
+  // Reads numbers from `word` on, the first of them the vertices; `missing` has their number in place of {}.
+  Result<std::vector<std::uint64_t>> sizes(std::string_view word, std::size_t count, std::string_view missing,
+                                           std::string_view fix) {
+    std::vector<std::uint64_t> all;
+    for (; all.size() < count; word = next_word()) {
+      TIDEGATE_TRY(const std::uint64_t size,
+                   number(word, fmt::format(fmt::runtime(missing), all.size()), fix));
+      all.push_back(size);
+      if (all.front() > most_vertices) {
+        return refused_at(word, too_many(all.front()), "vertices are numbers of 32 bits");
+      }
+    }
+    left_ =
+        std::string_view(word.data(), static_cast<std::size_t>(line_.data() + line_.size() - word.data()));
+    return all;
+  }
+
+  // Refuses further words of the line, which is named in the error.
+  Result<void> end_line(std::string_view name, std::string_view fix) {
+    const std::string_view surplus = next_word();
+    return surplus.empty()
+               ? Result<void>()
+               : refused_at(surplus, fmt::format("unexpected {} after the {}", in_quotes(surplus), name),
+                            fix);
   }
 
   // Makes an error of the current line, or of a word in it.
@@ -214,20 +244,15 @@ Result<FileFormat> recognise_format(HeaderReader& header, const std::string& pat
                         "numbers a line), plain or compressed by gzip");
 }
 
-std::string too_many(std::uint64_t vertices) {
-  return fmt::format("the graph has {} vertices, more than {}", vertices, most_vertices);
-}
-
 Result<FileHeader> read_dimacs_header(HeaderReader& header) {
   constexpr std::string_view fix =
       "write \"p sp VERTICES ARCS\" before the arcs, and begin comment lines with c";
-  constexpr std::string_view incomplete = "the problem line has no vertices or no arcs";
   TIDEGATE_TRY(const std::string_view word, header.first_word("c"));
-  if (word.empty()) {
-    return header.refused_at(header.line(), "the file ends before the problem line", fix);
-  }
   if (word != "p") {
-    return header.refused_at(word, fmt::format("expected the problem line, got {}", in_quotes(header.line())),
+    return header.refused_at(word.empty() ? header.line() : word,
+                             word.empty()
+                                 ? "the file ends before the problem line"
+                                 : fmt::format("expected the problem line, got {}", in_quotes(header.line())),
                              fix);
   }
   if (const std::string_view problem = header.next_word(); problem != "sp") {
@@ -236,25 +261,18 @@ Result<FileHeader> read_dimacs_header(HeaderReader& header) {
         fmt::format("the problem type {} is not supported; use sp (shortest paths)", in_quotes(problem)),
         fix);
   }
-  const std::string_view vertices_word = header.next_word();
-  TIDEGATE_TRY(const std::uint64_t vertices, header.number(vertices_word, std::string(incomplete), fix));
-  if (vertices > most_vertices) {
-    return header.refused_at(vertices_word, too_many(vertices), fix);
-  }
-  TIDEGATE_TRY(const std::uint64_t arcs, header.number(header.next_word(), std::string(incomplete), fix));
-  if (const std::string_view surplus = header.next_word(); !surplus.empty()) {
-    return header.refused_at(surplus, fmt::format("unexpected {} after the problem line", in_quotes(surplus)),
-                             fix);
-  }
+  TIDEGATE_TRY(const auto sizes,
+               header.sizes(header.next_word(), 2, "the problem line has no vertices or no arcs", fix));
+  TIDEGATE_CHECK(header.end_line("problem line", fix));
   return FileHeader{.format = FileFormat::dimacs,
                     .rules = {.keyword = 'a',
                               .comments = "c",
                               .ends = {"tail", "head"},
                               .first_vertex = 1,
-                              .last_vertex = vertices,
+                              .last_vertex = sizes[0],
                               .values = ValueColumn::integer},
-                    .vertices = vertices,
-                    .entries = arcs,
+                    .vertices = sizes[0],
+                    .entries = sizes[1],
                     .stated_at = header.line_number()};
 }
 
@@ -285,16 +303,8 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
 // Checks the first line of a CSV file, which names its columns: two, or three with a weight.
 Result<void> check_column_names(const HeaderReader& header, const std::vector<std::string_view>& names) {
   constexpr std::string_view fix = "give the columns source, target and perhaps weight, in this order";
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 10> known{{{"source", 0},
-                                                                            {"src", 0},
-                                                                            {"from", 0},
-                                                                            {"tail", 0},
-                                                                            {"target", 1},
-                                                                            {"dst", 1},
-                                                                            {"to", 1},
-                                                                            {"head", 1},
-                                                                            {"weight", 2},
-                                                                            {"cost", 2}}};
+  constexpr std::array<std::array<std::string_view, 4>, 3> known{
+      {{"source", "src", "from", "tail"}, {"target", "dst", "to", "head"}, {"weight", "cost"}}};
   if (names.size() < 2 || names.size() > 3) {
     return header.refused(fmt::format("the first line names {}", plural(names.size(), "column")), fix);
   }
@@ -309,12 +319,13 @@ Result<void> check_column_names(const HeaderReader& header, const std::vector<st
     if (name.empty()) { // of row numbers, for example, which are not vertices
       return header.refused_at(names[i], fmt::format("column {} has no name", i + 1), fix);
     }
-    const auto* const found =
-        std::ranges::find(known, name, &std::pair<std::string_view, std::size_t>::first);
-    if (found != known.end() && found->second != i) {
+    const auto* const found = std::ranges::find_if(
+        known, [&name](const auto& column) { return std::ranges::find(column, name) != column.end(); });
+    if (const auto column = static_cast<std::size_t>(found - known.begin());
+        found != known.end() && column != i) {
       return header.refused_at(
-          names[i],
-          fmt::format("{} is column {}, and should be column {}", names[i], i + 1, found->second + 1), fix);
+          names[i], fmt::format("{} is column {}, and should be column {}", names[i], i + 1, column + 1),
+          fix);
     }
   }
   return {};
@@ -360,16 +371,11 @@ Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
 
 Result<FileHeader> read_metis_header(HeaderReader& header) {
   constexpr std::string_view fix = "begin with VERTICES EDGES, and perhaps FORMAT and CONSTRAINTS";
-  constexpr std::string_view incomplete = "the first line has no vertices or no edges";
-  TIDEGATE_TRY(const std::string_view vertices_word, header.first_word("%"));
-  if (vertices_word.empty()) {
+  TIDEGATE_TRY(const std::string_view word, header.first_word("%"));
+  if (word.empty()) {
     return header.refused_at(header.line(), "the file ends before the numbers of vertices and edges", fix);
   }
-  TIDEGATE_TRY(const std::uint64_t vertices, header.number(vertices_word, std::string(incomplete), fix));
-  if (vertices > most_vertices) {
-    return header.refused_at(vertices_word, too_many(vertices), "vertices are numbers of 32 bits");
-  }
-  TIDEGATE_TRY(const std::uint64_t edges, header.number(header.next_word(), std::string(incomplete), fix));
+  TIDEGATE_TRY(const auto stated, header.sizes(word, 2, "the first line has no vertices or no edges", fix));
   std::string_view format = header.next_word();
   if (format.size() > 3 || format.find_first_not_of("01") != std::string_view::npos) {
     return header.refused_at(
@@ -381,13 +387,10 @@ Result<FileHeader> read_metis_header(HeaderReader& header) {
   };
   const bool edge_weights = flag(1), vertex_weights = flag(2), sizes = flag(3);
   std::uint64_t constraints = 1;
-  if (const std::string_view word = header.next_word(); !word.empty()) {
-    TIDEGATE_TRY(constraints, header.number(word, "", fix));
+  if (const std::string_view given = header.next_word(); !given.empty()) {
+    TIDEGATE_TRY(constraints, header.number(given, "", fix));
   }
-  if (const std::string_view surplus = header.next_word(); !surplus.empty()) {
-    return header.refused_at(surplus, fmt::format("unexpected {} after the first line", in_quotes(surplus)),
-                             fix);
-  }
+  TIDEGATE_CHECK(header.end_line("first line", fix));
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   return FileHeader{.format = FileFormat::metis,
                     .rules = {.comments = "%",
@@ -395,33 +398,29 @@ Result<FileHeader> read_metis_header(HeaderReader& header) {
                               .row_numbers = (sizes ? 1U : 0U) + (vertex_weights ? constraints : 0),
                               .ends = {"vertex", "neighbour"},
                               .first_vertex = 1,
-                              .last_vertex = vertices,
+                              .last_vertex = stated[0],
                               .values = edge_weights ? ValueColumn::integer : ValueColumn::none},
-                    .vertices = vertices,
-                    .entries = edges > most / 2 ? most : 2 * edges, // each is in two rows
+                    .vertices = stated[0],
+                    .entries = stated[1] > most / 2 ? most : 2 * stated[1], // each is in two rows
                     .stated_at = header.line_number()};
 }
 
 constexpr std::string_view banner_fix =
     "begin with \"%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric|skew-symmetric\"";
 
-// One word of the banner: the supported values, and those that the format defines but we do not support.
+// A word of the banner: what it is, the values that we read, and those that the format has, too.
 struct BannerWord {
   std::string_view what;
-  std::span<const std::string_view> read;
-  std::span<const std::string_view> other;
+  std::vector<std::string_view> read, other;
 };
-
-constexpr std::array<std::string_view, 1> objects{"matrix"}, storages{"coordinate"}, dense{"array"},
-    other_objects{"vector"}, other_fields{"complex"}, other_symmetries{"hermitian"};
-constexpr std::array<std::string_view, 4> fields{"pattern", "integer", "real", "double"};
-constexpr std::array<std::string_view, 3> symmetries{"general", "symmetric", "skew-symmetric"};
-constexpr std::array<BannerWord, 4> banner_words{
-    BannerWord{"object", objects, other_objects}, BannerWord{"format", storages, dense},
-    BannerWord{"field", fields, other_fields}, BannerWord{"symmetry", symmetries, other_symmetries}};
 
 // Returns the four words after %%MatrixMarket in lower case.
 Result<std::array<std::string, 4>> read_banner(HeaderReader& header) {
+  const std::array<BannerWord, 4> words{
+      {{"object", {"matrix"}, {"vector"}},
+       {"format", {"coordinate"}, {"array"}},
+       {"field", {"pattern", "integer", "real", "double"}, {"complex"}},
+       {"symmetry", {"general", "symmetric", "skew-symmetric"}, {"hermitian"}}}};
   TIDEGATE_CHECK(header.next_line()); // exists: recognise_format() has seen it
   if (lower_case(header.next_word()) != "%%matrixmarket") {
     return header.refused(fmt::format("expected the banner %%MatrixMarket, got {}", in_quotes(header.line())),
@@ -429,24 +428,20 @@ Result<std::array<std::string, 4>> read_banner(HeaderReader& header) {
   }
   std::array<std::string, 4> banner;
   for (std::size_t i = 0; i < banner.size(); ++i) {
-    const auto& [what, read, other] = banner_words[i];
+    const auto& [what, read, other] = words[i];
     const std::string_view word = header.next_word();
     banner[i] = lower_case(word);
-    if (std::ranges::find(read, banner[i]) != read.end()) {
-      continue;
+    if (std::ranges::find(read, banner[i]) == read.end()) {
+      const bool known = std::ranges::find(other, banner[i]) != other.end();
+      return header.refused_at(word,
+                               word.empty() ? fmt::format("the banner ends before its {}", what)
+                               : known      ? fmt::format("the {} {} is not supported", what, in_quotes(word))
+                                            : fmt::format("unknown {} {}", what, in_quotes(word)),
+                               known ? fmt::format("write it with {} {}", what, one_of(read))
+                                     : std::string(banner_fix));
     }
-    const bool known = std::ranges::find(other, banner[i]) != other.end();
-    return header.refused_at(word,
-                             word.empty() ? fmt::format("the banner ends before its {}", what)
-                             : known      ? fmt::format("the {} {} is not supported", what, in_quotes(word))
-                                          : fmt::format("unknown {} {}", what, in_quotes(word)),
-                             known ? fmt::format("write it with {} {}", what, one_of(read))
-                                   : std::string(banner_fix));
   }
-  if (const std::string_view word = header.next_word(); !word.empty()) {
-    return header.refused_at(word, fmt::format("unexpected {} after the banner", in_quotes(word)),
-                             banner_fix);
-  }
+  TIDEGATE_CHECK(header.end_line("banner", banner_fix));
   if (banner[2] == "pattern" && banner[3] == "skew-symmetric") {
     return header.refused("a pattern matrix has no values, so it cannot be skew-symmetric",
                           "make it symmetric, or give values");
@@ -454,24 +449,22 @@ Result<std::array<std::string, 4>> read_banner(HeaderReader& header) {
   return banner;
 }
 
-// Value types of SuiteSparse:GraphBLAS, with the range of the integer types.
+// Value types of SuiteSparse:GraphBLAS, with the range of the integer types: those of real numbers have none.
 struct ValueType {
-  std::string_view name;
-  std::string_view meaning;
-  ValueColumn column;
+  std::string_view name, meaning;
   std::int64_t least = 0, greatest = 0;
 };
 
 template <class T>
 constexpr ValueType integer_type(std::string_view name, std::string_view meaning) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  return {
-      name, meaning, ValueColumn::integer, static_cast<std::int64_t>(std::numeric_limits<T>::min()),
-      static_cast<std::int64_t>(std::min(static_cast<std::uint64_t>(std::numeric_limits<T>::max()), most))};
+  using Range = std::numeric_limits<T>;
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  return {name, meaning, static_cast<std::int64_t>(Range::min()),
+          std::cmp_less(Range::max(), most) ? static_cast<std::int64_t>(Range::max()) : most};
 }
 
 constexpr std::array value_types{
-    integer_type<bool>("bool", "a bool"),
+    ValueType{"bool", "a bool", 0, 1},
     integer_type<std::int8_t>("int8_t", "an int8_t"),
     integer_type<std::int16_t>("int16_t", "an int16_t"),
     integer_type<std::int32_t>("int32_t", "an int32_t"),
@@ -480,8 +473,8 @@ constexpr std::array value_types{
     integer_type<std::uint16_t>("uint16_t", "a uint16_t"),
     integer_type<std::uint32_t>("uint32_t", "a uint32_t"),
     integer_type<std::uint64_t>("uint64_t", "a uint64_t below 2^63"),
-    ValueType{"float", "a float", ValueColumn::real},
-    ValueType{"double", "a double", ValueColumn::real},
+    ValueType{"float", ""},
+    ValueType{"double", ""},
 };
 
 // Applies the rest of "%%GraphBLAS type T", which narrows the banner's field: fewer bits, or integers instead of
@@ -497,7 +490,7 @@ Result<void> take_type_line(HeaderReader& header, EntryRules& rules) {
         name, fmt::format("unknown value type {}", in_quotes(name)),
         "give one of bool, int8_t to int64_t, uint8_t to uint64_t, float and double, or leave the line out");
   }
-  if (rules.values != ValueColumn::none && type->column == ValueColumn::integer) {
+  if (rules.values != ValueColumn::none && type->greatest != 0) {
     rules.values = ValueColumn::integer;
     rules.value_type = type->meaning;
     rules.least_value = type->least;
@@ -527,21 +520,13 @@ Result<FileHeader> read_matrix_market_header(HeaderReader& header) {
       TIDEGATE_CHECK(take_type_line(header, found.rules));
     }
   }
-  std::array<std::uint64_t, 3> sizes{};
-  for (std::size_t i = 0; i < sizes.size(); ++i, word = header.next_word()) {
-    TIDEGATE_TRY(sizes[i], header.number(word, fmt::format("the size line has {} of 3 numbers", i), fix));
-  }
-  if (!word.empty()) {
-    return header.refused_at(word, fmt::format("unexpected {} after the size line", in_quotes(word)), fix);
-  }
+  TIDEGATE_TRY(const auto sizes, header.sizes(word, 3, "the size line has {} of 3 numbers", fix));
+  TIDEGATE_CHECK(header.end_line("size line", fix));
   if (sizes[0] != sizes[1]) {
     return header.refused(
         fmt::format("the matrix has {} and {}; an adjacency matrix is square", plural(sizes[0], "row"),
                     plural(sizes[1], "column")),
         "pad it with empty rows or columns; in a bipartite graph, number the second side after the first");
-  }
-  if (sizes[0] > most_vertices) {
-    return header.refused(too_many(sizes[0]), "vertices are numbers of 32 bits");
   }
   found.vertices = found.rules.last_vertex = sizes[0];
   found.entries = sizes[2];
@@ -567,35 +552,32 @@ std::uint64_t most_entries(const BuildOptions& options) {
 }
 
 Result<void> check_count(const FileHeader& header, const Entries& entries) {
+  const auto refuse = [&](std::string message, std::string_view fix, bool cut_off) {
+    return tl::unexpected(Error{.code = ErrorCode::bad_graph,
+                                .message = fmt::format("line {} states {}", header.stated_at, message),
+                                .fix = std::string(fix),
+                                .line = cut_off ? entries.lines : header.stated_at});
+  };
   if (header.rules.rows && entries.rows < *header.vertices) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::bad_graph,
-              .message = fmt::format("line {} states {} vertices, and the file has {}", header.stated_at,
-                                     *header.vertices, plural(entries.rows, "row")),
-              .fix = "the file may be cut off; a vertex without neighbours has an empty row",
-              .line = entries.lines});
+    return refuse(
+        fmt::format("{} vertices, and the file has {}", *header.vertices, plural(entries.rows, "row")),
+        "the file may be cut off; a vertex without neighbours has an empty row", true);
   }
-  if (header.rules.rows && *header.entries != entries.count) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::bad_graph,
-              .message = fmt::format("line {} states {}, and the rows list {} instead of twice as many",
-                                     header.stated_at, plural(*header.entries / 2, "edge"),
-                                     plural(entries.count, "neighbour")),
-              .fix = "list each edge in the rows of both its vertices, and count it once",
-              .line = header.stated_at});
-  }
-  if (!header.entries || *header.entries == entries.count) {
+  const std::uint64_t stated = header.entries.value_or(entries.count);
+  if (stated == entries.count) {
     return {};
   }
-  const bool fewer = entries.count < *header.entries;
-  return tl::unexpected(Error{
-      .code = ErrorCode::bad_graph,
-      .message = fmt::format("line {} states {}, and the file has {}", header.stated_at,
-                             *header.entries == 1 ? "1 entry" : fmt::format("{} entries", *header.entries),
-                             entries.count),
-      .fix = fewer ? "the file may be cut off: download it again, or correct the number"
-                   : "correct the number, or remove the surplus entries",
-      .line = fewer ? entries.lines : header.stated_at});
+  if (header.rules.rows) {
+    return refuse(fmt::format("{}, and the rows list {} instead of twice as many", plural(stated / 2, "edge"),
+                              plural(entries.count, "neighbour")),
+                  "list each edge in the rows of both its vertices, and count it once", false);
+  }
+  const bool fewer = entries.count < stated;
+  return refuse(fmt::format("{}, and the file has {}",
+                            stated == 1 ? "1 entry" : fmt::format("{} entries", stated), entries.count),
+                fewer ? "the file may be cut off: download it again, or correct the number"
+                      : "correct the number, or remove the surplus entries",
+                fewer);
 }
 
 // Checks that each edge is in the rows of both its vertices, with one weight: that rows of these vertices are as
@@ -636,8 +618,8 @@ struct ReadFile {
 // With `real`, values
 // whose type no header states are real numbers; sets `real` where it returns an error and would not with it.
 Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, bool& real) {
-  TIDEGATE_TRY(TextBlocks blocks, TextBlocks::open(path, options.block_bytes));
-  HeaderReader lines(blocks);
+  TIDEGATE_TRY(const std::unique_ptr<TextBlocks> blocks, TextBlocks::open(path, options.block_bytes));
+  HeaderReader lines(*blocks);
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
   if (real && header.rules.by_first) {
     header.rules.values = ValueColumn::real;
@@ -661,7 +643,7 @@ Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, 
   header.rules.weights = weights;
   header.rules.most_entries = most_entries(options.build);
   TIDEGATE_TRY(Entries entries,
-               read_entries(blocks, lines.rest(), lines.line_number(), header.rules, options.build));
+               read_entries(*blocks, lines.rest(), lines.line_number(), header.rules, options.build));
   if (entries.real) {
     std::error_code unknown;
     real = std::filesystem::is_regular_file(path, unknown); // it can be read once more
@@ -678,7 +660,7 @@ Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, 
 
   return ReadFile{.facts = {.format = header.format,
                             .first_vertex = header.rules.first_vertex,
-                            .compressed = blocks.compressed(),
+                            .compressed = blocks->compressed(),
                             .lines = entries.lines,
                             .entries = entries.count,
                             .both_directions = header.both_directions,

@@ -34,132 +34,87 @@ std::string_view name(Algorithm algorithm) {
   return algorithm_names[static_cast<std::size_t>(algorithm)];
 }
 
-Result<void> refuse(std::string message, std::string fix, std::string pointer) {
-  return failure(ErrorCode::invalid_program, std::move(message), std::move(fix), std::move(pointer));
+bool uses_weights(Algorithm algorithm) {
+  return algorithm == Algorithm::sssp || algorithm == Algorithm::own || algorithm == Algorithm::pagerank;
 }
 
-Result<void> check_graph(const FrontierProgram& program) {
-  const GraphSpec& graph = program.graph;
-  if (graph.file.has_value() == graph.generate.has_value()) {
-    return refuse(graph.file ? "the graph has both file and generate"
-                             : "the graph has neither file nor generate",
-                  "give one of them", "/graph");
-  }
-  if (graph.generate) {
-    auto size = generated_size(*graph.generate);
-    if (!size) {
-      size.error().pointer = "/graph/generate" + size.error().pointer.value_or("");
-      return tl::unexpected(std::move(size.error()));
-    }
-    if (graph.ids == VertexIds::compact) {
-      return refuse("\"ids\": \"compact\" is for lists of edges, not for generated graphs", "leave it out",
-                    "/graph/ids");
-    }
-    return check_sources(program, {.vertices = size->vertices});
-  }
-  return {};
-}
-
-Result<void> check_algorithm_weights(const FrontierProgram& program) {
-  return !program.graph.weights || program.algorithm == Algorithm::sssp ||
-                 program.algorithm == Algorithm::own || program.algorithm == Algorithm::pagerank
-             ? Result<void>()
-             : refuse(fmt::format("{} does not use weights", name(program.algorithm)), "leave weights out",
-                      "/graph/weights");
-}
-
-Result<void> check_source_count(const FrontierProgram& program) {
-  constexpr std::size_t most_reach_sources = 32; // one bit of a word each
-  const std::size_t count = program.sources.size();
-  switch (program.algorithm) {
-  case Algorithm::cc:
-  case Algorithm::pagerank:
-    return count == 0 ? Result<void>()
-                      : refuse(fmt::format("{} takes no sources", name(program.algorithm)),
-                               "leave sources out", "/sources");
-  case Algorithm::reach:
-    if (count > most_reach_sources) {
-      return refuse(
-          fmt::format("reach follows at most {} sources at once, not {}", most_reach_sources, count),
-          "divide them among several programs", "/sources");
-    }
-    break;
-  case Algorithm::own: return {}; // its functions say
-  case Algorithm::bfs:
-  case Algorithm::sssp: break;
-  }
-  return count != 0 ? Result<void>()
-                    : refuse(fmt::format("{} needs a source", name(program.algorithm)),
-                             program.graph.ids != VertexIds::position
-                                 ? "give the number that the file has for a vertex"
-                                 : "give the number of a vertex, counted from 0",
-                             "/sources");
-}
-
-Result<void> check_outputs(const FrontierProgram& program) {
-  ErrorList errors;
-  for (const OutputOf& output : outputs) {
-    if (program.outputs.*output.path && output.algorithm && *output.algorithm != program.algorithm) {
-      errors.check(refuse(fmt::format("{} has no {}", name(program.algorithm), output.name),
-                          fmt::format("leave it out, or run {}", name(*output.algorithm)),
-                          fmt::format("/outputs/{}", output.name)));
-    } else if (auto named = check_array_name((program.outputs.*output.path).value_or("")); !named) {
-      named.error().fix = "name it .npy, or .raw for raw bytes";
-      named.error().pointer = fmt::format("/outputs/{}", output.name);
-      errors.check(named);
-    }
-  }
-  return errors.result();
-}
-
-Result<void> check_own(const FrontierProgram& program) {
-  if (program.algorithm != Algorithm::own) {
-    return {};
-  }
-  if (!program.own) {
-    return refuse("a program's own algorithm is an object", "give its source, value and merge", "/algorithm");
-  }
-  const bool bits = program.own->merge == OwnMerge::bit_or || program.own->merge == OwnMerge::bit_and;
-  if (program.own->value == OwnValue::f32 && (bits || program.own->merge == OwnMerge::add)) {
-    return refuse(bits ? "f32 values have no bits to merge" : "a sum of f32 values depends on their order",
-                  bits ? "use u32, or min, max or source" : "use u32, i32 or u64", "/algorithm/merge");
-  }
-  return {};
-}
-
-Result<void> check_rank_use(const FrontierProgram& program) {
-  const PageRankSettings& settings = program.pagerank;
-  const bool given = settings.damping || settings.tolerance || settings.max_iterations;
-  return !given || program.algorithm == Algorithm::pagerank
-             ? Result<void>()
-             : refuse(fmt::format("{} does not use these settings", name(program.algorithm)),
-                      "leave pagerank out", "/pagerank");
-}
-
-Result<void> check_rank_settings(const PageRankSettings& settings) {
-  ErrorList errors;
-  if (settings.damping && !(*settings.damping >= 0 && *settings.damping < 1)) {
-    errors.check(refuse(fmt::format("the damping is {}", *settings.damping),
-                        "give a number from 0 to below 1", "/pagerank/damping"));
-  }
-  if (settings.tolerance && !(*settings.tolerance > 0)) {
-    errors.check(refuse(fmt::format("the tolerance is {}", *settings.tolerance), "give a number above 0",
-                        "/pagerank/tolerance"));
-  }
-  return errors.result();
+std::string_view source_fix(const FrontierProgram& program, std::string_view by_position) {
+  return program.graph.ids != VertexIds::position ? "give the number that the file has for a vertex"
+                                                  : by_position;
 }
 
 } // namespace
 
 Result<void> check_program(const FrontierProgram& program) {
   ErrorList errors;
-  errors.check(check_source_count(program));
-  errors.check(check_algorithm_weights(program));
-  errors.check(check_outputs(program));
-  errors.check(check_rank_use(program));
-  errors.check(check_own(program));
-  errors.check(check_graph(program));
-  errors.check(check_rank_settings(program.pagerank));
+  const auto refuse = [&errors](bool wrong, std::string message, std::string_view fix, std::string pointer) {
+    if (wrong) {
+      errors.add({.code = ErrorCode::invalid_program,
+                  .message = std::move(message),
+                  .fix = std::string(fix),
+                  .pointer = std::move(pointer)});
+    }
+    return wrong;
+  };
+  const Algorithm algorithm = program.algorithm;
+  const std::string_view who = name(algorithm);
+
+  constexpr std::size_t most_reach_sources = 32; // one bit of a word each
+  const std::size_t sources = program.sources.size();
+  const bool from_all = algorithm == Algorithm::cc || algorithm == Algorithm::pagerank;
+  refuse(from_all && sources != 0, fmt::format("{} takes no sources", who), "leave sources out", "/sources");
+  refuse(!from_all && algorithm != Algorithm::own && sources == 0, fmt::format("{} needs a source", who),
+         source_fix(program, "give the number of a vertex, counted from 0"), "/sources");
+  refuse(algorithm == Algorithm::reach && sources > most_reach_sources,
+         fmt::format("reach follows at most {} sources at once, not {}", most_reach_sources, sources),
+         "divide them among several programs", "/sources");
+  refuse(program.graph.weights && !uses_weights(algorithm), fmt::format("{} does not use weights", who),
+         "leave weights out", "/graph/weights");
+
+  for (const OutputOf& output : outputs) {
+    const std::string pointer = fmt::format("/outputs/{}", output.name);
+    const auto& path = program.outputs.*output.path;
+    const Algorithm owner = output.algorithm.value_or(algorithm);
+    if (!refuse(path && owner != algorithm, fmt::format("{} has no {}", who, output.name),
+                fmt::format("leave it out, or run {}", name(owner)), pointer)) {
+      if (const auto named = check_array_name(path.value_or("")); !named) {
+        refuse(true, named.error().message, "name it .npy, or .raw for raw bytes", pointer);
+      }
+    }
+  }
+
+  const PageRankSettings& settings = program.pagerank;
+  refuse((settings.damping || settings.tolerance || settings.max_iterations) &&
+             algorithm != Algorithm::pagerank,
+         fmt::format("{} does not use these settings", who), "leave pagerank out", "/pagerank");
+  if (algorithm == Algorithm::own && !refuse(!program.own, "a program's own algorithm is an object",
+                                             "give its source, value and merge", "/algorithm")) {
+    const bool bits = program.own->merge == OwnMerge::bit_or || program.own->merge == OwnMerge::bit_and;
+    refuse(program.own->value == OwnValue::f32 && (bits || program.own->merge == OwnMerge::add),
+           bits ? "f32 values have no bits to merge" : "a sum of f32 values depends on their order",
+           bits ? "use u32, or min, max or source" : "use u32, i32 or u64", "/algorithm/merge");
+  }
+
+  const GraphSpec& graph = program.graph;
+  if (!refuse(graph.file.has_value() == graph.generate.has_value(),
+              graph.file ? "the graph has both file and generate" : "the graph has neither file nor generate",
+              "give one of them", "/graph") &&
+      graph.generate) {
+    if (auto size = generated_size(*graph.generate); !size) {
+      size.error().pointer = "/graph/generate" + size.error().pointer.value_or("");
+      errors.add(std::move(size.error()));
+    } else if (!refuse(graph.ids == VertexIds::compact,
+                       "\"ids\": \"compact\" is for lists of edges, not for generated graphs", "leave it out",
+                       "/graph/ids")) {
+      errors.check(check_sources(program, {.vertices = size->vertices}));
+    }
+  }
+  refuse(settings.damping && !(*settings.damping >= 0 && *settings.damping < 1),
+         fmt::format("the damping is {}", settings.damping.value_or(0)), "give a number from 0 to below 1",
+         "/pagerank/damping");
+  refuse(settings.tolerance && !(*settings.tolerance > 0),
+         fmt::format("the tolerance is {}", settings.tolerance.value_or(0)), "give a number above 0",
+         "/pagerank/tolerance");
   return errors.result();
 }
 
@@ -200,10 +155,9 @@ Result<void> check_sources(const FrontierProgram& program, const VertexNumbers& 
                                  ? fmt::format("the source is {}, which is in no edge of the file", source)
                                  : fmt::format("the source is {}, and the vertices of the graph are {} to {}",
                                                source, numbers.first, numbers.first + numbers.vertices - 1),
-                  .fix = program.graph.ids != VertexIds::position
-                             ? "give the number that the file has for a vertex"
-                             : "give the number of a vertex; they are counted from 0, unless the graph has "
-                               "\"ids\": \"file\"",
+                  .fix = std::string(
+                      source_fix(program, "give the number of a vertex; they are counted from 0, unless the "
+                                          "graph has \"ids\": \"file\"")),
                   .pointer = fmt::format("/sources/{}", i)});
     }
   }
@@ -234,8 +188,8 @@ FileUses files_of(const FrontierProgram& program, const std::string& folder) {
 LoadOptions load_options(const FrontierProgram& program) {
   LoadOptions options{.undirected = program.graph.undirected,
                       .compact = program.graph.ids == VertexIds::compact};
-  const bool weighted_pagerank = program.algorithm == Algorithm::pagerank && program.graph.weights;
-  if (program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own || weighted_pagerank) {
+  if (uses_weights(program.algorithm) &&
+      (program.algorithm != Algorithm::pagerank || program.graph.weights)) {
     options.weights = !program.graph.weights                         ? WeightUse::as_given
                       : program.graph.weights == ProgramWeights::u32 ? WeightUse::u32
                                                                      : WeightUse::f32;

@@ -86,15 +86,11 @@ private:
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR) {
-        return unreadable();
+        return failure(ErrorCode::cannot_read,
+                       fmt::format("cannot read {}: {}", display_name(path_), system_message(errno)),
+                       "name a readable file");
       }
     }
-  }
-
-  [[nodiscard]] tl::unexpected<Error> unreadable() const {
-    return failure(ErrorCode::cannot_read,
-                   fmt::format("cannot read {}: {}", display_name(path_), system_message(errno)),
-                   "name a readable file");
   }
 
   Result<void> refill() {
@@ -178,89 +174,66 @@ void grow(TextBlock& block, std::size_t capacity) {
   block.capacity = capacity;
 }
 
-tl::unexpected<Error> too_long() {
-  return failure(ErrorCode::bad_graph,
-                 fmt::format("a line is longer than {} bytes", TextBlocks::longest_line),
-                 "give a text file with an edge on each line");
-}
-
 } // namespace
 
-struct TextBlocks::State {
-  State(FileBytes file, std::size_t block) : bytes(std::move(file)), block_bytes(block) {}
-
-  FileBytes bytes;
-  std::size_t block_bytes;
-  std::mutex mutex;
-  std::string carried; // an incomplete line, which begins the next block
-  std::uint64_t blocks = 0;
-  bool ended = false; // at the end of the file or after an error
-
-  Result<bool> next(TextBlock& block);
-};
-
-TextBlocks::TextBlocks(std::unique_ptr<State> state) : state_(std::move(state)) {}
-TextBlocks::TextBlocks(TextBlocks&&) noexcept = default;
-TextBlocks& TextBlocks::operator=(TextBlocks&&) noexcept = default;
+TextBlocks::TextBlocks(FileBytes bytes, std::size_t block_bytes)
+    : bytes_(std::make_unique<FileBytes>(std::move(bytes))), block_bytes_(block_bytes) {}
 TextBlocks::~TextBlocks() = default;
 
-Result<TextBlocks> TextBlocks::open(const std::string& path, std::size_t block_bytes) {
+Result<std::unique_ptr<TextBlocks>> TextBlocks::open(const std::string& path, std::size_t block_bytes) {
   TIDEGATE_TRY(FileBytes bytes, FileBytes::open(path));
-  return TextBlocks(std::make_unique<State>(std::move(bytes), block_bytes));
+  return std::unique_ptr<TextBlocks>(new TextBlocks(std::move(bytes), block_bytes));
 }
 
 bool TextBlocks::compressed() const {
-  return state_->bytes.compressed();
+  return bytes_->compressed();
 }
 
 bool TextBlocks::ended() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->ended;
+  const std::lock_guard lock(mutex_);
+  return ended_;
 }
 
 Result<bool> TextBlocks::next(TextBlock& block) {
-  const std::lock_guard lock(state_->mutex);
-  auto more = state_->next(block);
-  state_->ended = state_->ended || !more;
+  const std::lock_guard lock(mutex_);
+  auto more = read(block);
+  ended_ = ended_ || !more;
   return more;
 }
 
-Result<bool> TextBlocks::State::next(TextBlock& block) {
+Result<bool> TextBlocks::read(TextBlock& block) {
   block.size = 0;
-  block.index = blocks;
-  grow(block, block_bytes + 1);
+  block.index = blocks_;
+  grow(block, std::max(block_bytes_, carried_.size()) + 1);
+  std::copy(carried_.begin(), carried_.end(), block.buffer.get());
+  block.size = std::exchange(carried_, {}).size();
   std::size_t searched = 0;
-  const auto append = [&block](std::string_view text) {
-    grow(block, block.size + text.size() + 1);
-    std::copy(text.begin(), text.end(), block.buffer.get() + block.size);
-    block.size += text.size();
-  };
-  append(std::exchange(carried, {}));
-  while (!ended) {
+  while (!ended_) {
     if (block.size == block.capacity - 1) { // the last byte is reserved for a newline at the end of the file
       const void* const newline = ::memrchr(block.buffer.get() + searched, '\n', block.size - searched);
       if (newline != nullptr) {
         const auto kept =
             static_cast<std::size_t>(static_cast<const char*>(newline) - block.buffer.get()) + 1;
-        carried.assign(block.buffer.get() + kept, block.size - kept);
+        carried_.assign(block.buffer.get() + kept, block.size - kept);
         block.size = kept;
         break;
       }
       if (block.size > longest_line) {
-        return too_long();
+        return failure(ErrorCode::bad_graph, fmt::format("a line is longer than {} bytes", longest_line),
+                       "give a text file with an edge on each line");
       }
       searched = block.size;
       grow(block, 2 * block.capacity);
     }
     TIDEGATE_TRY(const std::size_t got,
-                 bytes.read(block.buffer.get() + block.size, block.capacity - 1 - block.size));
+                 bytes_->read(block.buffer.get() + block.size, block.capacity - 1 - block.size));
     block.size += got;
-    ended = got == 0;
+    ended_ = got == 0;
   }
-  if (ended && block.size != 0 && block.buffer[block.size - 1] != '\n') {
+  if (ended_ && block.size != 0 && block.buffer[block.size - 1] != '\n') {
     block.buffer[block.size++] = '\n';
   }
-  ++blocks;
+  ++blocks_;
   return block.size != 0;
 }
 

@@ -13,24 +13,21 @@
 namespace tidegate::graphs {
 namespace {
 
-using Found = std::optional<Violation>;
+using Found = std::optional<Error>;
 
-template <class Value>
-Found wrong_length(const Graph& graph, std::string_view what, std::span<const Value> values) {
-  if (values.size() == vertex_count(graph)) {
+Error violated(std::string_view rule, std::string_view message) {
+  return {.code = ErrorCode::outputs_differ,
+          .message = fmt::format("{}: {}", rule, message),
+          .fix = "run it again with another topology; if it stays wrong, report the program",
+          .field = std::string(rule)};
+}
+
+Found wrong_length(const Graph& graph, std::string_view what, std::size_t values) {
+  if (values == vertex_count(graph)) {
     return {};
   }
-  return Violation{
-      .rule = "wrong_length",
-      .message = fmt::format("there are {} {} of {} vertices", values.size(), what, vertex_count(graph))};
-}
-
-Violation at_vertex(std::string_view rule, Vertex vertex, std::string message) {
-  return {.rule = rule, .message = std::move(message), .vertex = vertex};
-}
-
-Violation at_edge(std::string_view rule, Vertex source, Vertex target, std::string message) {
-  return {.rule = rule, .message = std::move(message), .edge = Edge{source, target}};
+  return violated("wrong_length",
+                  fmt::format("there are {} {} of {} vertices", values, what, vertex_count(graph)));
 }
 
 template <class Look>
@@ -55,22 +52,6 @@ std::string level_text(std::uint32_t level) {
   return level == unreached ? "unreached" : fmt::format("level {}", level);
 }
 
-template <class Value>
-Found difference(std::string_view what, std::span<const Value> expected, std::span<const Value> got) {
-  if (expected.size() != got.size()) {
-    return Violation{.rule = "wrong_length",
-                     .message =
-                         fmt::format("there are {} {} and should be {}", got.size(), what, expected.size())};
-  }
-  const auto [at, other] = std::ranges::mismatch(expected, got);
-  if (at == expected.end()) {
-    return {};
-  }
-  const auto v = static_cast<Vertex>(at - expected.begin());
-  return at_vertex("result_differs", v,
-                   fmt::format("the {} differ at vertex {}: {} instead of {}", what, v, *other, *at));
-}
-
 // Upper bound on the rounding error of an f32 rank after one iteration over `edges` incoming edges.
 double rank_rounding(std::uint64_t edges, double rank, std::uint32_t vertices) {
   constexpr double half_unit = 0x1p-24;
@@ -82,7 +63,7 @@ double rank_rounding(std::uint64_t edges, double rank, std::uint32_t vertices) {
 
 Found check_parents(const Graph& graph, std::span<const Vertex> sources,
                     std::span<const std::uint32_t> levels, std::span<const Vertex> parents) {
-  if (Found found = wrong_length(graph, "parents", parents)) {
+  if (Found found = wrong_length(graph, "parents", parents.size())) {
     return found;
   }
   const std::vector<bool> is_source = marked(graph, sources);
@@ -92,22 +73,21 @@ Found check_parents(const Graph& graph, std::span<const Vertex> sources,
       const Vertex wanted = is_source[v] ? v : no_vertex;
       return parent == wanted
                  ? Found()
-                 : at_vertex(is_source[v] ? "source_parent" : "parent_level", v,
-                             fmt::format("the parent of vertex {}, {}, is {} and should be {}", v,
-                                         is_source[v] ? "a source" : "which is unreached", parent, wanted));
+                 : violated(is_source[v] ? "source_parent" : "parent_level",
+                            fmt::format("the parent of vertex {}, {}, is {} and should be {}", v,
+                                        is_source[v] ? "a source" : "which is unreached", parent, wanted));
     }
     if (parent >= vertex_count(graph)) {
-      return at_vertex("parent_out_of_range", v,
-                       fmt::format("the parent of vertex {} is {}, which is not a vertex", v, parent));
+      return violated("parent_out_of_range",
+                      fmt::format("the parent of vertex {} is {}, which is not a vertex", v, parent));
     }
     if (levels[parent] == unreached || levels[parent] + 1 != levels[v]) {
-      return at_vertex("parent_level", v,
-                       fmt::format("vertex {} has level {}, and its parent {} is {}", v, levels[v], parent,
-                                   level_text(levels[parent])));
+      return violated("parent_level", fmt::format("vertex {} has level {}, and its parent {} is {}", v,
+                                                  levels[v], parent, level_text(levels[parent])));
     }
     if (!std::ranges::binary_search(graph.out.row(parent), v)) {
-      return at_edge(
-          "parent_not_adjacent", parent, v,
+      return violated(
+          "parent_not_adjacent",
           fmt::format("the parent of vertex {} is {}, and there is no edge between them", v, parent));
     }
     return {};
@@ -115,7 +95,7 @@ Found check_parents(const Graph& graph, std::span<const Vertex> sources,
 }
 
 Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRankOptions& options) {
-  if (Found found = wrong_length(graph, "ranks", ranks)) {
+  if (Found found = wrong_length(graph, "ranks", ranks.size())) {
     return found;
   }
   const std::uint32_t n = vertex_count(graph);
@@ -124,17 +104,15 @@ Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRa
   double sum = 0, idle = 0;
   for (Vertex v = 0; v < n; ++v) {
     if (!(ranks[v] >= least - rank_rounding(0, least, n)) || !std::isfinite(ranks[v])) {
-      return at_vertex(
-          "rank_range", v,
-          fmt::format("the rank of vertex {} is {}, and all have at least {}", v, ranks[v], least));
+      return violated("rank_range", fmt::format("the rank of vertex {} is {}, and all have at least {}", v,
+                                                ranks[v], least));
     }
     sum += ranks[v];
     idle += graph.out.degree(v) == 0 ? double{ranks[v]} : 0.0;
   }
   const double allowed = allowed_rank_change(graph, ranks, options);
   if (n != 0 && std::abs(sum - 1) > allowed / (1 - options.damping)) {
-    return Violation{.rule = "rank_sum",
-                     .message = fmt::format("the ranks have the sum {} and should have 1", sum)};
+    return violated("rank_sum", fmt::format("the ranks have the sum {} and should have 1", sum));
   }
   double change = 0;
   const auto* const shares = options.by_shares ? std::get_if<std::vector<float>>(&in.weights) : nullptr;
@@ -151,16 +129,15 @@ Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRa
         if (difference <= options.tolerance + rank_rounding(in.degree(v), ranks[v], n)) {
           return {};
         }
-        return at_vertex("residual", v,
-                         fmt::format("the rank of vertex {} is {}, and one more iteration makes it {}", v,
-                                     ranks[v], next));
+        return violated("residual",
+                        fmt::format("the rank of vertex {} is {}, and one more iteration makes it {}", v,
+                                    ranks[v], next));
       })) {
     return found;
   }
   if (change > allowed) {
-    return Violation{.rule = "residual",
-                     .message = fmt::format("one more iteration changes the ranks by {}, and {} is allowed",
-                                            change, allowed)};
+    return violated("residual", fmt::format("one more iteration changes the ranks by {}, and {} is allowed",
+                                            change, allowed));
   }
   return {};
 }
@@ -190,39 +167,37 @@ Found check_rank_distance(std::span<const double> expected, std::span<const floa
   if (distance <= allowed) {
     return {};
   }
-  return at_vertex(
-      "result_differs", static_cast<Vertex>(worst),
+  return violated(
+      "result_differs",
       fmt::format(
           "the ranks are off by {} in sum, and {} is allowed; that of vertex {} is {} and should be {}",
           distance, allowed, worst, ranks[worst], expected[worst]));
 }
 
-Found first_difference(std::string_view what, std::span<const std::uint32_t> expected,
-                       std::span<const std::uint32_t> got) {
-  return difference(what, expected, got);
+template <class Value>
+Found first_difference(std::string_view what, const std::vector<Value>& expected,
+                       const std::vector<Value>& got) {
+  if (expected.size() != got.size()) {
+    return violated("wrong_length",
+                    fmt::format("there are {} {} and should be {}", got.size(), what, expected.size()));
+  }
+  const auto [at, other] = std::ranges::mismatch(expected, got);
+  if (at == expected.end()) {
+    return {};
+  }
+  return violated("result_differs", fmt::format("the {} differ at vertex {}: {} instead of {}", what,
+                                                at - expected.begin(), *other, *at));
 }
+template Found first_difference(std::string_view, const std::vector<std::uint32_t>&,
+                                const std::vector<std::uint32_t>&);
+template Found first_difference(std::string_view, const std::vector<std::uint64_t>&,
+                                const std::vector<std::uint64_t>&);
+template Found first_difference(std::string_view, const std::vector<float>&, const std::vector<float>&);
 
-Found first_difference(std::string_view what, std::span<const std::uint64_t> expected,
-                       std::span<const std::uint32_t> got) {
-  std::vector<std::uint64_t> wide(got.begin(), got.end());
+std::vector<std::uint64_t> widened(std::span<const std::uint32_t> distances) {
+  std::vector<std::uint64_t> wide(distances.begin(), distances.end());
   std::ranges::replace(wide, std::uint64_t{unreached}, far_away);
-  return difference(what, expected, std::span<const std::uint64_t>(wide));
-}
-
-Found first_difference(std::string_view what, std::span<const std::uint64_t> expected,
-                       std::span<const std::uint64_t> got) {
-  return difference(what, expected, got);
-}
-
-Found first_difference(std::string_view what, std::span<const float> expected, std::span<const float> got) {
-  return difference(what, expected, got);
-}
-
-Error to_error(const Violation& violation) {
-  return {.code = ErrorCode::outputs_differ,
-          .message = fmt::format("{}: {}", violation.rule, violation.message),
-          .fix = "run it again with another topology; if it stays wrong, report the program",
-          .field = std::string(violation.rule)};
+  return wide;
 }
 
 } // namespace tidegate::graphs

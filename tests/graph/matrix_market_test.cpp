@@ -138,7 +138,7 @@ TEST_CASE("invalid sizes") {
         "2:5: expected a whole number of 64 bits, got \"18446744073709551616\"");
   CHECK(size("3 3 1 1\n") == "2:7: unexpected \"1\" after the size line");
   CHECK(size("3 4 0\n") == "2: the matrix has 3 rows and 4 columns; an adjacency matrix is square");
-  CHECK(size("4294967296 4294967296 0\n") == "2: the graph has 4294967296 vertices, more than 2147483648");
+  CHECK(size("4294967296 4294967296 0\n") == "2:1: the graph has 4294967296 vertices, more than 2147483648");
 }
 
 TEST_CASE("invalid entries") {

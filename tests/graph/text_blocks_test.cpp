@@ -18,7 +18,7 @@ Result<std::string> whole(const std::string& path, std::size_t block_bytes) {
   std::string text;
   TextBlock block;
   for (std::uint64_t i = 0;; ++i) {
-    const auto more = blocks->next(block);
+    const auto more = (*blocks)->next(block);
     if (!more) {
       return tl::unexpected(more.error());
     }
@@ -50,8 +50,8 @@ TEST_CASE("the blocks of a file are its lines, plain and inflated") {
       CHECK(*whole(plain, block_bytes) == text);
       CHECK(*whole(packed, block_bytes) == text);
     }
-    CHECK_FALSE(TextBlocks::open(plain)->compressed());
-    CHECK(TextBlocks::open(packed)->compressed());
+    CHECK_FALSE((*TextBlocks::open(plain))->compressed());
+    CHECK((*TextBlocks::open(packed))->compressed());
   }
   CHECK(*whole(folder.write("open end", "1 2\n3"), 3) == "1 2\n3\n");
 }

@@ -68,14 +68,14 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     const auto put = [&](Part part, const std::vector<std::uint32_t>& values) {
       device::Buffer memory = engine::allocate(session, values.size() * sizeof(std::uint32_t) + 8);
       engine::upload(session, memory, 0, std::as_bytes(std::span(values)));
-      resident.parts[static_cast<std::size_t>(part)] = std::move(memory);
+      resident.part(part) = std::move(memory);
     };
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
     auto kernel =
         build_row_change(session, **device, {.vertices = 1, .edges = 8}, {}, {.hubs_first = true}, {});
     REQUIRE(kernel);
-    put_hubs_first(session, *kernel, resident);
+    change_rows(session, *kernel, {}, {}, resident);
     engine::download(session, resident.part(Part::in_neighbours), 0,
                      std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {

@@ -25,14 +25,14 @@ TEST_CASE("the parts of a breadth-first search") {
   const FrontierMemory memory = planned(bfs, 0);
   CHECK(memory.budget_bytes == plenty);
   CHECK_FALSE(memory.constrained);
-  CHECK(part_bytes(memory, "graph") == 1001 * 4 + 6400 * 4);
-  CHECK(part_bytes(memory, "transpose") == part_bytes(memory, "graph"));
-  CHECK(part_bytes(memory, "values") == 4000);
-  CHECK(part_bytes(memory, "parents") == 4000);
-  CHECK(part_bytes(memory, "bitmaps") == 3 * 32 * 4);
+  CHECK(part_bytes(memory, Memory::graph) == 1001 * 4 + 6400 * 4);
+  CHECK(part_bytes(memory, Memory::transpose) == part_bytes(memory, Memory::graph));
+  CHECK(part_bytes(memory, Memory::values) == 4000);
+  CHECK(part_bytes(memory, Memory::parents) == 4000);
+  CHECK(part_bytes(memory, Memory::bitmaps) == 3 * 32 * 4);
   CHECK(memory.queue_room == 1100);
-  CHECK(part_bytes(memory, "queues") == 2 * 1100 * 16);
-  CHECK(part_bytes(memory, "far queues") == 0);
+  CHECK(part_bytes(memory, Memory::queues) == 2 * 1100 * 16);
+  CHECK(part_bytes(memory, Memory::far_queues) == 0);
   std::uint64_t sum = 0;
   for (const MemoryPart& part : memory.parts) {
     sum += part.bytes;
@@ -43,19 +43,19 @@ TEST_CASE("the parts of a breadth-first search") {
 
 TEST_CASE("more than 2^32 edges take places of 64 bits, weights a word for each edge") {
   TraversalShape large{.vertices = 4, .edges = std::uint64_t{1} << 32U, .symmetric = true};
-  CHECK(part_bytes(planned(large, 0), "graph") == 5 * 8 + (std::uint64_t{1} << 34U));
+  CHECK(part_bytes(planned(large, 0), Memory::graph) == 5 * 8 + (std::uint64_t{1} << 34U));
   large.edges -= 1;
-  CHECK(part_bytes(planned(large, 0), "graph") == 5 * 4 + 4 * large.edges);
+  CHECK(part_bytes(planned(large, 0), Memory::graph) == 5 * 4 + 4 * large.edges);
   large.weights = true;
-  CHECK(part_bytes(planned(large, 0), "graph") == 5 * 4 + 8 * large.edges);
-  CHECK(part_bytes(planned(large, 0), "transpose") == 0); // symmetric
+  CHECK(part_bytes(planned(large, 0), Memory::graph) == 5 * 4 + 8 * large.edges);
+  CHECK(part_bytes(planned(large, 0), Memory::transpose) == 0); // symmetric
 }
 
 TEST_CASE("memory_constrained needs neither queues nor the transpose") {
   const FrontierMemory memory = planned(bfs, 0, Topology::memory_constrained);
   CHECK(memory.constrained);
   CHECK(memory.bytes == memory.constrained_bytes);
-  for (const char* const part : {"transpose", "stamps", "queues"}) {
+  for (const Memory part : {Memory::transpose, Memory::stamps, Memory::queues}) {
     CHECK(part_bytes(memory, part) == 0);
   }
   CHECK(memory.full_bytes - memory.constrained_bytes == (1001 + 6400) * 4 + 4000 + 2 * 1100 * 16);

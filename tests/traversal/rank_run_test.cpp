@@ -221,8 +221,8 @@ TEST_CASE("a part of half of the edges takes half of the memory for rows, and an
   const TraversalShape shape{.vertices = 1000, .edges = 8000, .sources = 1};
   const auto memory = plan_rank_memory(shape, {.vertices = 500, .edges = 4000}, 0, 1U << 30U);
   REQUIRE(memory);
-  CHECK(part_bytes(*memory, "graph") == (501 + 4000) * 4);
-  CHECK(part_bytes(*memory, "values") == 1000 * 4);
+  CHECK(part_bytes(*memory, Memory::graph) == (501 + 4000) * 4);
+  CHECK(part_bytes(*memory, Memory::values) == 1000 * 4);
   const auto refused = plan_rank_memory(shape, {.vertices = 500, .edges = 4000}, 10'000, 1U << 30U);
   REQUIRE(!refused);
   CHECK(refused.error().code == ErrorCode::device_out_of_memory);

@@ -27,9 +27,8 @@ namespace tidegate::traversal {
 namespace {
 
 using graphs::Algorithm;
-using graphs::Violation;
 using Clock = std::chrono::steady_clock;
-using Found = std::optional<Violation>;
+using Found = std::optional<Error>;
 
 // `values` are distances as numbers or as bits of floats.
 template <class Distance, class Sum>
@@ -150,9 +149,7 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
       return;
     }
     result.checks.push_back(std::move(name));
-    if (const Found found = look()) {
-      result.error = graphs::to_error(*found);
-    }
+    result.error = look();
   };
   const std::vector<graphs::Vertex> sources = graphs::source_vertices(program);
   switch (program.algorithm) {
@@ -175,9 +172,8 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
         return graphs::first_difference("distances", graphs::shortest_distances_f32(graph, sources),
                                         distances);
       }
-      const std::vector<std::uint64_t> right = graphs::shortest_distances_u32(graph, sources);
-      return results.wide ? graphs::first_difference("distances", right, wide_of(values))
-                          : graphs::first_difference("distances", right, values);
+      return graphs::first_difference("distances", graphs::shortest_distances_u32(graph, sources),
+                                      results.wide ? wide_of(values) : graphs::widened(values));
     });
     break;
   case Algorithm::cc:
@@ -226,7 +222,7 @@ Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph
   if (!found && !results.parents.empty()) { // any correct parents are accepted
     found = graphs::check_parents(graph, graphs::source_vertices(program), values, results.parents);
   }
-  return found ? tl::unexpected(graphs::to_error(*found)) : Result<void>();
+  return found ? tl::unexpected(std::move(*found)) : Result<void>();
 }
 
 engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOptions& options,

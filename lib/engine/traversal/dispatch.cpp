@@ -79,9 +79,7 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
           .previous_edges = row.previous_edges,
           .unexplored_edges = row.unexplored_edges,
           .scanned_edges = row.scanned_edges,
-          .trend = row.frontier_edges > row.previous_edges   ? Trend::growing
-                   : row.frontier_edges < row.previous_edges ? Trend::shrinking
-                                                             : Trend::steady,
+          .trend = trend_of(row.frontier_edges, row.previous_edges),
           .dense_waves = row.dense_waves,
           .alone = row.alone != 0,
           .time_ns = {}};

@@ -62,6 +62,7 @@ inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32"
 
 TIDEGATE_CHOICES(graphs::WeightType, weight_type_names);
 TIDEGATE_CHOICES(traversal::Trend, traversal::trend_names);
+TIDEGATE_CHOICES(traversal::Memory, traversal::memory_names);
 
 TIDEGATE_HAS_DOCUMENT(traversal::FrontierReport);
 

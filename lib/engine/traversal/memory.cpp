@@ -28,54 +28,67 @@ std::uint64_t entries(const TraversalShape& shape) {
   return shape.vertices + shape.edges / TG_CHUNK;
 }
 
-std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) {
-  const std::uint64_t n = shape.vertices;
-  const std::uint64_t words = (n + 31) / 32;
-  const std::uint64_t offset = shape.edges > std::numeric_limits<std::uint32_t>::max() ? 2 * word : word;
-  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
-  const std::uint64_t rows = (n + 1) * offset + shape.edges * (shape.weights ? 2 * word : word);
-  std::vector<MemoryPart> parts{{"graph", rows}};
-  const auto add = [&parts](std::string name, std::uint64_t bytes) {
-    if (bytes != 0) {
-      parts.push_back({std::move(name), bytes});
-    }
-  };
-  add("transpose", constrained || shape.symmetric ? 0 : rows);
-  add("values", value_bytes(shape));
-  add("initial values", shape.initial_values ? value_bytes(shape) : 0);
-  add("parents", shape.parents ? n * word : 0);
-  add("passed on", is_pagerank ? 2 * n * word : 0);
-  add("seats", shape.has_seats && !constrained ? n * word : 0);
-  add("stamps", is_pagerank ? 2 * n * word : constrained ? 0 : n * word); // pagerank: received sums
-  add("bitmaps", (is_pagerank ? 1 : 3) * words * word);
-  add("queues", constrained ? 0 : (is_pagerank ? 1 : 2) * entries(shape) * entry_bytes);
-  add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
-  const std::uint32_t share = share_size(shape);
-  add("shares", constrained || share == 0 ? 0 : ((shape.edges + n) / share + 1) * word);
-  constexpr std::uint64_t trial_bytes = 9 * sizeof(std::uint64_t); // a value that occurs, and a report
-  add("checks", shape.algorithm == Algorithm::own
-                    ? value_bytes(shape) + n * word + law_trials * trial_bytes + sizeof(std::uint64_t)
-                    : 0);
-  add("state and log", sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row));
-  // Each group has a line of counters, as have two common ones, and room for its report; what is empty takes 8 bytes.
-  constexpr std::uint64_t counter_line = TG_LINE * word;
-  add("work-groups", (shape.groups + 2) * counter_line + shape.groups * engine::group_report_words * word +
-                         static_cast<std::uint64_t>(Part::count) * sizeof(std::uint64_t));
-  return parts;
+std::uint64_t bytes_of_rows(const TraversalShape& shape, std::uint64_t vertices, std::uint64_t edges,
+                            bool wide) {
+  return (vertices + 1) * (wide ? 2 * word : word) + edges * (shape.weights ? 2 * word : word);
 }
 
-std::uint64_t sum(const std::vector<MemoryPart>& parts) {
-  std::uint64_t bytes = 0;
-  for (const MemoryPart& part : parts) {
-    bytes += part.bytes;
+// A row of the table: what the memory is for, its bytes, and whether the layout has it.
+struct Row {
+  Memory name;
+  std::uint64_t bytes;
+  bool when = true;
+};
+
+FrontierMemory& add(FrontierMemory& memory, std::initializer_list<Row> rows) {
+  for (const Row& row : rows) {
+    if (row.when && row.bytes != 0) {
+      memory.parts.push_back({row.name, row.bytes});
+      memory.bytes += row.bytes;
+    }
   }
-  return bytes;
+  return memory;
+}
+
+FrontierMemory layout_of(const TraversalShape& shape, bool constrained) {
+  const std::uint64_t n = shape.vertices;
+  const std::uint64_t words = (n + 31) / 32;
+  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
+  const bool full = !constrained;
+  const std::uint32_t share = share_size(shape);
+  const std::uint64_t rows =
+      bytes_of_rows(shape, n, shape.edges, shape.edges > std::numeric_limits<std::uint32_t>::max());
+  constexpr std::uint64_t trial_bytes = 9 * sizeof(std::uint64_t); // a value that occurs, and a report
+  constexpr std::uint64_t counter_line = TG_LINE * word;
+  FrontierMemory memory{.constrained = constrained};
+  return add(
+      memory,
+      {{Memory::graph, rows},
+       {Memory::transpose, rows, full && !shape.symmetric},
+       {Memory::values, value_bytes(shape)},
+       {Memory::initial_values, value_bytes(shape), shape.initial_values},
+       {Memory::parents, n * word, shape.parents},
+       {Memory::passed_on, 2 * n * word, is_pagerank},
+       {Memory::seats, n * word, full && shape.has_seats},
+       {Memory::stamps, (is_pagerank ? 2 : 1) * n * word, full || is_pagerank}, // pagerank: received sums
+       {Memory::bitmaps, (is_pagerank ? 1 : 3) * words * word},
+       {Memory::queues, (is_pagerank ? 1 : 2) * entries(shape) * entry_bytes, full},
+       {Memory::far_queues, (2 * n + words) * word, full && shape.algorithm == Algorithm::sssp},
+       {Memory::shares, share == 0 ? 0 : ((shape.edges + n) / share + 1) * word, full},
+       {Memory::checks, value_bytes(shape) + n * word + law_trials * trial_bytes + sizeof(std::uint64_t),
+        shape.algorithm == Algorithm::own},
+       {Memory::state_and_log, sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row)},
+       // Each group has a line of counters, as have two common ones, and room for its report; what is empty takes 8 bytes.
+       {Memory::work_groups, (shape.groups + 2) * counter_line +
+                                 shape.groups * engine::group_report_words * word +
+                                 static_cast<std::uint64_t>(Part::count) * sizeof(std::uint64_t)}});
 }
 
 Error too_large(const FrontierMemory& memory) {
   std::string list;
   for (const MemoryPart& part : memory.parts) {
-    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", part.name, bytes_text(part.bytes));
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ",
+                        memory_names.at(static_cast<std::size_t>(part.name)), bytes_text(part.bytes));
   }
   Error error{
       .code = ErrorCode::device_out_of_memory,
@@ -146,54 +159,68 @@ std::uint32_t share_size(const TraversalShape& shape) {
 Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::LaunchPolicy& policy,
                                    std::uint64_t budget_bytes, std::uint64_t device_bytes,
                                    std::optional<policy::Topology> forced) {
-  FrontierMemory memory{.budget_bytes = budget_bytes != 0 ? budget_bytes : device_bytes,
-                        .queue_room = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                            entries(shape), std::numeric_limits<std::uint32_t>::max()))};
-  auto full = parts_of(shape, false);
-  auto constrained = parts_of(shape, true);
-  memory.full_bytes = sum(full);
-  memory.constrained_bytes = sum(constrained);
-  memory.pressure_bps =
-      memory.full_bytes >= memory.budget_bytes
-          ? policy::full_scale_bps
-          : static_cast<std::uint16_t>(static_cast<double>(memory.full_bytes) /
-                                       static_cast<double>(memory.budget_bytes) * policy::full_scale_bps);
-  memory.constrained = forced ? *forced == policy::Topology::memory_constrained
-                              : memory.pressure_bps >= policy.memory_pressure_threshold_bps;
-  memory.parts = std::move(memory.constrained ? constrained : full);
-  memory.bytes = memory.constrained ? memory.constrained_bytes : memory.full_bytes;
-  if (memory.bytes > memory.budget_bytes) {
-    return tl::unexpected(too_large(memory));
+  const FrontierMemory full = layout_of(shape, false), constrained = layout_of(shape, true);
+  const std::uint64_t budget = budget_bytes != 0 ? budget_bytes : device_bytes;
+  const std::uint16_t pressure =
+      full.bytes >= budget ? policy::full_scale_bps
+                           : static_cast<std::uint16_t>(static_cast<double>(full.bytes) /
+                                                        static_cast<double>(budget) * policy::full_scale_bps);
+  const bool saves = forced ? *forced == policy::Topology::memory_constrained
+                            : pressure >= policy.memory_pressure_threshold_bps;
+  FrontierMemory memory = saves ? constrained : full;
+  memory.full_bytes = full.bytes;
+  memory.constrained_bytes = constrained.bytes;
+  memory.budget_bytes = budget;
+  memory.pressure_bps = pressure;
+  memory.queue_room = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(entries(shape), std::numeric_limits<std::uint32_t>::max()));
+  return memory.bytes <= budget ? Result<FrontierMemory>(std::move(memory))
+                                : tl::unexpected(too_large(memory));
+}
+
+std::uint64_t rank_room(RankPlace place, const TraversalShape& shape, const PartShape& part) {
+  const bool is_bfs = shape.algorithm == Algorithm::bfs, is_cc = shape.algorithm == Algorithm::cc;
+  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
+  const bool pushes = !is_pagerank && !is_cc;
+  const std::uint64_t n = shape.vertices;
+  const std::uint64_t bitmap = (n + 31) / 32 * word;
+  const std::uint64_t message = rank_message_words(shape) * word;
+  switch (place) {
+  case RankPlace::values: return value_bytes(shape);
+  case RankPlace::others: return is_pagerank ? 2 * n * word : shape.parents ? n * word : 0;
+  case RankPlace::frontier: return pushes ? bitmap : 0;
+  case RankPlace::next: // pagerank: the row in which each share begins
+    return !is_pagerank       ? bitmap
+           : shape.short_rows ? 0
+                              : ((part.most_edges() + part.vertices) / share_size(shape) + 1) * word;
+  case RankPlace::all: return is_bfs ? bitmap : 0;
+  case RankPlace::heard: // pagerank: what a row has received
+    return pushes ? rank_heard_vertices * message : is_cc ? value_bytes(shape) : 2 * part.vertices * word;
+  case RankPlace::counters: return TG_SLOT_WORDS * word + (pushes ? (n - part.vertices) * message : 0);
+  default: return 0;
   }
-  return memory;
 }
 
 Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartShape& part,
                                         std::uint64_t budget_bytes, std::uint64_t device_bytes) {
+  const auto room = [&](RankPlace place) { return rank_room(place, shape, part); };
   const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
-  const bool pushes = !is_pagerank && shape.algorithm != Algorithm::cc;
-  const std::uint64_t n = shape.vertices;
-  const std::uint64_t words = (n + 31) / 32;
-  const std::uint64_t offset =
-      std::max(part.edges, part.in_edges) > std::numeric_limits<std::uint32_t>::max() ? 2 * word : word;
-  const auto rows = [&](std::uint64_t edges) {
-    return (part.vertices + 1) * offset + edges * (shape.weights ? 2 * word : word);
-  };
   FrontierMemory memory{.budget_bytes = budget_bytes != 0 ? budget_bytes : device_bytes};
-  memory.parts = {
-      {"graph", rows(part.edges)},
-      {"transpose", part.in_edges == 0 ? 0 : rows(part.in_edges)},
-      {"values", value_bytes(shape)},
-      {"initial values", shape.initial_values ? value_bytes(shape) : 0},
-      {"parents", shape.parents ? n * word : 0},
-      {"passed on", is_pagerank ? 2 * n * word : 0},
-      {"bitmaps", pushes ? (shape.algorithm == Algorithm::bfs ? 3 : 2) * words * word : 0},
-      {"messages", is_pagerank ? 0
-                   : pushes    ? (n - part.vertices + rank_heard_vertices) * rank_message_words(shape) * word
-                               : value_bytes(shape)},
-      {"state and log", TG_SUMS * word + shape.sources * word}};
-  std::erase_if(memory.parts, [](const MemoryPart& one) { return one.bytes == 0; });
-  memory.bytes = memory.full_bytes = memory.constrained_bytes = sum(memory.parts);
+  add(memory, {{Memory::graph, bytes_of_rows(shape, part.vertices, part.edges, part.wide_offsets())},
+               {Memory::transpose, bytes_of_rows(shape, part.vertices, part.in_edges, part.wide_offsets()),
+                part.in_edges != 0},
+               {Memory::values, room(RankPlace::values)},
+               {Memory::initial_values, value_bytes(shape), shape.initial_values},
+               {Memory::parents, room(RankPlace::others), shape.parents},
+               {Memory::passed_on, room(RankPlace::others), is_pagerank},
+               {Memory::stamps, room(RankPlace::heard), is_pagerank},
+               {Memory::bitmaps, room(RankPlace::frontier) + room(RankPlace::next) + room(RankPlace::all),
+                !is_pagerank},
+               {Memory::shares, room(RankPlace::next), is_pagerank},
+               {Memory::messages, room(RankPlace::heard) + room(RankPlace::counters) - TG_SLOT_WORDS * word,
+                !is_pagerank},
+               {Memory::state_and_log, TG_SLOT_WORDS * word + shape.sources * word}});
+  memory.full_bytes = memory.constrained_bytes = memory.bytes;
   if (memory.bytes > memory.budget_bytes) {
     Error error = too_large(memory);
     error.fix = "start more ranks, or give device_memory_budget_bytes more";
@@ -202,7 +229,7 @@ Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartS
   return memory;
 }
 
-std::uint64_t part_bytes(const FrontierMemory& memory, std::string_view name) {
+std::uint64_t part_bytes(const FrontierMemory& memory, Memory name) {
   const auto found = std::ranges::find(memory.parts, name, &MemoryPart::name);
   return found == memory.parts.end() ? 0 : found->bytes;
 }

@@ -6,16 +6,42 @@
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace tidegate::traversal {
 
+// The purposes of device memory, in the order of reports.
+enum class Memory : std::uint8_t {
+  graph,
+  transpose,
+  values,
+  initial_values,
+  parents,
+  passed_on,
+  seats,
+  stamps,
+  bitmaps,
+  queues,
+  far_queues,
+  shares,
+  messages,
+  checks,
+  state_and_log,
+  work_groups
+};
+inline constexpr std::array<std::string_view, 16> memory_names{
+    "graph",    "transpose", "values",        "initial values", "parents",    "passed on",
+    "seats",    "stamps",    "bitmaps",       "queues",         "far queues", "shares",
+    "messages", "checks",    "state and log", "work-groups"};
+
 struct MemoryPart {
-  std::string name;
+  Memory name = Memory::graph;
   std::uint64_t bytes = 0;
 };
 
@@ -77,7 +103,33 @@ struct PartShape {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   std::uint64_t in_edges = 0;
+
+  [[nodiscard]] std::uint64_t most_edges() const { return std::max(edges, in_edges); }
+  [[nodiscard]] bool wide_offsets() const { return most_edges() > std::numeric_limits<std::uint32_t>::max(); }
 };
+
+// Arguments of kernels/frontier/ranks.cl, in their order.
+enum class RankPlace : std::uint8_t {
+  offsets,
+  neighbours,
+  weights,
+  in_offsets,
+  in_neighbours,
+  in_weights,
+  values,
+  others,
+  frontier,
+  next,
+  all,
+  heard,
+  counters,
+  sources,
+  setting,
+  part
+};
+
+// Returns the bytes of an argument that is not filled by the host.
+std::uint64_t rank_room(RankPlace place, const TraversalShape& shape, const PartShape& part);
 
 inline constexpr std::uint32_t rank_heard_vertices = 1U << 16U; // from other ranks, that one launch merges
 
@@ -90,8 +142,8 @@ inline std::uint32_t rank_message_words(const TraversalShape& shape) {
 Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartShape& part,
                                         std::uint64_t budget_bytes, std::uint64_t device_bytes);
 
-// Returns the bytes of a part; 0 if the layout has none of that name.
-std::uint64_t part_bytes(const FrontierMemory& memory, std::string_view name);
+// Returns the bytes of a part; 0 if the layout has none.
+std::uint64_t part_bytes(const FrontierMemory& memory, Memory name);
 
 // Returns the step of the bound between near and far vertices of a shortest-path search, in the unit of the
 // weights, greater than 0: wide enough that a wave has work for the whole device, narrow enough that little

@@ -23,7 +23,6 @@ struct RankPart {
   std::uint32_t rank = 0;
   const graphs::Rows* out = nullptr;
   const graphs::Rows* in = nullptr; // null: not needed, or the same
-  bool symmetric = false;
 
   [[nodiscard]] std::uint32_t first() const { return cut[rank]; }
   [[nodiscard]] std::uint32_t end() const { return cut[rank + 1]; }

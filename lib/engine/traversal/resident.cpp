@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -21,73 +23,67 @@ namespace {
 using graphs::Algorithm;
 using graphs::Rows;
 
-template <class T>
-device::Buffer upload_all(const device::Session& session, std::span<const T> values) {
+// Memory of at least 8 bytes, with these first.
+device::Buffer upload_all(const device::Session& session, std::span<const std::byte> bytes,
+                          std::uint64_t room = 0) {
   device::Buffer memory =
-      engine::allocate(session, std::max<std::uint64_t>(values.size_bytes(), sizeof(std::uint64_t)));
-  engine::upload(session, memory, 0, std::as_bytes(values));
+      engine::allocate(session, std::max<std::uint64_t>({bytes.size(), room, sizeof(std::uint64_t)}));
+  engine::upload(session, memory, 0, bytes);
   return memory;
 }
 
-// Uploads offsets of edges in 32 bits if they fit, else in 64.
-device::Buffer upload_offsets(const device::Session& session, const Rows& rows) {
-  if (rows.edges() > std::numeric_limits<std::uint32_t>::max()) {
-    return upload_all<std::uint64_t>(session, rows.offsets);
-  }
-  const std::vector<std::uint32_t> narrow(rows.offsets.begin(), rows.offsets.end());
-  return upload_all<std::uint32_t>(session, narrow);
+template <class T>
+device::Buffer upload_all(const device::Session& session, const std::vector<T>& values) {
+  return upload_all(session, std::as_bytes(std::span(values)));
 }
 
-device::Buffer upload_weights(const device::Session& session, const Rows& rows) {
-  if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    return upload_all<std::uint32_t>(session, *whole);
-  }
-  if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
-    return upload_all<float>(session, *floats);
-  }
-  return engine::allocate(session, sizeof(std::uint64_t));
+// Uploads rows to three parts from this one; offsets of edges take 32 bits if they fit, else 64.
+void put_rows(const device::Session& session, const Rows& rows, Part first, ResidentGraph& resident) {
+  device::Buffer* const to = &resident.part(first);
+  to[0] = rows.edges() > std::numeric_limits<std::uint32_t>::max()
+              ? upload_all(session, rows.offsets)
+              : upload_all(session, std::vector<std::uint32_t>(rows.offsets.begin(), rows.offsets.end()));
+  to[1] = upload_all(session, rows.neighbours);
+  to[2] = std::visit(
+      [&](const auto& weights) {
+        if constexpr (std::is_same_v<decltype(weights), const std::monostate&>) {
+          return upload_all(session, std::span<const std::byte>());
+        } else {
+          return upload_all(session, weights);
+        }
+      },
+      rows.weights);
 }
 
 } // namespace
 
 ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,
                             std::span<const std::byte> initial) {
-  const graphs::Graph& graph = facts.graph;
-  const Algorithm algorithm = facts.program.algorithm;
   ResidentGraph resident{
-      .parts = {}, .setting = make_setting(facts), .vertices = graphs::vertex_count(graph)};
-  const auto put = [&resident](Part part, device::Buffer buffer) {
-    resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);
-  };
-  const auto room = [&](Part part, std::string_view name) {
-    put(part, engine::allocate(
-                  session, std::max<std::uint64_t>(part_bytes(facts.memory, name), sizeof(std::uint64_t))));
-  };
-  put(Part::offsets, upload_offsets(session, graph.out));
-  put(Part::neighbours, upload_all<std::uint32_t>(session, graph.out.neighbours));
-  put(Part::weights, upload_weights(session, graph.out));
-  if (part_bytes(facts.memory, "transpose") != 0) {
-    put(Part::in_offsets, upload_offsets(session, *graph.in));
-    put(Part::in_neighbours, upload_all<std::uint32_t>(session, graph.in->neighbours));
-    put(Part::in_weights, upload_weights(session, *graph.in));
+      .parts = {}, .setting = make_setting(facts), .vertices = graphs::vertex_count(facts.graph)};
+  put_rows(session, facts.graph.out, Part::offsets, resident);
+  if (part_bytes(facts.memory, Memory::transpose) != 0) {
+    put_rows(session, *facts.graph.in, Part::in_offsets, resident);
   } else { // the same rows, or unused in a constrained layout
-    put(Part::in_offsets, resident.part(Part::offsets));
-    put(Part::in_neighbours, resident.part(Part::neighbours));
-    put(Part::in_weights, resident.part(Part::weights));
+    std::copy_n(&resident.part(Part::offsets), 3, &resident.part(Part::in_offsets));
   }
-  room(Part::values, "values");
-  if (initial.empty()) {
-    room(Part::others, algorithm == Algorithm::pagerank ? "passed on" : "parents");
-  } else {
-    put(Part::others, upload_all(session, initial));
-  }
-  room(Part::stamps, "stamps");
-  room(Part::bitmaps, "bitmaps");
-  room(Part::queues, "queues");
-  room(Part::far, algorithm == Algorithm::sssp ? "far queues" : "shares");
-  put(Part::state, engine::allocate(session, sizeof(tg_state)));
-  put(Part::sources, upload_all<std::uint32_t>(session, graphs::source_vertices(facts.program)));
-  put(Part::log, engine::allocate(session, log_rows * sizeof(tg_log_row)));
+  const auto room = [&](Part part, std::initializer_list<Memory> uses,
+                        std::span<const std::byte> first = {}) {
+    std::uint64_t bytes = 0;
+    for (const Memory use : uses) {
+      bytes += part_bytes(facts.memory, use);
+    }
+    resident.part(part) = upload_all(session, first, bytes);
+  };
+  room(Part::values, {Memory::values});
+  room(Part::others, {Memory::parents, Memory::passed_on}, initial);
+  room(Part::stamps, {Memory::stamps});
+  room(Part::bitmaps, {Memory::bitmaps});
+  room(Part::queues, {Memory::queues});
+  room(Part::far, {Memory::far_queues, Memory::shares});
+  resident.part(Part::state) = engine::allocate(session, sizeof(tg_state));
+  resident.part(Part::sources) = upload_all(session, graphs::source_vertices(facts.program));
+  resident.part(Part::log) = engine::allocate(session, log_rows * sizeof(tg_log_row));
   return resident;
 }
 
@@ -133,8 +129,7 @@ std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats)
 void exchange_sources(const device::Session& session, const TraversalFacts& facts, ResidentGraph& resident) {
   resident.setting = make_setting(facts, resident.has_seats);
   if (!resident.has_seats) { // in place of sources
-    resident.parts[static_cast<std::size_t>(Part::sources)] =
-        upload_all<std::uint32_t>(session, graphs::source_vertices(facts.program));
+    resident.part(Part::sources) = upload_all(session, graphs::source_vertices(facts.program));
   }
 }
 
@@ -186,7 +181,7 @@ std::optional<engine::BuiltKernel> build_row_change(const device::Session& sessi
                                                     const FrontierGeometry& geometry,
                                                     const std::filesystem::path& cache_folder) {
   const bool hubs_first = hubs_come_first(shape, memory, geometry);
-  if (!hubs_first && part_bytes(memory, "seats") == 0) {
+  if (!hubs_first && part_bytes(memory, Memory::seats) == 0) {
     return std::nullopt;
   }
   const bool wide = shape.edges > std::numeric_limits<std::uint32_t>::max();
@@ -198,59 +193,36 @@ std::optional<engine::BuiltKernel> build_row_change(const device::Session& sessi
       0, cache_folder);
 }
 
-namespace {
-
-constexpr std::size_t row_change_group = 64;
-
-device::LaunchRange range_over(std::uint64_t items) {
-  return device::work_groups((static_cast<std::size_t>(items) + row_change_group - 1) / row_change_group,
-                             row_change_group);
-}
-
-void put_seats(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
-               ResidentGraph& resident) {
-  constexpr const char* doing = "naming neighbours by seats";
-  device::Buffer& seats = resident.parts[static_cast<std::size_t>(Part::sources)];
-  seats = upload_all<std::uint32_t>(session, seats_of(graph.out));
-  const auto name = [&](Part part, const Rows& rows) {
-    const auto edges = static_cast<std::uint64_t>(rows.edges());
-    if (edges == 0) {
-      return;
-    }
-    require(session.set_object(kernel.kernel, 0, resident.part(part)), doing);
-    require(session.set_value(kernel.kernel, 1, edges), doing);
-    require(session.set_object(kernel.kernel, 2, seats), doing);
-    require(session.launch(kernel.kernel, range_over(edges), nullptr), doing);
+void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
+                 const TraversalShape& shape, ResidentGraph& resident) {
+  constexpr std::size_t group = 64;
+  constexpr const char* doing = "changing the order of rows";
+  const auto launch = [&](std::uint64_t items) {
+    require(session.launch(kernel.kernel, device::work_groups((items + group - 1) / group, group), nullptr),
+            doing);
   };
-  name(Part::neighbours, graph.out);
-  if (!graph.symmetric) {
-    name(Part::in_neighbours, *graph.in);
+  if (!shape.has_seats) { // hubs first
+    require(session.set_object(kernel.kernel, 0, resident.part(Part::in_offsets)), doing);
+    require(session.set_object(kernel.kernel, 1, resident.part(Part::in_neighbours)), doing);
+    require(session.set_value(kernel.kernel, 2, resident.vertices), doing);
+    launch(resident.vertices);
+    return;
+  }
+  resident.part(Part::sources) = upload_all(session, seats_of(graph.out));
+  for (const Part part : {Part::neighbours, Part::in_neighbours}) {
+    const std::uint64_t edges = graphs::edge_count(graph);
+    if (edges != 0 && (part == Part::neighbours || !graph.symmetric)) {
+      require(session.set_object(kernel.kernel, 0, resident.part(part)), doing);
+      require(session.set_value(kernel.kernel, 1, edges), doing);
+      require(session.set_object(kernel.kernel, 2, resident.part(Part::sources)), doing);
+      launch(edges);
+    }
   }
   tg_setting setting;
   std::memcpy(&setting, resident.setting.data(), sizeof(setting));
   setting.has_seats = 1;
   std::memcpy(resident.setting.data(), &setting, sizeof(setting));
   resident.has_seats = true;
-}
-
-} // namespace
-
-void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
-                 const TraversalShape& shape, ResidentGraph& resident) {
-  if (shape.has_seats) {
-    put_seats(session, kernel, graph, resident);
-  } else {
-    put_hubs_first(session, kernel, resident);
-  }
-}
-
-void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,
-                    const ResidentGraph& resident) {
-  constexpr const char* doing = "putting hubs first";
-  require(session.set_object(kernel.kernel, 0, resident.part(Part::in_offsets)), doing);
-  require(session.set_object(kernel.kernel, 1, resident.part(Part::in_neighbours)), doing);
-  require(session.set_value(kernel.kernel, 2, resident.vertices), doing);
-  require(session.launch(kernel.kernel, range_over(resident.vertices), nullptr), doing);
 }
 
 } // namespace tidegate::traversal

@@ -101,6 +101,7 @@ struct ResidentGraph {
   [[nodiscard]] const device::Buffer& part(Part which) const {
     return parts[static_cast<std::size_t>(which)];
   }
+  [[nodiscard]] device::Buffer& part(Part which) { return parts[static_cast<std::size_t>(which)]; }
 };
 
 struct TraversalPolicy {
@@ -152,10 +153,8 @@ std::optional<engine::BuiltKernel> build_row_change(const device::Session& sessi
                                                     const FrontierGeometry& geometry,
                                                     const std::filesystem::path& cache_folder);
 
-// Both change the rows of an uploaded graph with the kernel of build_row_change(). Both throw device::Refused.
+// Changes the rows of an uploaded graph with the kernel of build_row_change(). Throws device::Refused.
 void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
                  const TraversalShape& shape, ResidentGraph& resident);
-void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,
-                    const ResidentGraph& resident);
 
 } // namespace tidegate::traversal

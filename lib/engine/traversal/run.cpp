@@ -75,8 +75,7 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
                                 .fix = "use values of 32 bits, or another device",
                                 .pointer = "/algorithm/value"});
   }
-  if (options.traversal.force_topology == policy::Topology::fused_dense && program.own &&
-      !graphs::is_monotone(program)) {
+  if (options.traversal.force_topology == policy::Topology::fused_dense && !graphs::is_monotone(program)) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_usage,
               .message = "fused_dense is not for sums: a vertex would add to its neighbours several times",

@@ -17,6 +17,9 @@ namespace tidegate::traversal {
 // The frontier's edges compared with the previous wave's.
 enum class Trend : std::uint8_t { growing, steady, shrinking };
 inline constexpr std::array<std::string_view, 3> trend_names{"growing", "steady", "shrinking"};
+constexpr Trend trend_of(std::uint64_t edges, std::uint64_t previous) {
+  return edges > previous ? Trend::growing : edges < previous ? Trend::shrinking : Trend::steady;
+}
 
 // A wave in the device's log.
 struct WaveRecord {
