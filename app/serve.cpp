@@ -11,21 +11,16 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstdio>
-#include <cstring>
-#include <deque>
 #include <exception>
-#include <memory>
-#include <mutex>
+#include <functional>
+#include <future>
 #include <optional>
 #include <span>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,46 +32,22 @@ using documents::DocumentOf;
 using documents::StreamError;
 using documents::Style;
 
-constexpr std::size_t block_bytes = std::size_t{256} << 10U;
-constexpr std::size_t most_kept_bytes = 16 * block_bytes;
-
-// Whole lines of input and, later, their answers.
-struct Block {
-  std::string lines;
+// Lines that one worker answers, and the answers.
+struct StreamPart {
+  std::string_view lines;
   std::uint64_t first_line = 1;
-  bool oversized = false; // a line longer than the limit; its text was dropped
-  std::string answers;
-  StreamSummary summary;
-  bool answered = false;
-
-  // Keeps the buffers for the next block, unless one line has made them huge.
-  void reset() {
-    for (std::string* text : {&lines, &answers}) {
-      if (text->capacity() > most_kept_bytes) {
-        *text = {};
-      }
-      text->clear();
-    }
-    oversized = false;
-    summary = {};
-    answered = false;
-  }
+  std::string answers{};
+  StreamSummary summary{};
 };
 
-void add(StreamSummary& total, const StreamSummary& part) {
-  total.lines += part.lines;
-  total.failed += part.failed;
-  total.exit_code = worst(total.exit_code, part.exit_code);
-}
-
-void append_error(Block& block, Error error, std::uint64_t line, std::optional<Identifier> id = {}) {
-  ++block.summary.failed;
-  block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
+void append_error(StreamPart& part, Error error, std::uint64_t line, std::optional<Identifier> id) {
+  ++part.summary.failed;
+  part.summary.exit_code = worst(part.summary.exit_code, exit_code(error));
   if (!error.source) { // StreamError::line has the line in the stream
     error.line.reset();
   }
   const StreamError document{.id = std::move(id), .error = std::move(error), .line = line};
-  documents::encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
+  documents::encode(DocumentOf<StreamError>::document, &document, Style::compact, part.answers);
 }
 
 // Turns an exception, such as a lack of memory, into an error of this line, so that the stream goes on.
@@ -88,16 +59,9 @@ Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, Line
   }
 }
 
-void answer_block(Block& block, const LineAnswer& answer) {
-  std::uint64_t number = block.first_line;
-  std::string_view rest = number == 1 ? without_byte_order_mark(block.lines) : block.lines;
-  if (block.oversized) {
-    ++block.summary.lines;
-    append_error(block, documents::too_large(), number);
-    block.answers += '\n';
-    return;
-  }
-  block.answers.reserve(std::min(block.lines.size() * 3 / 2, most_kept_bytes));
+void answer_part(StreamPart& part, const LineAnswer& answer) {
+  std::uint64_t number = part.first_line;
+  std::string_view rest = number == 1 ? without_byte_order_mark(part.lines) : part.lines;
   for (; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
@@ -105,161 +69,15 @@ void answer_block(Block& block, const LineAnswer& answer) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       continue;
     }
-    ++block.summary.lines;
-    const std::size_t start = block.answers.size();
-    LineReply reply{.text = block.answers, .line = number};
+    ++part.summary.lines;
+    const std::size_t start = part.answers.size();
+    LineReply reply{.text = part.answers, .line = number};
     if (auto result = answer_or_bug(answer, line, reply); !result) {
-      block.answers.resize(start);
-      append_error(block, documents::located(std::move(result.error()), line), number, std::move(reply.id));
+      part.answers.resize(start);
+      append_error(part, documents::located(std::move(result.error()), line), number, std::move(reply.id));
     }
-    block.summary.exit_code = worst(block.summary.exit_code, reply.exit_code);
-    block.answers += '\n';
-  }
-}
-
-// Blocks between the reader, the workers and the output. `mutex_` guards what changes; one thread at a time writes to
-// the output (`writing_`).
-class Pipeline {
-public:
-  Pipeline(Output& output, unsigned workers)
-      : output_(output), most_in_flight_(std::size_t{2} * workers + 2) {}
-
-  // Returns an empty block, preferably a used one, whose buffers are large enough already.
-  std::unique_ptr<Block> take_block() {
-    const std::lock_guard lock(mutex_);
-    if (spare_.empty()) {
-      return std::make_unique<Block>();
-    }
-    std::unique_ptr<Block> block = std::move(spare_.back());
-    spare_.pop_back();
-    return block;
-  }
-
-  // Waits until fewer blocks are in flight. Returns false if the pipeline has stopped.
-  bool push(std::unique_ptr<Block> block) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopped_ || in_flight_.size() < most_in_flight_; });
-    if (stopped_) {
-      return false;
-    }
-    waiting_.push_back(block.get());
-    in_flight_.push_back(std::move(block));
-    changed_.notify_all();
-    return true;
-  }
-
-  void close() {
-    const std::lock_guard lock(mutex_);
-    finished_ = true;
-    changed_.notify_all();
-  }
-
-  // An exception of a worker outside a line's answer, such as a lack of memory, ends the stream with an error.
-  void work(const LineAnswer& answer) {
-    try {
-      while (Block* block = take()) {
-        answer_block(*block, answer);
-        complete(*block);
-      }
-    } catch (const std::exception& exception) {
-      const std::lock_guard lock(mutex_);
-      failure_ = uncaught_error(exception, "please report these lines as a bug");
-      stop();
-    }
-  }
-
-  // Returns a file descriptor that becomes readable once the pipeline has stopped.
-  [[nodiscard]] int stopped_event() const { return stopped_event_.get(); }
-
-  // Call it after close(), when all workers have ended.
-  Result<StreamSummary> result() {
-    if (failure_) {
-      return tl::unexpected(std::move(*failure_));
-    }
-    return total_;
-  }
-
-private:
-  // The caller holds `mutex_`.
-  void stop() {
-    stopped_ = true;
-    changed_.notify_all();
-    const std::uint64_t one = 1;
-    (void)!::write(stopped_event_.get(), &one, sizeof one);
-  }
-
-  Block* take() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopped_ || finished_ || !waiting_.empty(); });
-    if (stopped_ || waiting_.empty()) {
-      return nullptr;
-    }
-    Block* block = waiting_.front();
-    waiting_.pop_front();
-    return block;
-  }
-
-  // The worker that completes the oldest block writes it, and every completed one after it.
-  void complete(Block& block) {
-    std::unique_lock lock(mutex_);
-    block.answered = true;
-    if (writing_) {
-      return;
-    }
-    writing_ = true;
-    while (!stopped_ && !in_flight_.empty() && in_flight_.front()->answered) {
-      std::unique_ptr<Block> oldest = std::move(in_flight_.front());
-      in_flight_.pop_front();
-      add(total_, oldest->summary);
-      lock.unlock();
-      auto written = output_.write(oldest->answers);
-      lock.lock();
-      if (!written) {
-        failure_ = std::move(written.error());
-      }
-      if (!written || output_.closed() || total_.exit_code == ExitCode::interrupted) {
-        stop();
-      }
-      oldest->reset();
-      spare_.push_back(std::move(oldest));
-      changed_.notify_all();
-    }
-    writing_ = false;
-  }
-
-  Output& output_;
-  const std::size_t most_in_flight_;
-  const Descriptor stopped_event_{::eventfd(0, EFD_CLOEXEC)};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<Block>> in_flight_; // oldest first
-  std::deque<Block*> waiting_;                   // not yet taken by a worker
-  std::vector<std::unique_ptr<Block>> spare_;
-  bool finished_ = false;
-  bool stopped_ = false;
-  bool writing_ = false;
-  StreamSummary total_;
-  std::optional<Error> failure_;
-};
-
-// Waits for input. Returns false if the reader of the output has closed it or the workers have stopped.
-bool wait_for_input(int input, int output, int stopped) {
-  pollfd waited[] = {{.fd = input, .events = POLLIN, .revents = 0},
-                     {.fd = output, .events = 0, .revents = 0},
-                     {.fd = stopped, .events = POLLIN, .revents = 0}};
-  while (true) {
-    if (::poll(waited, 3, -1) < 0) {
-      if (errno == EINTR) {
-        continue;
-      }
-      return true;
-    }
-    if ((waited[1].revents & POLLERR) != 0 || waited[2].revents != 0) {
-      return false;
-    }
-    if (waited[0].revents != 0) {
-      return true;
-    }
+    part.summary.exit_code = worst(part.summary.exit_code, reply.exit_code);
+    part.answers += '\n';
   }
 }
 
@@ -283,77 +101,77 @@ bool is_indented(std::string_view text) {
   return next != std::string_view::npos && text[next] == '"';
 }
 
-// Cuts the input into blocks of whole lines.
-Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline& pipeline, Pace pace) {
-  std::string pending; // text that is not handed on yet
-  std::uint64_t next_line = 1;
-  bool dropping = false; // inside a line past the limit
-  while (wait_for_input(input.get(), output.descriptor(), pipeline.stopped_event())) {
-    const std::size_t old_size = pending.size();
-    pending.resize(old_size + block_bytes);
-    const ssize_t got = ::read(input.get(), pending.data() + old_size, block_bytes);
-    if (got < 0 && errno != EINTR && errno != EAGAIN) {
-      return tl::unexpected(read_failure(errno));
-    }
-    pending.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    const bool at_end = got == 0;
-    if (next_line == 1 && is_indented(pending)) {
-      return failure(ErrorCode::invalid_usage,
-                     "the input is one document over several lines, and --stream reads one from each line",
-                     "leave --stream out, or write each document on one line, as `jq -c .` does");
-    }
-    const std::size_t last_newline =
-        got > 0 ? std::string_view(pending).substr(old_size).rfind('\n') : std::string::npos;
-    std::size_t whole = last_newline == std::string::npos ? 0 : old_size + last_newline + 1;
-    if (at_end) {
-      whole = pending.size();
-    }
-    if (dropping && whole > 0) {
-      const std::size_t line_end = std::min(pending.find('\n') + 1, whole);
-      pending.erase(0, at_end ? whole : line_end);
-      whole = at_end ? 0 : whole - line_end;
-      dropping = false;
-      ++next_line;
-    } else if (dropping) {
-      pending.clear();
-    } else if (whole == 0 && pending.size() > documents::document_bytes_limit) {
-      auto block = pipeline.take_block();
-      block->first_line = next_line;
-      block->oversized = true;
-      pending.clear();
-      dropping = true;
-      if (!pipeline.push(std::move(block))) {
-        return {};
+// Reads whole lines from a stream.
+class Lines {
+public:
+  Lines(const Descriptor& input, const Output& output) : input_(input), output_(output) {}
+
+  // Returns the lines that are there before input pauses, at least one and about `most` bytes of them; none at the end, and
+  // once the reader of the output has gone. Error: cannot_read; invalid_usage for a document over several lines.
+  Result<std::string_view> next(std::size_t most) {
+    first_ += static_cast<std::uint64_t>(std::ranges::count(std::string_view(text_).substr(0, given_), '\n'));
+    text_.erase(0, std::exchange(given_, 0));
+    while (given_ == 0 || (text_.size() < most && has_input(a_pause))) {
+      if (given_ == 0 && !has_input(forever)) {
+        return std::string_view();
+      }
+      const std::size_t old_size = text_.size();
+      text_.resize(old_size + block);
+      const ssize_t got = ::read(input_.get(), text_.data() + old_size, block);
+      text_.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+      if (got < 0 && errno != EINTR && errno != EAGAIN) {
+        return tl::unexpected(read_failure(errno));
+      }
+      if (first_ == 1 && is_indented(text_)) {
+        return failure(ErrorCode::invalid_usage,
+                       "the input is one document over several lines, and --stream reads one from each line",
+                       "leave --stream out, or write each document on one line, as `jq -c .` does");
+      }
+      if (got == 0) {
+        given_ = text_.size();
+        break;
+      }
+      const std::size_t newline = std::string_view(text_).substr(old_size).rfind('\n');
+      given_ = newline == std::string_view::npos ? given_ : old_size + newline + 1;
+      if (given_ == 0 && text_.size() > most_line) { // it will be refused: its rest is not kept
+        text_.resize(most_line);
       }
     }
-    for (; pace == Pace::lines && whole > 0; ++next_line) {
-      const std::size_t line = std::min(pending.find('\n') + 1, whole);
-      auto block = pipeline.take_block();
-      block->first_line = next_line;
-      block->lines.assign(pending, 0, line == 0 ? whole : line);
-      pending.erase(0, block->lines.size());
-      whole -= block->lines.size();
-      if (!pipeline.push(std::move(block))) {
-        return {};
-      }
-    }
-    if (whole > 0) {
-      auto block = pipeline.take_block();
-      block->first_line = next_line;
-      // Copies the unfinished line to the block's buffer and swaps the buffers, so that whole lines are not copied.
-      block->lines.assign(pending, whole);
-      pending.resize(whole);
-      std::swap(block->lines, pending);
-      next_line += static_cast<std::uint64_t>(std::ranges::count(block->lines, '\n'));
-      if (!pipeline.push(std::move(block))) {
-        return {};
-      }
-    }
-    if (at_end) {
-      return {};
-    }
+    return std::string_view(text_).substr(0, given_);
   }
-  return {};
+
+  [[nodiscard]] std::uint64_t first() const {
+    return first_;
+  } // number of the first line that next() returned
+
+private:
+  static constexpr std::size_t block = std::size_t{256} << 10U;
+  static constexpr std::size_t most_line = documents::document_bytes_limit + 1;
+  static constexpr int forever = -1, a_pause = 1; // ms
+
+  // Waits for input, or its end. Returns false if there is none for so long, or the reader of the output has gone.
+  [[nodiscard]] bool has_input(int longest_ms) const {
+    pollfd waited[] = {{.fd = input_.get(), .events = POLLIN, .revents = 0},
+                       {.fd = output_.descriptor(), .events = 0, .revents = 0}};
+    int ready = 0;
+    while ((ready = ::poll(waited, 2, longest_ms)) < 0 && errno == EINTR) {
+    }
+    return ready < 0 || (waited[0].revents != 0 && (waited[1].revents & POLLERR) == 0);
+  }
+
+  const Descriptor& input_;
+  const Output& output_;
+  std::string text_;
+  std::size_t given_ = 0; // of it
+  std::uint64_t first_ = 1;
+};
+
+// Takes lines of about `most` bytes, at least one.
+std::string_view take_lines(std::string_view& lines, std::size_t most) {
+  const std::string_view taken =
+      lines.substr(0, std::min(lines.find('\n', std::min(most, lines.size()) - 1), lines.size() - 1) + 1);
+  lines.remove_prefix(taken.size());
+  return taken;
 }
 
 } // namespace
@@ -365,35 +183,48 @@ unsigned all_cores() {
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
                                     const std::function<LineAnswer()>& make_answer, unsigned workers,
                                     Pace pace) {
-  Pipeline pipeline(output, workers);
-  std::vector<std::jthread> threads;
-  // On every way out, closes the pipeline before `threads` joins the workers, which would otherwise wait for ever.
-  struct Closing {
-    Pipeline& pipeline;
-    ~Closing() { pipeline.close(); }
-  } const closing{pipeline};
+  constexpr std::size_t most_of_worker = std::size_t{1} << 20U, least_of_worker = std::size_t{16} << 10U;
+  StreamSummary total;
+  const auto ends = [&] { return output.closed() || total.exit_code == ExitCode::interrupted; };
   try {
-    for (unsigned i = 0; i < std::max(workers, 1U); ++i) {
-      threads.emplace_back([&pipeline, answer = make_answer()] { pipeline.work(answer); });
+    std::vector<LineAnswer> answers(std::max(workers, 1U));
+    std::ranges::generate(answers, make_answer);
+    Lines input_lines(input, output);
+    while (!ends()) {
+      TIDEGATE_TRY(std::string_view lines, input_lines.next(most_of_worker * answers.size()));
+      if (lines.empty()) {
+        break;
+      }
+      const std::size_t share =
+          pace == Pace::lines ? 1 : std::max(lines.size() / answers.size() + 1, least_of_worker);
+      for (std::uint64_t number = input_lines.first(); !lines.empty() && !ends();) {
+        std::vector<StreamPart> parts;
+        while (parts.size() < answers.size() && !lines.empty()) {
+          parts.push_back({.lines = take_lines(lines, share), .first_line = number});
+          number += static_cast<std::uint64_t>(std::ranges::count(parts.back().lines, '\n'));
+        }
+        std::vector<std::future<void>> others; // in this thread if there are no more
+        for (std::size_t i = 1; i < parts.size(); ++i) {
+          others.push_back(std::async(answer_part, std::ref(parts[i]), std::cref(answers[i])));
+        }
+        answer_part(parts.front(), answers.front());
+        std::ranges::for_each(others, &std::future<void>::get);
+        for (const StreamPart& part : parts) {
+          total.lines += part.summary.lines;
+          total.failed += part.summary.failed;
+          total.exit_code = worst(total.exit_code, part.summary.exit_code);
+          TIDEGATE_CHECK(output.write(part.answers));
+        }
+      }
     }
-  } catch (const std::system_error& error) {
-    if (threads.empty()) { // with fewer threads than workers the stream is only slower
-      return tl::unexpected(uncaught_error(error, "please report this as a bug"));
-    }
+  } catch (const std::exception& exception) { // outside of a line's answer, such as a lack of memory
+    return tl::unexpected(uncaught_error(exception, "please report these lines as a bug"));
   }
-  auto read = read_blocks(input, output, pipeline, pace);
-  pipeline.close();
-  threads.clear(); // joins
-  if (!read) {
-    return tl::unexpected(std::move(read.error()));
-  }
-  TIDEGATE_TRY(const StreamSummary summary, pipeline.result());
   if (!is_quiet() && !errors_are_json() && !output.closed()) {
-    std::fputs(
-        fmt::format("tidegate: {}, {} failed\n", plural(summary.lines, "line"), summary.failed).c_str(),
-        stderr);
+    std::fputs(fmt::format("tidegate: {}, {} failed\n", plural(total.lines, "line"), total.failed).c_str(),
+               stderr);
   }
-  return summary;
+  return total;
 }
 
 namespace {

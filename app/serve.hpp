@@ -19,12 +19,8 @@
 
 namespace tidegate::app {
 
-// Newline-delimited JSON: answers each line, in order, on `workers` threads, in memory that does not grow with
-// the stream.
-//
-//   reader ──blocks of whole lines──▶ workers ──answers──▶ written in the order of the blocks
-//
-// The reader hands on whatever complete lines it has as soon as input pauses, so a person or a program that
+// Newline-delimited JSON: answers the lines in order, in memory that does not grow with the stream. What has come before
+// input pauses is answered by several threads, a part of the lines each, and written; so a person or a program that
 // writes one line and waits gets its answer.
 
 // The answer to one line, and what is known of the request.
@@ -38,8 +34,8 @@ struct LineReply {
 // Answers one line, or says why there is no answer.
 using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& reply)>;
 
-// Lines that share one write of their answers: all that were read together (blocks), or one.
-enum class Pace : std::uint8_t { blocks, lines };
+// Lines that share one write of their answers: a worker's part, or one.
+enum class Pace : std::uint8_t { parts, lines };
 
 unsigned all_cores(); // for workers
 
@@ -55,7 +51,7 @@ struct StreamSummary {
 // of `output` has gone, and after a line that was interrupted.
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
                                     const std::function<LineAnswer()>& make_answer, unsigned workers,
-                                    Pace pace = Pace::blocks);
+                                    Pace pace = Pace::parts);
 
 struct Route {
   std::string input = "-";          // path, or - for standard input
