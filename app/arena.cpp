@@ -7,22 +7,11 @@
 #include "app/terminal.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/decode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdint>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -154,7 +143,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   }
   std::ranges::stable_sort(by_offset, {}, [&plan = plan](std::size_t i) { return plan.offsets[i]; });
 
-  std::vector<std::vector<std::string>> rows{{"buffer", "offset", "size", "alive"}};
+  Rows rows{{"buffer", "offset", "size", "alive"}};
   for (const std::size_t i : by_offset) {
     if (rows.size() > most_rows) {
       rows.push_back({"…", "", "", plural(by_offset.size() - most_rows, "buffer") + " not shown"});
@@ -166,7 +155,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   }
   align_right(rows, {1, 2});
 
-  std::vector<std::vector<std::string>> figures;
+  Rows figures;
   figures.push_back({"lower bound", exact_bytes(plan.lower_bound_bytes) + " alive at one moment"});
   if (lifetimes.capacity_bytes) {
     figures.push_back({"capacity", exact_bytes(*lifetimes.capacity_bytes)});
@@ -190,7 +179,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
 //         0 +-+-+-----+---+---+
 //             0              7
 
-class ArenaPicture {
+class ArenaPicture : Drawing {
 public:
   explicit ArenaPicture(const PlannedArena& planned)
       : buffers_(planned.lifetimes.buffers), plan_(planned.plan),
@@ -203,31 +192,21 @@ public:
   }
 
   std::string draw(const std::string& headline) {
-    text_ = svg_head(page_width, page_height) + "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
-    text(left, 26, headline, R"(class="head")");
-    text(left, 46,
-         fmt::format("lower bound {}{}", bytes_text(plan_.lower_bound_bytes),
-                     capacity_ ? ", capacity " + bytes_text(*capacity_) : ""),
-         soft);
+    add("{}<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n", svg_head(page_width, page_height));
+    add_text(left, 26, "head", headline);
+    add_text(left, 46, "soft",
+             fmt::format("lower bound {}{}", bytes_text(plan_.lower_bound_bytes),
+                         capacity_ ? ", capacity " + bytes_text(*capacity_) : ""));
     axes();
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       box(i);
     }
     bound();
-    return text_ + "</svg>\n";
+    add("</svg>\n");
+    return take();
   }
 
 private:
-  template <class... Arguments>
-  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
-  }
-
-  void text(double x, double y, std::string_view what, std::string_view more = "") {
-    add("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y, more.empty() ? "" : " ", more,
-        xml_text(what));
-  }
-
   [[nodiscard]] double x(std::uint64_t time) const {
     return end_ == begin_
                ? left
@@ -245,7 +224,7 @@ private:
     for (std::uint64_t offset = 0; offset <= plan_.height_bytes; offset += bytes_step) {
       add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"group\"/>\n", left, left + width,
           y(offset), y(offset));
-      text(left - 8, y(offset) + 4, bytes_text(offset), R"(class="soft" text-anchor="end")");
+      add_text(left - 8, y(offset) + 4, "soft", bytes_text(offset), "end");
       if (offset > plan_.height_bytes - bytes_step) {
         break; // the next one might wrap
       }
@@ -260,12 +239,12 @@ private:
                                         : length / power <= 25 ? 5
                                                                : 10);
     for (std::uint64_t time = (begin_ + step - 1) / step * step; time <= end_; time += step) {
-      text(x(time), top + height + 18, std::to_string(time), R"(class="soft" text-anchor="middle")");
+      add_text(x(time), top + height + 18, "soft", std::to_string(time), "middle");
       if (time > end_ - step) {
         break;
       }
     }
-    text(left + width / 2, top + height + 34, "time", R"(class="soft" text-anchor="middle")");
+    add_text(left + width / 2, top + height + 34, "soft", "time", "middle");
   }
 
   void box(std::size_t i) {
@@ -291,9 +270,9 @@ private:
     const std::string both = name + "  " + size;
     const std::string label = fits(both) ? both : fits(name) ? name : "";
     if (!label.empty() && high >= line_height) {
-      text(from + across / 2, upper + high / 2 + 4, label, R"(text-anchor="middle")");
+      add_text(from + across / 2, upper + high / 2 + 4, "name", label, "middle");
     }
-    text_ += "</g>\n";
+    add("</g>\n");
   }
 
   void bound() {
@@ -307,13 +286,10 @@ private:
   static constexpr double width = page_width - left - right, height = page_height - top - bottom;
   static constexpr double character = 6.6, line_height = 13; // of a label
 
-  static constexpr std::string_view soft = "class=\"soft\"";
-
   const std::vector<documents::NamedBuffer>& buffers_;
   const planning::ArenaPlan& plan_;
   const std::optional<std::uint64_t> capacity_;
   std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0; // of time
-  std::string text_;
 };
 
 } // namespace

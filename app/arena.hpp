@@ -4,8 +4,6 @@
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/documents.hpp>
 
-#include <cstddef>
-#include <string>
 #include <unordered_map>
 
 namespace tidegate::app {

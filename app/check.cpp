@@ -3,40 +3,22 @@
 
 #include "app/arena.hpp"
 #include "app/command_line.hpp"
-#include "app/lint.hpp"
 #include "app/options.hpp"
 #include "app/plan.hpp"
 #include "app/run.hpp"
 #include "app/serve.hpp"
 #include "app/terminal.hpp"
 #include "core/catalogue.hpp"
-#include "core/files.hpp"
-#include "core/table.hpp"
-#include "engine/documents.hpp"
-#include "engine/traversal/documents.hpp"
-#include "engine/traversal/run.hpp"
-#include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/planning/wave_dag.hpp>
-#include <tidegate/policy/documents.hpp>
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <utility>
 
 namespace tidegate::app {
 namespace {
 
 using documents::CheckedDocument;
 using documents::Document;
-using documents::LaunchRecommendationDocument;
 using documents::Verdict;
 
 template <class T>
@@ -55,65 +37,6 @@ Result<void> refuse_idle_reference(const Document& document, const CheckContext&
                  fmt::format("a {} is not checked against {}", document.kind,
                              context.dag ? "a wave DAG" : "buffer lifetimes"),
                  fmt::format("check it without {}", context.dag ? "--dag" : "--lifetimes"));
-}
-
-void add_warnings(const std::vector<engine::Warning>& warnings, CheckedDocument& entry) {
-  for (const engine::Warning& warning : warnings) {
-    if (!entry.warnings) {
-      entry.warnings.emplace();
-    }
-    entry.warnings->push_back({.code = ErrorCode::warning,
-                               .message = warning.message,
-                               .fix = warning.fix,
-                               .pointer = warning.pointer});
-  }
-}
-
-// Decodes a document of a known type and reports faults that its schema cannot express.
-Result<void> judge_document(const Document& document, std::string_view json, const CheckContext& context,
-                            CheckedDocument& entry) {
-  if (is<engine::WaveProgram>(document)) {
-    TIDEGATE_TRY(const engine::WaveProgram program, documents::decode<engine::WaveProgram>(json));
-    TIDEGATE_TRY(const std::vector<engine::Warning> warnings, lint(program, entry.file, context.scope));
-    add_warnings(warnings, entry);
-    return {};
-  }
-  if (is<documents::NamedWaveDag>(document)) {
-    return documents::decode<documents::NamedWaveDag>(json).and_then(
-        [](documents::NamedWaveDag&& dag) { return lint(std::move(dag)); });
-  }
-  if (is<documents::BufferLifetimes>(document)) {
-    return documents::decode<documents::BufferLifetimes>(json).and_then(
-        [](const auto& lifetimes) { return lint(lifetimes); });
-  }
-  if (is<graphs::FrontierProgram>(document)) {
-    TIDEGATE_TRY(const graphs::FrontierProgram program, documents::decode<graphs::FrontierProgram>(json));
-    if (const auto idle = traversal::idle_policy_fields(
-            program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
-      add_warnings({*idle}, entry);
-    }
-    return lint(program, entry.file, context.scope);
-  }
-  // A document with errors of form is not checked further.
-  const documents::Record::Object object = document.record->object();
-  TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
-  if (is<LaunchRecommendationDocument>(document)) {
-    return judge(*static_cast<const LaunchRecommendationDocument*>(object.get()));
-  }
-  if (is<documents::RunReportDocument>(document)) {
-    return judge(*static_cast<const documents::RunReportDocument*>(object.get()));
-  }
-  if (is<documents::FrontierMemoryPlan>(document)) {
-    const auto& plan = *static_cast<const documents::FrontierMemoryPlan*>(object.get());
-    return context.dag ? judge(plan, *context.dag) : judge(plan);
-  }
-  if (is<documents::ArenaPlanDocument>(document) && context.lifetimes) {
-    return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *context.lifetimes);
-  }
-  if (is<traversal::FrontierReport>(document)) {
-    return judge(*static_cast<const traversal::FrontierReport*>(object.get()));
-  }
-  return {};
 }
 
 Verdict verdict_of(ErrorCode code) {
@@ -189,44 +112,29 @@ struct CheckSettings {
   bool strict = false;
 };
 
-// Reads a reference from a file.
-template <class Read>
-auto read_reference(const std::string& file, const CheckSettings& request, Read read)
-    -> decltype(read(std::string())) {
-  TIDEGATE_TRY(const auto text, read_document(file, request.parameters));
-  auto reference = read(text.json);
-  if (!reference) {
-    return tl::unexpected(at_document(std::move(reference.error()), file, text.json, text.written));
-  }
-  return reference;
-}
-
-Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckSettings& request) {
-  TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
-                                               .folder = program_folder(*request.dag),
-                                               .scope = request.scope}));
-  return std::move(named.dag);
-}
-
-Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
-                                                        const CheckSettings& request) {
-  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, documents::decode<documents::BufferLifetimes>(json));
-  TIDEGATE_CHECK(index_buffers(lifetimes));
-  lifetimes.capacity_bytes = request.capacity_bytes ? request.capacity_bytes : lifetimes.capacity_bytes;
-  return lifetimes;
-}
-
 Result<CheckContext> read_context(const CheckSettings& request) {
   CheckContext context{.scope = request.scope, .strict = request.strict};
+  const auto read = [&request](const std::string& file, auto decode) -> Result<void> {
+    TIDEGATE_TRY(const auto text, read_document(file, request.parameters));
+    return decode(text.json).map_error(
+        [&](Error error) { return at_document(std::move(error), file, text.json, text.written); });
+  };
   if (request.dag) {
-    TIDEGATE_TRY(context.dag, read_reference(*request.dag, request, [&](const std::string& json) {
-                   return read_sound_dag(json, request);
-                 }));
+    TIDEGATE_CHECK(read(*request.dag, [&](const std::string& json) {
+      return read_dag(json, {.budget_bytes = request.budget_bytes,
+                             .folder = program_folder(*request.dag),
+                             .scope = request.scope})
+          .map([&](NamedDag named) { context.dag = std::move(named.dag); });
+    }));
   }
   if (request.lifetimes) {
-    TIDEGATE_TRY(context.lifetimes, read_reference(*request.lifetimes, request, [&](const std::string& json) {
-                   return read_sound_lifetimes(json, request);
-                 }));
+    TIDEGATE_CHECK(read(*request.lifetimes, [&](const std::string& json) -> Result<void> {
+      TIDEGATE_TRY(context.lifetimes, documents::decode<documents::BufferLifetimes>(json));
+      if (request.capacity_bytes) {
+        context.lifetimes->capacity_bytes = request.capacity_bytes;
+      }
+      return index_buffers(*context.lifetimes).map([](const BufferIndex&) {});
+    }));
   }
   return context;
 }
@@ -337,7 +245,7 @@ Result<documents::CheckReport> check_documents(const CheckSettings& request) {
 }
 
 std::string check_table(const documents::CheckReport& report, bool colour) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const CheckedDocument& checked : report.documents) {
     std::string location = display_name(checked.file);
     if (checked.line) {

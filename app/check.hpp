@@ -10,12 +10,6 @@
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/documents.hpp>
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::app {
 
 // References that plans are checked against, and the files that a program may reach.
@@ -64,14 +58,14 @@ documents::GraphCheck check_graphs(const std::vector<std::string>& files);
 // Returns a table for each graph and the counts, for people.
 std::string graph_table(const documents::GraphCheck& report, bool colour);
 
-// Judge a document. The error and its `others` are all of its faults, each with a pointer. Errors: incomplete_evidence,
+// Decodes a document and judges it. The error and its `others` are all of its faults, each with a pointer; likely mistakes
+// become warnings of the entry, which has the document's file. Errors: of decoding, of a program, incomplete_evidence,
 // inconsistent_evidence, invalid_plan, outputs_differ; of a report, also that of the run.
-Result<void> judge(const documents::LaunchRecommendationDocument& document);
-Result<void> judge(const documents::FrontierMemoryPlan& document);
-Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag);
-Result<void> judge(const documents::ArenaPlanDocument& document, const documents::BufferLifetimes& lifetimes);
-// Judges a report: the run reached its end, outputs are equal where they were compared, evidence is complete.
-// Files that a report names are not opened.
+Result<void> judge_document(const documents::Document& document, std::string_view json,
+                            const CheckContext& context, documents::CheckedDocument& entry);
+
+// Judge a report: the run reached its end, outputs are equal where they were compared, evidence is complete. Files that it
+// names are not opened.
 Result<void> judge(const traversal::FrontierReport& report);
 Result<void> judge(const documents::RunReportDocument& document);
 

@@ -5,13 +5,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/load.hpp>
 
-#include <fmt/format.h>
-
-#include <array>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::app {
 namespace {
 

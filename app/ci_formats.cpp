@@ -1,15 +1,9 @@
 // Writes findings for services that show them in a change: `check --format github|sarif|junit`.
 #include "app/check.hpp"
-#include "app/plan.hpp"
+#include "app/drawing.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::app {
 namespace {

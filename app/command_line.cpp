@@ -9,17 +9,11 @@
 #include <tidegate/core/text.hpp>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <exception>
 #include <new>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-#include <utility>
 
 namespace tidegate::app {
 namespace {
@@ -107,30 +101,34 @@ std::string name_of(const OptionModel& option) {
   return std::string(word.substr(begin, word.find_first_of("].") - begin));
 }
 
-// `option` has to live as long as `command`.
-void add_option(CLI::App& command, const OptionModel& option) {
-  const std::string name = name_of(option);
-  const auto take = [&option, name](const std::string& value) {
-    if (const auto taken = option.take(value); !taken) {
-      throw RefusedValue(option.names.empty() ? name : option.names.back(), taken.error());
+// Adds an option with a value, which `name` names to CLI11. `option` has to live as long as `command`.
+CLI::Option* add_value(CLI::App& command, const OptionModel& option, const std::string& name, bool repeats,
+                       const std::string& meaning) {
+  const auto take_all = [&option, name](const std::vector<std::string>& values) {
+    for (const std::string& value : values) {
+      if (const auto taken = option.take(value); !taken) {
+        throw RefusedValue(option.names.empty() ? name : option.names.back(), taken.error());
+      }
     }
   };
-  const auto take_all = [take](const std::vector<std::string>& values) {
-    std::ranges::for_each(values, take);
-  };
+  return repeats ? command.add_option_function<std::vector<std::string>>(name, take_all, meaning)
+                 : command.add_option_function<std::string>(
+                       name, [take_all](const std::string& value) { take_all({value}); }, meaning);
+}
+
+void add_option(CLI::App& command, const OptionModel& option) {
+  const std::string name = name_of(option);
   std::string meaning =
       render_table({{option.meaning}}, std::max(text_width(widest_help), left_column) - left_column);
   meaning.pop_back(); // the end of the line
   if (option.value.empty()) {
     command.add_flag_callback(
-        name, [take] { take(""); }, meaning);
+        name, [&option] { (void)option.take(""); }, meaning);
     return;
   }
-  CLI::Option* const added =
-      option.value.ends_with("...") || option.repeats
-          ? command.add_option_function<std::vector<std::string>>(name, take_all, meaning)
-          : command.add_option_function<std::string>(name, take, meaning);
-  added->allow_extra_args(option.value.ends_with("..."));
+  const bool all_that_follow = option.value.ends_with("...");
+  CLI::Option* const added = add_value(command, option, name, all_that_follow || option.repeats, meaning);
+  added->allow_extra_args(all_that_follow);
   if (option.names.empty()) {
     added->required(!option.value.starts_with('['))->option_text(" "); // where it would repeat the type
   } else {
@@ -141,16 +139,7 @@ void add_option(CLI::App& command, const OptionModel& option) {
   }
   for (const OptionModel& setting : option.settings) {
     const std::string_view key = setting.names.front();
-    command
-        .add_option_function<std::vector<std::string>>(
-            fmt::format("--{}", key.substr(key.rfind('.') + 1)),
-            [&setting](const std::vector<std::string>& values) {
-              for (const std::string& value : values) {
-                if (const auto taken = setting.take(value); !taken) {
-                  throw RefusedValue(setting.names.front(), taken.error());
-                }
-              }
-            })
+    add_value(command, setting, fmt::format("--{}", key.substr(key.rfind('.') + 1)), true, "")
         ->allow_extra_args(false)
         ->group(""); // not in the help
   }

@@ -4,11 +4,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::app {
 
@@ -19,12 +15,11 @@ struct OptionModel {
   std::vector<std::string> names; // "-o", "--output"; empty for a positional
   std::string value;              // "FILE"; empty for a flag; of a positional "[FILE]" if it may be left out
   bool repeats = false;           // it may be given several times
-  std::vector<std::string> choices; // the names that the value may have, if it is one of a few
+  std::vector<std::string> choices; // the names that the value may have, or some of them, for shells to offer
   bool takes_file = false;
-  std::vector<std::string> endings;                  // of the files that shells offer; empty: all
-  std::function<std::vector<std::string>()> suggest; // further values for shells to offer
-  std::string meaning;                               // one line
-  std::string needs;                                 // the option without which this one means nothing
+  std::vector<std::string> endings; // of the files that shells offer; empty: all
+  std::string meaning;              // one line
+  std::string needs;                // the option without which this one means nothing
   std::vector<OptionModel>
       settings; // the keys of KEY=VALUE; each is an option --KEY, too, which help does not list
   // Stores a given value; a flag's is empty. The parser uses an error's message and nearest name. Empty for

@@ -10,19 +10,7 @@
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -276,7 +264,7 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
   if (made.speed) {
     text = bold("B: " + speed_text(*made.speed, "A"), colour) + '\n';
   }
-  std::vector<std::vector<std::string>> rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
+  Rows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
   for (const ComparedText& pair : made.texts) {
     rows.push_back(
         {"  " + pair.name, pair.a.value_or("-"), pair.a == pair.b ? "the same" : pair.b.value_or("-"), ""});

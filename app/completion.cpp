@@ -7,24 +7,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <set>
-#include <utility>
-
 namespace tidegate::app {
 namespace {
 
 using Words = std::vector<std::string>;
-
-bool share_a_name(const OptionModel& a, const OptionModel& b) {
-  return std::ranges::find_first_of(a.names, b.names) != a.names.end();
-}
-
-bool repeats(const OptionModel& positional) {
-  return positional.value.ends_with("...");
-}
 
 // bash takes words apart at "=": --format = table. Joins them, and returns how much of the last word bash
 // keeps.
@@ -45,9 +31,81 @@ std::size_t join_at_equals(Words& words) {
   return kept;
 }
 
-class Candidates {
+// The place in the command line that the words lead to, and what may stand there.
+class Completion {
 public:
-  Candidates(std::string typed, std::size_t kept) : typed_(std::move(typed)), kept_(kept) {}
+  // `kept`: how much of the last word bash keeps.
+  Completion(const CommandModel& root, std::string typed, std::size_t kept)
+      : typed_(std::move(typed)), kept_(kept) {
+    enter(root);
+  }
+
+  void take(const std::string& word) {
+    if (waiting_) {
+      waiting_ = nullptr;
+    } else if (!ended_ && word == "--") {
+      ended_ = true;
+    } else if (!ended_ && word.size() > 1 && word[0] == '-') {
+      const bool is_long = word.starts_with("--");
+      if (const OptionModel* const option =
+              named(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2))) {
+        used_.insert(option);
+        const bool has_value = word.size() > 2 && (!is_long || word.find('=') != std::string::npos);
+        waiting_ = option->value.empty() || has_value ? nullptr : option;
+      }
+    } else {
+      const auto below = std::ranges::find(command_->subcommands, word, &CommandModel::name);
+      below == command_->subcommands.end() ? static_cast<void>(++position_) : enter(*below);
+    }
+  }
+
+  std::string answer() {
+    const std::size_t equals = typed_.starts_with("--") ? typed_.find('=') : std::string::npos;
+    if (waiting_) {
+      offer_values(*waiting_, "");
+    } else if (!ended_ && equals != std::string::npos) {
+      if (const OptionModel* const option = named(typed_.substr(0, equals))) {
+        offer_values(*option, typed_.substr(0, equals + 1));
+      }
+    } else if (!ended_ && typed_.starts_with('-')) {
+      offer_options();
+    } else if (!command_->subcommands.empty()) {
+      for (const CommandModel& subcommand : command_->subcommands) {
+        if (position_ == 0) { // else the command is unknown
+          offer(subcommand.name, subcommand.summary);
+        }
+      }
+    } else if (!offer_positional() && !ended_) {
+      offer_options();
+    }
+    return lines_ + files_;
+  }
+
+private:
+  void enter(const CommandModel& command) {
+    std::vector<const OptionModel*> all;
+    std::ranges::transform(command.options, std::back_inserter(all), [](const auto& own) { return &own; });
+    for (const OptionModel* const inherited : options_) {
+      const auto same = [inherited](const OptionModel& own) {
+        return std::ranges::find_first_of(own.names, inherited->names) != own.names.end();
+      };
+      if (std::ranges::none_of(command.options, same)) {
+        all.push_back(inherited);
+      }
+    }
+    options_ = std::move(all);
+    command_ = &command;
+    position_ = 0;
+  }
+
+  const OptionModel* named(const std::string& name) const {
+    for (const OptionModel* option : options_) {
+      if (std::ranges::find(option->names, name) != option->names.end()) {
+        return option;
+      }
+    }
+    return nullptr;
+  }
 
   void offer(const std::string& word, std::string_view meaning = "") {
     if (word.starts_with(typed_)) {
@@ -70,9 +128,6 @@ public:
     for (const std::string& choice : option.choices) {
       offer(prefix + choice);
     }
-    for (const std::string& choice : option.suggest ? option.suggest() : Words()) {
-      offer(prefix + choice);
-    }
     if (option.takes_file) {
       offer_files(option.endings);
     }
@@ -82,106 +137,32 @@ public:
     files_ = fmt::format(":files{}{}\n", endings.empty() ? "" : " ", fmt::join(endings, " "));
   }
 
-  std::string text() && { return lines_ + files_; }
-
-private:
-  std::string typed_;
-  std::size_t kept_;
-  std::string lines_, files_;
-};
-
-// The place in the command line that the words lead to.
-class Place {
-public:
-  explicit Place(const CommandModel& root) { enter(root); }
-
-  void take(const std::string& word) {
-    if (waiting_) {
-      waiting_ = nullptr;
-    } else if (!ended_ && word == "--") {
-      ended_ = true;
-    } else if (!ended_ && word.size() > 1 && word[0] == '-') {
-      const bool is_long = word.starts_with("--");
-      if (const OptionModel* const option =
-              named(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2))) {
-        used_.insert(option);
-        const bool has_value = word.size() > 2 && (!is_long || word.find('=') != std::string::npos);
-        waiting_ = option->value.empty() || has_value ? nullptr : option;
-      }
-    } else {
-      const auto below = std::ranges::find(command_->subcommands, word, &CommandModel::name);
-      below == command_->subcommands.end() ? static_cast<void>(++position_) : enter(*below);
-    }
-  }
-
-  void complete(const std::string& typed, Candidates& found) const {
-    const std::size_t equals = typed.starts_with("--") ? typed.find('=') : std::string::npos;
-    if (waiting_) {
-      found.offer_values(*waiting_, "");
-    } else if (!ended_ && equals != std::string::npos) {
-      if (const OptionModel* const option = named(typed.substr(0, equals))) {
-        found.offer_values(*option, typed.substr(0, equals + 1));
-      }
-    } else if (!ended_ && typed.starts_with('-')) {
-      offer_options(found);
-    } else if (!command_->subcommands.empty()) {
-      for (const CommandModel& subcommand : command_->subcommands) {
-        if (position_ == 0) { // else the command is unknown
-          found.offer(subcommand.name, subcommand.summary);
-        }
-      }
-    } else if (!offer_positional(found) && !ended_) {
-      offer_options(found);
-    }
-  }
-
-private:
-  void enter(const CommandModel& command) {
-    std::vector<const OptionModel*> all;
-    for (const OptionModel& option : command.options) {
-      all.push_back(&option);
-    }
-    std::ranges::copy_if(options_, std::back_inserter(all), [&command](const OptionModel* inherited) {
-      return std::ranges::none_of(
-          command.options, [inherited](const OptionModel& own) { return share_a_name(own, *inherited); });
-    });
-    options_ = std::move(all);
-    command_ = &command;
-    position_ = 0;
-  }
-
-  const OptionModel* named(const std::string& name) const {
-    for (const OptionModel* option : options_) {
-      if (std::ranges::find(option->names, name) != option->names.end()) {
-        return option;
-      }
-    }
-    return nullptr;
-  }
-
-  void offer_options(Candidates& found) const {
+  void offer_options() {
     for (const OptionModel* option : options_) {
       for (const std::string& name : option->names) {
         if (!used_.contains(option) || option->repeats) {
-          found.offer(name, option->meaning);
+          offer(name, option->meaning);
         }
       }
     }
   }
 
-  bool offer_positional(Candidates& found) const {
+  bool offer_positional() {
     const auto& positionals = command_->positionals;
     if (position_ < positionals.size()) {
-      found.offer_values(positionals[position_], "");
+      offer_values(positionals[position_], "");
       return positionals[position_].takes_file || !positionals[position_].choices.empty();
     }
-    if (positionals.empty() || !repeats(positionals.back())) {
+    if (positionals.empty() || !positionals.back().value.ends_with("...")) {
       return false;
     }
-    found.offer_files(); // of "[KIND] FILE..." only the first word may be a name
+    offer_files(); // of "[KIND] FILE..." only the first word may be a name
     return true;
   }
 
+  const std::string typed_;
+  const std::size_t kept_;
+  std::string lines_, files_;
   const CommandModel* command_ = nullptr;
   std::vector<const OptionModel*> options_; // of the command, then those of its parents
   std::set<const OptionModel*> used_;
@@ -278,14 +259,11 @@ constexpr std::array stubs{bash_stub, zsh_stub, fish_stub};
 
 std::string complete(const CommandModel& root, std::vector<std::string> words) {
   const std::size_t kept = join_at_equals(words);
-  const std::string typed = words.empty() ? "" : words.back();
-  Place place(root);
+  Completion completion(root, words.empty() ? "" : words.back(), kept);
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    place.take(words[i]);
+    completion.take(words[i]);
   }
-  Candidates found(typed, kept);
-  place.complete(typed, found);
-  return std::move(found).text();
+  return completion.answer();
 }
 
 // The section COMMANDS of the manual page, which ends app/manual.roff, from the model of the command line.

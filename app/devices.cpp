@@ -15,20 +15,10 @@
 #include "device/probe.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/device/device_list.hpp>
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -61,10 +51,9 @@ std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path&
 }
 
 // Prints the trials, a row each.
-void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vector<std::string>>& rows) {
-  rows.push_back(
-      {"  resident", fmt::format("{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
-                                 profile.workgroup_size)});
+void add_profile_rows(const device::DeviceProfile& profile, Rows& rows) {
+  add_row(rows, "resident", "{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
+          profile.workgroup_size);
   for (const device::OrderingTrial& trial : profile.trials) {
     std::string text(device::trial_verdict_names[static_cast<std::size_t>(trial.verdict)]);
     if (trial.barrier_ns) {
@@ -80,22 +69,20 @@ void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vec
   rows.push_back({"  barriers", profile.barrier_kernels_share
                                     ? "kernels with barriers are right as cases of one kernel"
                                     : "kernels with barriers are wrong as cases of one kernel"});
-  rows.push_back({"  launch", fmt::format("{} in a row, {} with a wait", short_time_text(profile.launch_ns),
-                                          short_time_text(profile.launch_round_trip_ns))});
+  add_row(rows, "launch", "{} in a row, {} with a wait", short_time_text(profile.launch_ns),
+          short_time_text(profile.launch_round_trip_ns));
   const device::DeviceCosts& costs = profile.costs;
-  rows.push_back(
-      {"  waits", fmt::format("{} for neighbours; for all {} and {:.2f} ns a work-group; {} to start",
-                              short_time_text(costs.wait_ns), short_time_text(costs.barrier_ns),
-                              costs.barrier_group_ns, short_time_text(costs.persistent_start_ns))});
-  rows.push_back(
-      {"  tiles",
-       fmt::format("{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond {} {:.0f} GB/s",
-                   costs.tile_ns, costs.next_tile_ns, costs.cached_bytes_per_ns,
-                   bytes_text(static_cast<std::uint64_t>(costs.cache_bytes)), costs.memory_bytes_per_ns)});
-  rows.push_back({"  claims", fmt::format("{:.2f} G items/s", profile.claimed_items_per_second / 1e9)});
+  add_row(rows, "waits", "{} for neighbours; for all {} and {:.2f} ns a work-group; {} to start",
+          short_time_text(costs.wait_ns), short_time_text(costs.barrier_ns), costs.barrier_group_ns,
+          short_time_text(costs.persistent_start_ns));
+  add_row(rows, "tiles",
+          "{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond {} {:.0f} GB/s",
+          costs.tile_ns, costs.next_tile_ns, costs.cached_bytes_per_ns,
+          bytes_text(static_cast<std::uint64_t>(costs.cache_bytes)), costs.memory_bytes_per_ns);
+  add_row(rows, "claims", "{:.2f} G items/s", profile.claimed_items_per_second / 1e9);
 }
 
-std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) {
+Rows figures(const device::DeviceInfo& device) {
   std::string sizes;
   for (const std::uint64_t size : device.max_work_item_sizes) {
     sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", size);
@@ -108,7 +95,7 @@ std::vector<std::vector<std::string>> figures(const device::DeviceInfo& device) 
   if (megakernel.max_worker_count) {
     persistent += fmt::format(", up to {}", plural(*megakernel.max_worker_count, "work-group"));
   }
-  std::vector<std::vector<std::string>> rows{
+  Rows rows{
       {"  platform", device.platform},
       {"  version", fmt::format("{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
                                 device.driver_version)},
@@ -203,7 +190,7 @@ std::string devices_table(const device::DeviceList& list, bool colour) {
             "\n" + render_table(figures(device)) + "\n";
   }
   text += plural(list.devices.size(), "device") + "\n";
-  std::vector<std::vector<std::string>> remarks;
+  Rows remarks;
   for (const device::RankDevice& rank : list.ranks.value_or(std::vector<device::RankDevice>())) {
     remarks.push_back(
         {fmt::format("rank {} on {}: device {}, {}", rank.rank, rank.host, rank.index, rank.device)});
@@ -217,8 +204,6 @@ std::string devices_table(const device::DeviceList& list, bool colour) {
   return text + render_table(std::move(remarks), std::string::npos);
 }
 
-constexpr std::array<std::string_view, 3> device_formats{"json", "table", "names"};
-
 struct DevicesSettings {
   std::string selector;
   bool probe = false;
@@ -226,22 +211,6 @@ struct DevicesSettings {
   std::string output = "-";
   std::string_view format{};
 };
-
-// The words that --device takes and a person may type; escapes would not be what it takes.
-std::vector<std::string> names_of(const device::DeviceList& list) {
-  std::vector<std::string> names;
-  for (const device::DeviceInfo& device : list.devices) {
-    if (unprintable_length(device.name) == 0 && printable(device.name) == device.name) {
-      names.push_back(device.name);
-    }
-  }
-  for (const auto type : {device::DeviceType::cpu, device::DeviceType::gpu}) {
-    if (std::ranges::find(list.devices, type, &device::DeviceInfo::type) != list.devices.end()) {
-      names.emplace_back(device::device_type_names[static_cast<std::size_t>(type)]);
-    }
-  }
-  return names;
-}
 
 // Runs the self-test of a device, or takes its kept result. If the driver crashes in it, the process begins again without
 // this test.
@@ -287,21 +256,11 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
       }
     }
   }
-  auto written = settings.format == "names"
-                     ? write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(list), "\n")))
-                     : write_document(settings.output, settings.format, list, devices_table);
+  auto written = write_document(settings.output, settings.format, list, devices_table);
   return ranks ? end_together(std::move(written), *ranks) : written;
 }
 
 } // namespace
-
-std::vector<std::string> device_names() {
-  if (!device::isolate_drivers()) {
-    return {};
-  }
-  const auto list = device::list_devices();
-  return list ? names_of(*list) : std::vector<std::string>();
-}
 
 CommandModel devices_command() {
   const auto settings = std::make_shared<DevicesSettings>();
@@ -312,10 +271,7 @@ CommandModel devices_command() {
                        "Run the self-test, or take its kept result: memory ordering, resident work-groups, "
                        "costs"),
                   flag("--fresh", settings->fresh, "Run the self-test again"),
-                  format_option(
-                      settings->format, device_formats,
-                      "JSON, a table for people (default on a terminal), or the names that --device takes"),
-                  output_option(settings->output)},
+                  format_option(settings->format), output_option(settings->output)},
       .examples = {{"What is there?", "tidegate devices --format table"},
                    {"How many work-groups are resident together, and what does a barrier cost?",
                     "tidegate devices --probe --format table"}},

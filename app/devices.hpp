@@ -2,11 +2,7 @@
 #pragma once
 #include <tidegate/device/device_list.hpp>
 
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
 
 namespace tidegate::app {
 

@@ -4,12 +4,6 @@
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::documents {
 
 // Output line of a stream for an input line that failed.

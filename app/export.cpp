@@ -5,12 +5,6 @@
 #include "app/terminal.hpp"
 #include "ranks/ranks.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <filesystem>
-#include <memory>
-#include <string_view>
 #include <system_error>
 
 namespace tidegate::app {

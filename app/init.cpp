@@ -9,17 +9,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace tidegate::app {
 namespace {

@@ -1,22 +1,20 @@
-// Checks documents for faults that their schemas cannot express: incomplete evidence, invalid plans, wrong sums.
+// Checks documents for faults that their schemas cannot express and that need no device to find: those that `plan`, `arena`
+// and `run` would find, incomplete evidence, invalid plans, wrong sums.
 #include "app/arena.hpp"
 #include "app/check.hpp"
 #include "app/plan.hpp"
-#include "engine/documents.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
+#include "app/run.hpp"
+#include "engine/traversal/own.hpp"
+#include "engine/traversal/run.hpp"
+#include "work/resolve.hpp"
+#include <tidegate/core/decode.hpp>
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/policy/evidence.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace tidegate::app {
 namespace {
 
+using documents::CheckedDocument;
 using documents::LaunchRecommendationDocument;
 
 tl::unexpected<Error> incomplete(std::string_view what, std::string_view document, std::string pointer,
@@ -71,9 +69,8 @@ Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType
   return {};
 }
 
-} // namespace
-
-Result<void> judge(const LaunchRecommendationDocument& document) {
+Result<void> judge(const LaunchRecommendationDocument& document, const CheckContext& /*context*/,
+                   CheckedDocument& /*entry*/) {
   const auto& [recommendation, evidence, explanation, device] = document;
   if (!evidence) {
     return {};
@@ -81,8 +78,6 @@ Result<void> judge(const LaunchRecommendationDocument& document) {
   TIDEGATE_CHECK(judge_kind("topology", evidence->topology, evidence->complete.topology, recommendation));
   return judge_kind("promotion", evidence->promotion, evidence->complete.promotion, recommendation);
 }
-
-namespace {
 
 tl::unexpected<Error> invalid_plan(std::string violation, std::string_view planner) {
   return failure(ErrorCode::invalid_plan, std::move(violation),
@@ -103,10 +98,14 @@ bool peaks_fit(const planning::MemoryPlan& plan, std::uint64_t most_bytes, std::
   return groups == 1 ? rest >= 4 * scratch && output == of_output : output >= of_output;
 }
 
-} // namespace
-
-// Checks the fields that follow from the plan itself.
-Result<void> judge(const documents::FrontierMemoryPlan& document) {
+// Checks the fields that follow from the plan itself, and, against a DAG, the plan.
+Result<void> judge(const documents::FrontierMemoryPlan& document, const CheckContext& context,
+                   CheckedDocument& /*entry*/) {
+  if (context.dag) {
+    if (auto violation = planning::first_violation(*context.dag, memory_plan(document))) {
+      return invalid_plan(*std::move(violation), "plan");
+    }
+  }
   const std::size_t groups = document.barriers.groups.size();
   if (document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1)) {
     return invalid_plan(fmt::format("global_barriers is given as {}, and there are {} groups",
@@ -145,15 +144,12 @@ Result<void> judge(const documents::FrontierMemoryPlan& document) {
   return {};
 }
 
-Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag) {
-  if (auto violation = planning::first_violation(dag, memory_plan(document))) {
-    return invalid_plan(*std::move(violation), "plan");
+Result<void> judge(const documents::ArenaPlanDocument& document, const CheckContext& context,
+                   CheckedDocument& /*entry*/) {
+  if (!context.lifetimes) {
+    return {};
   }
-  return judge(document);
-}
-
-Result<void> judge(const documents::ArenaPlanDocument& document,
-                   const documents::BufferLifetimes& lifetimes) {
+  const documents::BufferLifetimes& lifetimes = *context.lifetimes;
   TIDEGATE_TRY(const BufferIndex index, index_buffers(lifetimes));
   planning::ArenaPlan plan = document.plan;
   plan.offsets.assign(lifetimes.buffers.size(), 0);
@@ -178,8 +174,6 @@ Result<void> judge(const documents::ArenaPlanDocument& document,
   }
   return {};
 }
-
-namespace {
 
 // A run that ended early or found a fault is a negative answer, with the run's own error. The statuses of a success are
 // listed, so that an unknown one is none.
@@ -250,6 +244,130 @@ Result<void> judge(const documents::RunReportDocument& document) {
   errors.check(judge_kind("promotion", evidence.promotion, evidence.complete.promotion, ran,
                           ran == report.recommendation));
   return errors.result();
+}
+
+namespace {
+
+void add_warning(const engine::Warning& warning, CheckedDocument& entry) {
+  entry.warnings = entry.warnings.value_or(std::vector<Error>());
+  entry.warnings->push_back({.code = ErrorCode::warning,
+                             .message = warning.message,
+                             .fix = warning.fix,
+                             .pointer = warning.pointer});
+}
+
+// Checks everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold something
+// else, cannot be written or would be overwritten. Warns of likely mistakes.
+Result<void> judge(const engine::WaveProgram& program, const CheckContext& context, CheckedDocument& entry) {
+  const std::string folder = program_folder(entry.file);
+  std::set<std::string> assumed;
+  TIDEGATE_TRY(const engine::Job resolved, engine::resolve(program, folder, engine::assume_macros(assumed),
+                                                           context.scope, engine::FileCheck::contents));
+  const auto files =
+      engine::keep_inputs(resolved, {.inputs = {{entry.file, "the program", {}}}, .outputs = {}});
+  const auto compiled = engine::compile(resolved, nullptr, {.dry_run = true});
+  if (compiled && files) {
+    for (const engine::Warning& warning : compiled->warnings) {
+      add_warning(warning, entry);
+    }
+    return {};
+  }
+  // Each of these passes may find further errors, where compiling ends at the first one.
+  ErrorList errors;
+  errors.check(engine::group_waves(resolved, resolved.budget_bytes, {}));
+  errors.check(engine::outline_ops(resolved));
+  errors.check(files);
+  TIDEGATE_CHECK(errors.result());
+  return tl::unexpected(compiled.error());
+}
+
+// Checks names, dependencies, cycles, and waves that no plan can hold.
+Result<void> judge(documents::NamedWaveDag& dag, const CheckContext& /*context*/,
+                   CheckedDocument& /*entry*/) {
+  TIDEGATE_TRY(const NamedDag named, resolve(std::move(dag)));
+  if (const auto plan = planning::plan_layered(named.dag); !plan) {
+    return tl::unexpected(to_error(plan.error(), named));
+  }
+  return {};
+}
+
+// Checks ids, lifetimes, alignments and sizes.
+Result<void> judge(const documents::BufferLifetimes& lifetimes, const CheckContext& /*context*/,
+                   CheckedDocument& /*entry*/) {
+  ErrorList errors;
+  errors.check(index_buffers(lifetimes));
+  errors.check(check_lifetimes(lifetimes));
+  return errors.result();
+}
+
+// Checks the graph, sources, outputs and settings, and that no file lies outside the program's folder or would be
+// overwritten.
+Result<void> judge(const graphs::FrontierProgram& program, const CheckContext& context,
+                   CheckedDocument& entry) {
+  if (const auto idle = traversal::idle_policy_fields(
+          program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
+    add_warning(*idle, entry);
+  }
+  ErrorList errors;
+  errors.check(graphs::check_program(program));
+  const std::string folder = program_folder(entry.file);
+  const FileUses files = graphs::files_of(program, folder);
+  for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
+    for (const NamedFile& use : *uses) {
+      auto allowed = check_scope(use.path, folder, context.scope);
+      if (!allowed) {
+        allowed.error().pointer = use.pointer;
+      }
+      errors.check(allowed);
+    }
+  }
+  errors.check(refuse_overwriting(files));
+  TIDEGATE_CHECK(errors.result());
+  std::optional<traversal::OwnCode> own;
+  if (program.own) {
+    TIDEGATE_TRY(own, traversal::read_own(program, folder, context.scope));
+  }
+  if (program.graph.file ||
+      (own &&
+       program.own->initial)) { // what only its file says: vertices, weights, and whether it is a graph
+    TIDEGATE_TRY(const graphs::LoadedGraph loaded,
+                 graphs::load_graph(program, folder, graphs::load_options(program)));
+    if (own) {
+      TIDEGATE_CHECK(traversal::check_weights(*own, loaded.graph));
+      TIDEGATE_CHECK(traversal::read_initial(program, folder, graphs::vertex_count(loaded.graph)));
+    }
+  }
+  return {};
+}
+
+// Calls judge() of the document's type, if it is one of these.
+template <class... T>
+Result<void> judge_as(const documents::Document& document, void* object, const CheckContext& context,
+                      CheckedDocument& entry) {
+  Result<void> sound;
+  const auto judge_one = [&]<class Judged>(Judged& judged) {
+    if constexpr (requires { app::judge(judged); }) { // a report
+      sound = app::judge(judged);
+    } else {
+      sound = judge(judged, context, entry);
+    }
+    return true;
+  };
+  (void)((&document == &documents::DocumentOf<T>::document && judge_one(*static_cast<T*>(object))) || ...);
+  return sound;
+}
+
+} // namespace
+
+Result<void> judge_document(const documents::Document& document, std::string_view json,
+                            const CheckContext& context, CheckedDocument& entry) {
+  // A document with errors of form is not checked further.
+  const documents::Record::Object object = document.record->object();
+  TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
+  return judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
+                  documents::BufferLifetimes, LaunchRecommendationDocument, documents::RunReportDocument,
+                  documents::FrontierMemoryPlan, documents::ArenaPlanDocument, traversal::FrontierReport>(
+      document, object.get(), context, entry);
 }
 
 } // namespace tidegate::app

@@ -8,12 +8,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <new>
-#include <string>
-#include <vector>
 
 #ifndef TIDEGATE_SANITIZE // sanitizers have their own allocators
 void* operator new(std::size_t bytes) {

@@ -7,15 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 namespace tidegate::app {
 namespace {
 

@@ -1,24 +1,13 @@
 #include "app/options.hpp"
 
-#include "app/terminal.hpp"
 #include "core/catalogue.hpp"
 #include "core/table.hpp"
-#include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
-#include <filesystem>
-#include <memory>
 #include <system_error>
 
 namespace tidegate::app {
 namespace {
-
-constexpr std::array<std::string_view, 2> yes_no_names{"yes", "no"};
 
 // Names of files that end so are of these formats, whatever wrote them. All others may hold anything.
 constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
@@ -98,16 +87,6 @@ OptionModel path_scope_option(PathScope& scope) {
 OptionModel flag(std::string name, bool& given, std::string meaning) {
   const auto read = [](const std::string&) -> Result<bool> { return true; };
   return option(std::move(name), "", given, read, std::move(meaning));
-}
-
-OptionModel switch_option(std::string name, bool& on, std::string meaning) {
-  return index_option(
-      std::move(name), [&on](std::size_t index) { on = index == 0; }, yes_no_names, std::move(meaning));
-}
-
-OptionModel switch_option(std::string name, std::optional<bool>& on, std::string meaning) {
-  return index_option(
-      std::move(name), [&on](std::size_t index) { on = index == 0; }, yes_no_names, std::move(meaning));
 }
 
 OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning) {

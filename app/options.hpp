@@ -7,17 +7,6 @@
 #include "core/parameters.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::app {
 
 // Makes an option that sets `target`, which may be a std::optional, to `read` of the given text. Help texts
@@ -77,22 +66,26 @@ OptionModel duration_option(std::string name, Target& target_ns, std::uint64_t u
   const auto read = [unit_ns](const std::string& text) { return parse_duration(text, unit_ns); };
   return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
 }
-std::vector<std::string> device_names(); // that --device takes, of this machine
-
 template <class Target>
 OptionModel device_option(Target& target, std::string meaning) {
   OptionModel device = text_option("--device", "SEL", target, std::move(meaning));
-  device.suggest = device_names;
+  device.choices = {"cpu", "gpu"};
   return device;
 }
-OptionModel switch_option(std::string name, bool& on, std::string meaning); // yes|no
-OptionModel switch_option(std::string name, std::optional<bool>& on, std::string meaning);
 OptionModel flag(std::string name, bool& given, std::string meaning);
 OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning);
 
 // Takes one of a few names, by its index.
 OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
                          std::span<const std::string_view> names, std::string meaning);
+
+inline constexpr std::array<std::string_view, 2> yes_no_names{"yes", "no"};
+
+template <class Target>
+OptionModel switch_option(std::string name, Target& on, std::string meaning) {
+  return index_option(
+      std::move(name), [&on](std::size_t index) { on = index == 0; }, yes_no_names, std::move(meaning));
+}
 
 // Takes one of the names of an enumeration, in its order.
 template <class Target>

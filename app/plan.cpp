@@ -10,23 +10,8 @@
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/planning/wave_dag.hpp>
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -175,8 +160,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   const std::size_t groups = plan.group_count();
   const std::size_t skipped = groups > most_groups ? groups - most_groups : 0;
 
-  std::vector<std::vector<std::string>> rows{
-      {"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
+  Rows rows{{"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
   for (std::size_t i = 0; i < groups; ++i) {
     if (skipped != 0 && i == most_groups - groups_at_the_end) {
       rows.push_back({"…", "", "", "", "", "", plural(skipped, "group") + " not shown"});
@@ -191,7 +175,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 
   const std::uint64_t largest =
       plan.group_fused_bytes.empty() ? 0 : *std::ranges::max_element(plan.group_fused_bytes);
-  std::vector<std::vector<std::string>> figures;
+  Rows figures;
   figures.push_back(
       {"budget of a group",
        budget == no_limit ? "no limit"

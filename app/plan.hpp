@@ -1,20 +1,12 @@
 // `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
 #pragma once
+#include "app/drawing.hpp"
 #include "core/files.hpp"
 #include "engine/job.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/planning/wave_dag.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::app {
 
@@ -72,18 +64,6 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 // prefers. `colours`: by wave; empty: waves of a common name share one.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
                      std::vector<std::size_t> colours = {});
-
-// The same colours as on the --report page.
-inline constexpr std::array<std::string_view, 8> picture_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
-                                                                 "#8a70d6", "#a98a12", "#2a9d9d", "#a8744f"};
-
-// Returns the first lines of an SVG of this size, with the styles of pictures.
-std::string svg_head(double width, double height);
-
-// Escapes text for an XML element; names may contain any character.
-std::string xml_text(std::string_view text);
-std::string xml_lines(std::string_view text);     // of several lines
-std::string xml_attribute(std::string_view text); // the same between double quotes
 
 // Returns the summary at the head of tables and pictures: "3 groups, 2 barriers, proved to be the fewest".
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);

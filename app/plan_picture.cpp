@@ -8,16 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <limits>
-#include <map>
-#include <optional>
-#include <set>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -183,7 +174,7 @@ std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
   return path;
 }
 
-class Picture {
+class Picture : Drawing {
 public:
   Picture(const PlannedDag& planned, std::vector<std::size_t> colours)
       : planned_(planned), plan_(planned.plan), dag_(planned.named.dag),
@@ -209,16 +200,16 @@ public:
       add_text(margin, y_ + 14, "soft", plural(plan_.group_count() - groups, "group") + " more");
       y_ += row_gap + box_height;
     }
-    const std::string boxes = std::exchange(body_, {});
+    const std::string boxes = take();
     std::vector<Edge> path; // on top of the others
     each_edge(
         [&](const Edge& edge, bool critical) { critical ? path.push_back(edge) : svg_edge(edge, false); });
     for (const Edge& edge : path) {
       svg_edge(edge, true);
     }
-    const std::string lines = std::exchange(body_, {});
+    const std::string lines = take();
     svg_repetition(groups);
-    const std::string repetition = std::exchange(body_, {});
+    const std::string repetition = take();
     double top = margin;
     for (const std::string& text : title(headline)) {
       top += 18;
@@ -232,19 +223,10 @@ public:
 {3}{4}{5}{6}</g>
 </svg>
 )svg",
-        svg_head(page_width, top + y_ + margin), body_, top, frames, lines, boxes, repetition);
+        svg_head(page_width, top + y_ + margin), take(), top, frames, lines, boxes, repetition);
   }
 
 private:
-  template <class... Arguments>
-  void add(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(body_), text, std::forward<Arguments>(arguments)...);
-  }
-
-  void add_text(double x, double y, std::string_view style, std::string_view text) {
-    add("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", style, x, y, xml_text(text));
-  }
-
   // Adds the boxes of a group, and returns its frame.
   std::string svg_group(std::uint32_t group) {
     std::vector<std::uint32_t> order;
@@ -286,7 +268,7 @@ private:
     group_tops_.push_back(top);
     const std::uint64_t bytes = plan_.group_fused_bytes[group];
     const std::string share = share_text(bytes, shared_);
-    const std::string heads = std::exchange(body_, {});
+    const std::string heads = take();
     const double full = shared_ == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(shared_);
     add(R"(<rect class="group" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/><rect class="full" fill-opacity="{4:.3f}" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/>)"
         "\n",
@@ -454,7 +436,6 @@ private:
   std::size_t drawn_ = 0; // boxes, from the first
   std::size_t drawn_waves_ = 0;
   std::size_t drawn_edges_ = 0, missing_edges_ = 0;
-  std::string body_;
   std::vector<Place> places_; // by box
   std::map<std::uint32_t, std::vector<std::uint32_t>> before_;
   std::map<std::string, std::size_t> colours_; // by common name
@@ -463,67 +444,6 @@ private:
 };
 
 } // namespace
-
-// A short form of the styles of the --report page (report_page/page.css), which has such pictures in it.
-constexpr std::string_view svg_style = R"(
-  .picture { --page: #f4f6f8; --card: #ffffff; --ink: #18212c; --soft: #55626f; --line: #dce2e8; --accent: #1a69aa; --bad: #b3261e; }
-  @media (prefers-color-scheme: dark) {
-    .picture { --page: #0e1318; --card: #161c23; --ink: #e5eaf0; --soft: #9eabb8; --line: #2b353f; --accent: #70b5ee; --bad: #ff8f85; }
-  }
-  .picture text { fill: var(--ink); font-size: 13px; font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-  .picture .soft { fill: var(--soft); font-size: 11px; }
-  .picture .head { font-weight: 600; }
-  .picture .page { fill: var(--page); }
-  .picture .group { fill: var(--card); stroke: var(--line); }
-  .picture .full { fill: var(--accent); }
-  .picture .box { fill: var(--page); stroke: var(--line); }
-  .picture .edge { fill: none; stroke: var(--soft); stroke-width: 1.2; opacity: 0.6; }
-  .picture .repeats { fill: none; stroke: var(--soft); }
-  .picture .box.critical { stroke: var(--bad); stroke-width: 2; }
-  .picture .edge.critical { stroke: var(--bad); stroke-width: 2; opacity: 1; }
-  .picture .arrow { fill: var(--soft); }
-  .picture .bound { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 6 4; }
-)";
-
-std::string svg_head(double width, double height) {
-  return fmt::format(
-      R"(<svg class="picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}">
-<style>{2}</style>
-)",
-      width, height, svg_style);
-}
-
-std::string xml_text(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(text)) {
-    safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  }
-  // XML does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
-  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
-    for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at)) {
-      safe.replace(at, forbidden.size(), "\xef\xbf\xbd");
-    }
-  }
-  return safe;
-}
-
-std::string xml_lines(std::string_view text) {
-  std::string safe;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    safe += xml_text(text.substr(at, end - at)) + (end < text.size() ? "\n" : "");
-    at = end + 1;
-  }
-  return safe;
-}
-
-std::string xml_attribute(std::string_view text) {
-  std::string safe = xml_text(text);
-  for (std::size_t at = 0; (at = safe.find('"', at)) != std::string::npos;) {
-    safe.replace(at, 1, "&quot;");
-  }
-  return safe;
-}
 
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
                      std::vector<std::size_t> colours) {

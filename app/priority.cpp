@@ -10,9 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 namespace tidegate::app {
 namespace {
 

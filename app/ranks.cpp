@@ -1,24 +1,13 @@
 #include "app/ranks.hpp"
 
-#include "app/terminal.hpp"
 #include "core/interrupt.hpp"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdlib>
 #include <cstring>
-#include <iterator>
-#include <span>
-#include <string>
-#include <thread>
-#include <utility>
 
 namespace tidegate::app {
 

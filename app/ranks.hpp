@@ -5,10 +5,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <chrono>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::app {
 
 // Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select.

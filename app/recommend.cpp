@@ -12,16 +12,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/documents.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::app {
 namespace {
 
@@ -109,7 +99,7 @@ std::string recommendation_table(const LaunchRecommendationDocument& document, b
                        geometry.workgroup_size_x, name(answer.pressure)),
            colour) +
       "\n\n";
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const policy::ExplanationStep& step : *document.explanation) {
     rows.push_back({step.step, step.outcome, step.because});
   }

@@ -4,13 +4,6 @@
 #include "ranks/ranks.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <array>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::app {
 namespace {
 

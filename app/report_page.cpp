@@ -3,21 +3,10 @@
 #include "app/arena.hpp"
 #include "app/plan.hpp"
 #include "app/run.hpp"
-#include "core/duration.hpp"
 #include "core/json.hpp"
 #include <tidegate/core/encode.hpp>
-#include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <utility>
 
 namespace tidegate::app {
 namespace {
@@ -25,8 +14,6 @@ namespace {
 using engine::Lane;
 using engine::SpanKind;
 using engine::TimelineSpan;
-using Rows = RunTable::Rows;
-
 std::string time_text(std::uint64_t ns) {
   return short_time_text(static_cast<double>(ns));
 }
@@ -193,28 +180,26 @@ std::string spread(const engine::Comparison& compared, std::string_view other) {
     }
   }
   const auto x = [slowest](double ns) { return left + (width - left - 12) * ns / slowest; };
-  std::string text =
-      fmt::format("<svg class=\"picture\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Times "
-                  "of each round\">",
-                  width, 2 * row_height + 24);
+  Drawing picture;
+  picture.add(R"(<svg class="picture" viewBox="0 0 {} {}" role="img" aria-label="Times of each round">)",
+              width, 2 * row_height + 24);
   for (std::size_t row = 0; row < ways.size(); ++row) {
     const auto& [name, rounds] = ways[row];
     const double y = row_height * (static_cast<double>(row) + 0.5);
     const double middle = row == 0 ? compared.run_ns : compared.plain_ns;
-    text += fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>", y + 4, xml_text(name));
+    picture.add_text(0, y + 4, "name", name);
     for (const double ns : *rounds) {
-      text += fmt::format("<circle cx=\"{:.1f}\" cy=\"{}\" r=\"4\" fill=\"{}\" fill-opacity=\"0.55\"/>",
-                          x(ns), y, picture_colours[row]);
+      picture.add(R"(<circle cx="{:.1f}" cy="{}" r="4" fill="{}" fill-opacity="0.55"/>)", x(ns), y,
+                  picture_colours[row]);
     }
-    text += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{}\" width=\"4\" height=\"24\" rx=\"2\" fill=\"{}\"><title>median "
-        "{}</title></rect>\n",
+    picture.add(
+        R"(<rect x="{:.1f}" y="{}" width="4" height="24" rx="2" fill="{}"><title>median {}</title></rect>)",
         x(middle) - 2, y - 12, picture_colours[row], short_time_text(middle));
   }
-  return text +
-         fmt::format("<text class=\"soft\" x=\"{}\" y=\"{}\">0</text><text class=\"soft\" x=\"{}\" y=\"{}\" "
-                     "text-anchor=\"end\">{}</text></svg>",
-                     left, 2 * row_height + 18, width, 2 * row_height + 18, short_time_text(slowest));
+  picture.add_text(left, 2 * row_height + 18, "soft", "0");
+  picture.add_text(width, 2 * row_height + 18, "soft", short_time_text(slowest), "end");
+  picture.add("</svg>");
+  return picture.take();
 }
 
 std::string speed(const engine::ReportHead& report, const RunTable& made, std::string_view other) {
@@ -328,14 +313,14 @@ std::string frontier_part(const traversal::FrontierReport& report) {
   const auto y = [high](double count) {
     return height - below - (height - below - 8) * (std::log10(count) + 0.15) / (high + 0.15);
   };
-  std::string text = fmt::format("<svg class=\"picture\" viewBox=\"0 0 {} {}\" width=\"100%\" role=\"img\" "
-                                 "aria-label=\"Vertices of each wave\">\n",
-                                 width, height);
+  Drawing picture;
+  picture.add(
+      R"(<svg class="picture" viewBox="0 0 {} {}" width="100%" role="img" aria-label="Vertices of each wave">)",
+      width, height);
   for (double power = 1; power <= static_cast<double>(widest); power *= 10) {
-    text += fmt::format(
-        "<line class=\"repeats\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" opacity=\"0.3\"/>"
-        "<text class=\"soft\" x=\"{3}\" y=\"{2:.1f}\" text-anchor=\"end\">{4:.0f}</text>\n",
-        left, width, y(power), left - 6, power);
+    picture.add(R"(<line class="repeats" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}" opacity="0.3"/>)", left,
+                width, y(power));
+    picture.add_text(left - 6, y(power), "soft", fmt::format("{:.0f}", power), "end");
   }
   constexpr std::size_t most_columns = 900;
   const std::size_t each = (waves.size() + most_columns - 1) / most_columns;
@@ -347,20 +332,18 @@ std::string frontier_part(const traversal::FrontierReport& report) {
                           [](const auto& a, const auto& b) { return a.vertices < b.vertices; });
     const double top = y(std::max(1U, wave.vertices));
     const auto place = i / each;
-    text += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"><title>wave {}: {} vertices, "
-        "{} edges scanned, {} ({}){}{}</title></rect>\n",
+    picture.add(
+        R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}"><title>wave {}: {} vertices, {} edges scanned, {} ({}){}{}</title></rect>)",
         left + step * static_cast<double>(place), top, std::max(1.0, step - 0.5), height - below - top,
         picture_colours[static_cast<std::size_t>(wave.topology) % picture_colours.size()], wave.wave,
         wave.vertices, wave.scanned_edges, policy::name(wave.topology), policy::name(wave.rule),
         wave.alone ? ", by one work-group" : "", wave.time_ns ? ", " + time_text(*wave.time_ns) : "");
   }
-  return text +
-         fmt::format(
-             "<text class=\"soft\" x=\"{}\" y=\"{}\">wave 0</text><text class=\"soft\" x=\"{}\" y=\"{}\" "
-             "text-anchor=\"end\">wave {}</text></svg>\n<p class=\"soft small\">Vertices of each wave's "
-             "frontier; colours are topologies.</p>",
-             left, height - 6, width, height - 6, waves.back().wave);
+  picture.add_text(left, height - 6, "soft", "wave 0");
+  picture.add_text(width, height - 6, "soft", fmt::format("wave {}", waves.back().wave), "end");
+  picture.add(
+      "</svg>\n<p class=\"soft small\">Vertices of each wave's frontier; colours are topologies.</p>");
+  return picture.take();
 }
 
 // Wave programs.

@@ -4,10 +4,6 @@
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::app {
 
 // Return the embedded text of the files under report_page/.

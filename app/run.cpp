@@ -1,45 +1,21 @@
 // `tidegate run`: checks the options, runs the program and writes the report.
 #include "app/run.hpp"
 
-#include "app/command_line.hpp"
-#include "app/options.hpp"
-#include "app/plan.hpp"
 #include "app/ranks.hpp"
 #include "app/report_page.hpp"
-#include "app/terminal.hpp"
 #include "app/tune.hpp"
-#include "core/duration.hpp"
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
 #include "device/driver_output.hpp"
-#include "device/isolation.hpp"
-#include "engine/execute.hpp"
 #include "engine/report.hpp"
-#include "engine/strategy.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
-#include "work/program.hpp"
 #include "work/run.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/device/device_list.hpp>
-#include <tidegate/policy/evidence.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string_view>
-#include <utility>
+#include <fstream>
 
 namespace tidegate::app {
 
@@ -145,14 +121,10 @@ void print_unknown(const engine::Job& job) {
 
 // Returns the command line, split into words.
 std::vector<std::string> own_command() {
-  std::vector<std::string> words{"tidegate"};
-  if (const auto text = read_all("/proc/self/cmdline", std::size_t{1} << 20U)) {
-    const std::size_t first = text->find('\0'); // past the name of the binary
-    for (std::size_t at = first + 1; first != std::string::npos && at < text->size();) {
-      const std::size_t end = std::min(text->find('\0', at), text->size());
-      words.push_back(text->substr(at, end - at));
-      at = end + 1;
-    }
+  std::ifstream file("/proc/self/cmdline");
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) {
+    words.push_back(words.empty() ? "tidegate" : word);
   }
   return words;
 }
@@ -479,23 +451,18 @@ Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monito
 static void collect_files(Run& run) {
   engine::RunOptions& options = run.options;
   options.files = {.inputs = {{run.program, "the program", {}}}, .outputs = {{run.output, "-o", {}}}};
-  if (!options.trace.empty()) {
-    options.files.outputs.push_back({options.trace, "--trace", {}});
+  for (const auto& [file, option] : {std::pair(options.trace, "--trace"), std::pair(options.page, "--report"),
+                                     std::pair(run.times_file, "--times")}) {
+    if (!file.empty()) {
+      options.files.outputs.push_back({file, option, {}});
+    }
   }
-  if (!options.page.empty()) {
-    options.files.outputs.push_back({options.page, "--report", {}});
-  }
-  if (run.profile && *run.profile != "none") {
-    options.files.inputs.push_back({*run.profile, "the profile", {}});
-  }
-  if (run.policy) {
-    options.files.inputs.push_back({*run.policy, "the policy", {}});
-  }
-  if (run.plan) {
-    options.files.inputs.push_back({*run.plan, "the plan", {}});
-  }
-  if (!run.times_file.empty()) {
-    options.files.outputs.push_back({run.times_file, "--times", {}});
+  for (const auto& [file, role] :
+       {std::pair(run.profile == "none" ? std::nullopt : run.profile, "the profile"),
+        std::pair(run.policy, "the policy"), std::pair(run.plan, "the plan")}) {
+    if (file) {
+      options.files.inputs.push_back({*file, role, {}});
+    }
   }
 }
 

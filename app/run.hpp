@@ -4,6 +4,7 @@
 #include "app/plan.hpp"
 #include "app/speed.hpp"
 #include "app/terminal.hpp"
+#include "core/table.hpp"
 #include "device/isolation.hpp"
 #include "engine/documents.hpp"
 #include "engine/run.hpp"
@@ -18,12 +19,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/launch_request.hpp>
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::app {
 
@@ -115,8 +110,6 @@ inline const traversal::FrontierReport& document_of(const traversal::FrontierRep
 
 // A report for people, for terminals and pages.
 struct RunTable {
-  using Rows = std::vector<std::vector<std::string>>;
-
   std::string headline;
   Rows rows;  // a name and a text each
   Rows waves; // a head and the rows below it; empty if waves were not timed

@@ -4,15 +4,6 @@
 #include "app/run.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <array>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::app {
 
 namespace {

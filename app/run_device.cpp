@@ -8,15 +8,10 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <fmt/format.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <string_view>
 
 namespace tidegate::app {
 

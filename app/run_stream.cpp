@@ -2,7 +2,6 @@
 // with the device; programs, inputs and graphs that a request leaves there serve the next ones (engine/kept.hpp).
 #include "app/command_line.hpp"
 #include "app/documents.hpp"
-#include "app/lint.hpp"
 #include "app/run.hpp"
 #include "app/serve.hpp"
 #include "core/files.hpp"
@@ -13,13 +12,8 @@
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-
-#include <map>
-#include <memory>
-#include <utility>
 
 namespace tidegate::app {
 namespace {

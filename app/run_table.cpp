@@ -5,21 +5,10 @@
 #include "core/table.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
-
-using Rows = RunTable::Rows;
 
 // Rows that both kinds of reports have.
 
@@ -32,9 +21,8 @@ Rows head_rows(const engine::ReportHead& report) {
   if (report.device) {
     rows.push_back({"  device", report.device->name});
   }
-  rows.push_back(
-      {"  strategy", fmt::format("{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
-                                 report.strategy_reason)});
+  add_row(rows, "strategy", "{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
+          report.strategy_reason);
   return rows;
 }
 
@@ -53,10 +41,9 @@ void add_written(const engine::ReportHead& report, Rows& rows) {
                     fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
   }
   if (report.trace) {
-    rows.push_back(
-        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", report.trace->file,
-                                plural(report.trace->spans, "span"),
-                                report.trace->clock == "none" ? "of launches" : "by the device's clock")});
+    add_row(rows, "trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace->file,
+            plural(report.trace->spans, "span"),
+            report.trace->clock == "none" ? "of launches" : "by the device's clock");
   }
 }
 
@@ -64,8 +51,8 @@ void add_written(const engine::ReportHead& report, Rows& rows) {
 template <class Where>
 void add_stuck(const engine::ReportHead& report, const Where& where, Rows& rows) {
   for (const engine::StuckGroup& stuck : report.stuck_groups) {
-    rows.push_back({"  stuck", fmt::format("work-group {} {}: {} are {}, not {}", stuck.group, where(stuck),
-                                           stuck.counter, stuck.seen, stuck.expected)});
+    add_row(rows, "stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
+            stuck.seen, stuck.expected);
   }
 }
 
@@ -128,11 +115,11 @@ std::string stress_text(const engine::StressReport& stress) {
 }
 
 void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
-  rows.push_back({"  bounds", fmt::format("{} checked, {} past buffers", launches_text(bounds.checked_waves),
-                                          bounds.violations.empty() ? "nothing was written" : "WRITTEN")});
+  add_row(rows, "bounds", "{} checked, {} past buffers", launches_text(bounds.checked_waves),
+          bounds.violations.empty() ? "nothing was written" : "WRITTEN");
   for (const engine::BoundsViolation& violation : bounds.violations) {
-    rows.push_back({"", fmt::format("{} wrote {}, in iteration {}", violation.wave,
-                                    engine::place_text(violation), violation.iteration)});
+    add_row(rows, "", "{} wrote {}, in iteration {}", violation.wave, engine::place_text(violation),
+            violation.iteration);
   }
 }
 
@@ -162,20 +149,17 @@ void add_comparison(const engine::ReportHead& report, const std::optional<Timing
 
 void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
   for (const engine::WindowReport& window : promotion.windows) {
-    rows.push_back({"  window", fmt::format("{}{}", fmt::join(window.waves, ", "),
-                                            window.register_buffers.empty()
-                                                ? ""
-                                                : fmt::format("; in registers: {}",
-                                                              fmt::join(window.register_buffers, ", ")))});
+    add_row(rows, "window", "{}{}", fmt::join(window.waves, ", "),
+            window.register_buffers.empty()
+                ? ""
+                : fmt::format("; in registers: {}", fmt::join(window.register_buffers, ", ")));
   }
   for (const engine::HotOpReport& op : promotion.ops) {
-    rows.push_back({"  hot op", fmt::format("{}, {}", in_quotes(op.op), plural(op.tiles, "tile"))});
+    add_row(rows, "hot op", "{}, {}", in_quotes(op.op), plural(op.tiles, "tile"));
   }
   if (promotion.promoted != engine::Promotion::none) {
-    rows.push_back(
-        {"  promoted",
-         fmt::format("{}: {}", engine::promotion_names[static_cast<std::size_t>(promotion.promoted)],
-                     promotion.reason)});
+    add_row(rows, "promoted", "{}: {}", engine::promotion_names[static_cast<std::size_t>(promotion.promoted)],
+            promotion.reason);
   }
 }
 
@@ -273,13 +257,11 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
   if (!report.ranks) {
     return;
   }
-  rows.push_back({"  ranks", fmt::format("{}; {} sent in {}",
-                                         report.ranks->ranks.size() == 1
-                                             ? "one alone reports, as the run ended early"
-                                             : fmt::format("{}, the slowest is {}",
-                                                           report.ranks->ranks.size(), report.ranks->slowest),
-                                         bytes_text(report.ranks->bytes_sent),
-                                         plural(report.ranks->messages, "message"))});
+  add_row(rows, "ranks", "{}; {} sent in {}",
+          report.ranks->ranks.size() == 1
+              ? "one alone reports, as the run ended early"
+              : fmt::format("{}, the slowest is {}", report.ranks->ranks.size(), report.ranks->slowest),
+          bytes_text(report.ranks->bytes_sent), plural(report.ranks->messages, "message"));
   for (const engine::RankReport& rank : report.ranks->ranks) {
     rows.push_back(
         {fmt::format("  rank {}", rank.rank),
@@ -291,14 +273,14 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
   }
   for (const engine::RankWaveReport& wave : report.ranks->waves) {
     if (wave.runs_on != engine::RunsOn::parts) {
-      rows.push_back({"  on one rank", fmt::format("{}, as {}{}{}", wave.wave, wave.reason,
-                                                   wave.fix.empty() ? "" : ": ", wave.fix)});
+      add_row(rows, "on one rank", "{}, as {}{}{}", wave.wave, wave.reason, wave.fix.empty() ? "" : ": ",
+              wave.fix);
     }
   }
   for (const engine::RankBufferReport& buffer : report.ranks->buffers) {
     if (buffer.split && !buffer.in_parts) {
-      rows.push_back({"  not in parts", fmt::format("{}, as {}{}{}", in_quotes(buffer.buffer), buffer.reason,
-                                                    buffer.fix.empty() ? "" : ": ", buffer.fix)});
+      add_row(rows, "not in parts", "{}, as {}{}{}", in_quotes(buffer.buffer), buffer.reason,
+              buffer.fix.empty() ? "" : ": ", buffer.fix);
     }
   }
 }
@@ -322,10 +304,8 @@ void add_times(const engine::RunReport& report, Rows& rows) {
   }
   rows.push_back({"  dispatch", dispatch});
   add_ranks(report, rows);
-  rows.push_back(
-      {"  build",
-       fmt::format("{}{}", short_time_text(static_cast<double>(report.build_ns)),
-                   report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
+  add_row(rows, "build", "{}{}", short_time_text(static_cast<double>(report.build_ns)),
+          report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "");
   add_comparison(report, timings_of(report), rows);
 }
 
@@ -407,35 +387,31 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   if (report.candidates) {
     rows.push_back({"  estimate", estimates_text(*report.candidates)});
   }
-  rows.push_back({"  mode", fmt::format("{}: {}", policy::name(report.mode), report.mode_reason)});
+  add_row(rows, "mode", "{}: {}", policy::name(report.mode), report.mode_reason);
   add_promotion(report.promotion, rows);
   add_sources(report, rows);
-  rows.push_back(
-      {"  plan", fmt::format("{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
-                             planned ? "" : ", " + plural(report.iterations, "iteration"))});
+  add_row(rows, "plan", "{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
+          planned ? "" : ", " + plural(report.iterations, "iteration"));
   if (report.geometry.worker_groups != 0) {
-    rows.push_back(
-        {"  workers", fmt::format("{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
-                                  report.geometry.workgroup_size)});
+    add_row(rows, "workers", "{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
+            report.geometry.workgroup_size);
   }
   if (report.memory.sum_bytes != 0) {
-    rows.push_back(
-        {"  memory",
-         fmt::format("arena of {} ({} without sharing; {})", bytes_text(report.memory.arena_bytes),
-                     bytes_text(report.memory.sum_bytes),
-                     report.memory.optimal
-                         ? "proved to be the least"
-                         : fmt::format("lower bound {}", bytes_text(report.memory.lower_bound_bytes)))});
+    add_row(rows, "memory", "arena of {} ({} without sharing; {})", bytes_text(report.memory.arena_bytes),
+            bytes_text(report.memory.sum_bytes),
+            report.memory.optimal
+                ? "proved to be the least"
+                : fmt::format("lower bound {}", bytes_text(report.memory.lower_bound_bytes)));
   }
   if (report.memory.image_bytes != 0) {
     rows.push_back({"  images", bytes_text(report.memory.image_bytes)});
   }
   for (const engine::FallbackReport& wave : report.fallbacks) {
-    rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
+    add_row(rows, "alone", "{}: {}", wave.wave, wave.reason);
   }
   for (const engine::FallbackReport& wave :
        report.new_launches.value_or(std::vector<engine::FallbackReport>())) {
-    rows.push_back({"  new launch", fmt::format("{}: {}", wave.wave, wave.reason)});
+    add_row(rows, "new launch", "{}: {}", wave.wave, wave.reason);
   }
   for (const engine::HitsReport& hits : report.hits.value_or(std::vector<engine::HitsReport>())) {
     rows.push_back({"  hits", hits_text(hits)});
@@ -447,8 +423,8 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
     rows.push_back({"  queue", queue_text(queue, planned)});
   }
   if (!report.assumed_macros.empty()) {
-    rows.push_back({"  assumed", fmt::format("as OpenCL C 3.0 has them, or else not defined: {}",
-                                             fmt::join(report.assumed_macros, ", "))});
+    add_row(rows, "assumed", "as OpenCL C 3.0 has them, or else not defined: {}",
+            fmt::join(report.assumed_macros, ", "));
   }
   if (report.until) {
     rows.push_back(
@@ -522,31 +498,27 @@ RunTable run_rows(const traversal::FrontierReport& report) {
     rows.push_back(std::move(row));
   }
   add_sources(report, rows);
-  rows.push_back({"  memory", fmt::format("{}{}", bytes_text(report.memory.bytes),
-                                          report.memory.constrained ? ", memory_constrained" : "")});
+  add_row(rows, "memory", "{}{}", bytes_text(report.memory.bytes),
+          report.memory.constrained ? ", memory_constrained" : "");
   if (report.status == engine::RunStatus::planned) {
     add_written(report, rows);
     return {.headline = std::move(headline), .rows = std::move(rows), .waves = {}};
   }
-  rows.push_back(
-      {"  time",
-       fmt::format("{}, {} edges a second, {}{}", short_time_text(static_cast<double>(report.dispatch_ns)),
-                   count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
-                   summary.alone_waves == 0
-                       ? ""
-                       : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")))});
+  add_row(
+      rows, "time", "{}, {} edges a second, {}{}", short_time_text(static_cast<double>(report.dispatch_ns)),
+      count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
+      summary.alone_waves == 0 ? ""
+                               : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));
   add_ranks(report, rows);
-  rows.push_back(
-      {"  waves", fmt::format("{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
-                              plural(summary.topology_changes, "topology change"), summary.widest_wave,
-                              vertices_text(summary.widest_vertices),
-                              report.waves.size() < summary.waves
-                                  ? fmt::format("; the report lists the first {}", report.waves.size())
-                                  : "")});
+  add_row(rows, "waves", "{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
+          plural(summary.topology_changes, "topology change"), summary.widest_wave,
+          vertices_text(summary.widest_vertices),
+          report.waves.size() < summary.waves
+              ? fmt::format("; the report lists the first {}", report.waves.size())
+              : "");
   if (report.converged) {
-    rows.push_back(
-        {"  converged", fmt::format("{}: the last iteration changed the PageRank values by {:.3g} in sum",
-                                    *report.converged ? "yes" : "NO", *report.rank_change)});
+    add_row(rows, "converged", "{}: the last iteration changed the PageRank values by {:.3g} in sum",
+            *report.converged ? "yes" : "NO", *report.rank_change);
   }
   rows.push_back({"  result", verdict(report)});
   add_comparison(report, timings_of(report), rows);

@@ -15,20 +15,8 @@
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/policy/documents.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -98,8 +86,8 @@ private:
         count(*type.record);
       }
       break;
-    case Kind::map: count(type.map->element); break;
-    case Kind::list: count(type.list->element); break;
+    case Kind::map: count(type.items->element); break;
+    case Kind::list: count(type.items->element); break;
     default: break;
     }
   }
@@ -164,15 +152,15 @@ private:
         return object_schema(std::move(properties), std::move(required), type.record);
       });
     case Kind::map:
-      return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, key)}};
+      return {{"type", "object"}, {"additionalProperties", type_schema(type.items->element, key)}};
     case Kind::value: return {{"type", {"number", "string", "array", "object"}}};
     case Kind::list: break;
     }
-    const Json item = type_schema(type.list->element, key);
+    const Json item = type_schema(type.items->element, key);
     Json schema{{"type", "array"}, {"items", item}};
-    if (type.list->fixed_length != 0) {
-      schema["minItems"] = type.list->fixed_length;
-      schema["maxItems"] = type.list->fixed_length;
+    if (type.items->fixed_length != 0) {
+      schema["minItems"] = type.items->fixed_length;
+      schema["maxItems"] = type.items->fixed_length;
     }
     if (type.or_single) {
       return {{"anyOf", Json::array({item, schema})}};
@@ -365,13 +353,14 @@ std::string type_word(const Type& type) {
   case Kind::identifier: return "u64|string";
   case Kind::choice: return "name";
   case Kind::record: return "object";
-  case Kind::map: return type_word(type.map->element) + "{}";
+  case Kind::map: return type_word(type.items->element) + "{}";
   case Kind::value: return "value";
   case Kind::list: break;
   }
-  const std::string element = type_word(type.list->element);
-  const std::string list =
-      type.list->fixed_length == 0 ? element + "[]" : fmt::format("{}[{}]", element, type.list->fixed_length);
+  const std::string element = type_word(type.items->element);
+  const std::string list = type.items->fixed_length == 0
+                               ? element + "[]"
+                               : fmt::format("{}[{}]", element, type.items->fixed_length);
   if (type.or_single) {
     return fmt::format("{}|{}", element, list);
   }
@@ -418,8 +407,7 @@ std::vector<std::string> rule_words(const Record& record, const Field& field) {
   return words;
 }
 
-void add_rows(const Record& record, const std::string& prefix, Direction direction,
-              std::vector<std::vector<std::string>>& rows) {
+void add_rows(const Record& record, const std::string& prefix, Direction direction, Rows& rows) {
   for (const Field& field : record.fields) {
     const std::string key = prefix + std::string(field.name);
     const std::string presence = direction == Direction::output && field.presence == Presence::required
@@ -429,10 +417,10 @@ void add_rows(const Record& record, const std::string& prefix, Direction directi
                     fmt::format("{}{}", meaning_words(field), fmt::join(rule_words(record, field), ""))});
     if (field.type.kind == Kind::record) {
       add_rows(*field.type.record, key + ".", direction, rows);
-    } else if (field.type.kind == Kind::list && field.type.list->element.kind == Kind::record) {
-      add_rows(*field.type.list->element.record, key + "[].", direction, rows);
-    } else if (field.type.kind == Kind::map && field.type.map->element.kind == Kind::record) {
-      add_rows(*field.type.map->element.record, key + ".NAME.", direction, rows);
+    } else if (field.type.kind == Kind::list && field.type.items->element.kind == Kind::record) {
+      add_rows(*field.type.items->element.record, key + "[].", direction, rows);
+    } else if (field.type.kind == Kind::map && field.type.items->element.kind == Kind::record) {
+      add_rows(*field.type.items->element.record, key + ".NAME.", direction, rows);
     }
   }
 }
@@ -440,7 +428,7 @@ void add_rows(const Record& record, const std::string& prefix, Direction directi
 // The fields as a table for people: key, type, default and meaning.
 std::string reference_text(const Document& document) {
   const bool input = document.direction == Direction::input;
-  std::vector<std::vector<std::string>> rows{{"key", "type", input ? "default" : "present", "meaning"}};
+  Rows rows{{"key", "type", input ? "default" : "present", "meaning"}};
   if (document.has_kind) {
     const std::string presence = input ? "optional" : "always";
     rows.push_back({"kind", "string", presence, fmt::format("\"{}\"", document.kind)});
@@ -471,7 +459,7 @@ SchemaList list() {
 }
 
 std::string list_table(const SchemaList& list, bool /*colour*/) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const SchemaEntry& entry : list.schemas) {
     rows.push_back({entry.name, entry.direction, entry.title});
   }

@@ -2,28 +2,17 @@
 
 #include "app/command_line.hpp"
 #include "app/documents.hpp"
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
-#include <functional>
 #include <future>
-#include <optional>
-#include <span>
-#include <thread>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {

@@ -8,15 +8,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::app {
 
 // Newline-delimited JSON: answers the lines in order, in memory that does not grow with the stream. What has come before

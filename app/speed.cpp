@@ -1,15 +1,10 @@
 #include "app/speed.hpp"
 
 #include "app/serve.hpp"
-#include "core/duration.hpp"
 #include "engine/documents.hpp"
-#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
-#include <utility>
 
 namespace tidegate::app {
 namespace {

@@ -5,11 +5,6 @@
 #include "engine/traversal/report.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::app {
 
 // Rounds of a run, each paired with one of plain launches.

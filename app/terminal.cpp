@@ -1,23 +1,16 @@
 #include "app/terminal.hpp"
 
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "engine/documents.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
-#include <utility>
 
 namespace tidegate::app {
 namespace {

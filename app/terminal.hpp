@@ -4,15 +4,6 @@
 #include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <chrono>
-#include <condition_variable>
-#include <cstdint>
-#include <functional>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <thread>
-
 namespace tidegate::app {
 
 // Returns true if text on this file descriptor may have colour; honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb.

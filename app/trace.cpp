@@ -2,142 +2,92 @@
 #include "app/run.hpp"
 #include "core/json.hpp"
 
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 namespace tidegate::app {
 namespace {
 
-using engine::Lane;
-using engine::Timeline;
+std::string quoted(std::string_view text) {
+  std::string json;
+  documents::append_string(json, text);
+  return json;
+}
 
-constexpr int process_id = 1;
+std::string micros(std::uint64_t ns) {
+  std::string json;
+  documents::append_number(json, static_cast<double>(ns) / 1000);
+  return json;
+}
 
 class TraceWriter {
 public:
-  explicit TraceWriter(const Timeline& timeline) : timeline_(timeline) {}
+  explicit TraceWriter(const engine::Timeline& timeline) : timeline_(timeline) {}
 
-  std::string write(const std::string& title) {
-    json_.open('{');
-    json_.member("displayTimeUnit", "ns");
-    json_.key("otherData");
-    json_.open('{');
-    json_.member("tool", "tidegate");
-    json_.member("clock", engine::device_clock_names[static_cast<std::size_t>(timeline_.clock)]);
-    json_.member("left_out_spans", timeline_.left_out);
-    json_.close('}');
-    json_.key("traceEvents");
-    json_.open('[');
-    process(title, timeline_.lanes);
-    arrows();
-    curves();
-    if (timeline_.until_met_ns) {
-      begin_event("i", "until is met", 1);
-      json_.member("s", "p");
-      time("ts", *timeline_.until_met_ns);
-      json_.close('}');
+  std::string write(std::string_view title) {
+    text_ = fmt::format(
+        R"({{"displayTimeUnit":"ns","otherData":{{"tool":"tidegate","clock":"{}","left_out_spans":{}}},"traceEvents":[)",
+        engine::device_clock_names[static_cast<std::size_t>(timeline_.clock)], timeline_.left_out);
+    metadata("process", 0, title);
+    for (std::size_t i = 0; i < timeline_.lanes.size(); ++i) {
+      metadata("thread", i + 1, timeline_.lanes[i].name);
+      for (const engine::TimelineSpan& span : timeline_.lanes[i].spans) {
+        add_span(span, i + 1);
+      }
     }
-    json_.close(']');
-    json_.close('}');
-    return std::move(text_) + '\n';
+    // Each arrow is two flow events: it leaves the span around from_ns and reaches the span that begins at to_ns.
+    for (std::size_t i = 0; i < timeline_.arrows.size(); ++i) {
+      const engine::Arrow& arrow = timeline_.arrows[i];
+      const std::string_view name = timeline_.names[arrow.name];
+      event('s', name, arrow.from_lane + 1, R"(,"id":{},"cat":"dependency","ts":{})", i + 1,
+            micros(arrow.from_ns));
+      event('f', name, arrow.to_lane + 1, R"(,"id":{},"cat":"dependency","bp":"e","ts":{})", i + 1,
+            micros(arrow.to_ns));
+    }
+    for (const engine::Curve& curve : timeline_.curves) {
+      for (const auto& [ns, value] : curve.points) {
+        event('C', curve.name, 0, R"(,"ts":{},"args":{{"value":{}}})", micros(ns), value);
+      }
+    }
+    if (timeline_.until_met_ns) {
+      event('i', "until is met", 1, R"(,"s":"p","ts":{})", micros(*timeline_.until_met_ns));
+    }
+    return std::move(text_) + "]}\n";
   }
 
 private:
-  void begin_event(std::string_view phase, std::string_view name, std::size_t tid) {
-    text_ += '\n';
-    json_.open('{');
-    json_.member("ph", phase);
-    json_.member("name", name);
-    json_.member("pid", process_id);
-    json_.member("tid", tid);
+  // Adds an event of thread `tid` of the only process.
+  template <class... Values>
+  void event(char phase, std::string_view name, std::size_t tid, fmt::format_string<Values...> rest,
+             Values&&... values) {
+    text_ += fmt::format("\n{}{{\"ph\":\"{}\",\"name\":{},\"pid\":1,\"tid\":{}",
+                         text_.ends_with('[') ? "" : ",", phase, quoted(name), tid);
+    fmt::format_to(std::back_inserter(text_), rest, std::forward<Values>(values)...);
+    text_ += '}';
   }
 
-  // Writes a time in microseconds.
-  void time(std::string_view key, std::uint64_t ns) { json_.member(key, static_cast<double>(ns) / 1000); }
-
-  // Writes the name and the sort index of a process (tid 0) or of a thread.
+  // Adds the name and the sort index of the process (tid 0) or of a thread.
   void metadata(std::string_view what, std::size_t tid, std::string_view name) {
-    for (const bool of_name : {true, false}) {
-      begin_event("M", fmt::format("{}_{}", what, of_name ? "name" : "sort_index"), tid);
-      json_.key("args");
-      json_.open('{');
-      of_name ? json_.member("name", name) : json_.member("sort_index", tid);
-      json_.close('}');
-      json_.close('}');
-    }
+    event('M', fmt::format("{}_name", what), tid, R"(,"args":{{"name":{}}})", quoted(name));
+    event('M', fmt::format("{}_sort_index", what), tid, R"(,"args":{{"sort_index":{}}})", tid);
   }
 
-  void process(const std::string& name, const std::vector<Lane>& lanes) {
-    metadata("process", 0, name);
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      metadata("thread", i + 1, lanes[i].name);
-      for (const engine::TimelineSpan& span : lanes[i].spans) {
-        begin_event("X", timeline_.names[span.name], i + 1);
-        json_.member("cat", engine::span_kind_names[static_cast<std::size_t>(span.kind)]);
-        time("ts", span.begin_ns);
-        time("dur", span.end_ns - span.begin_ns);
-        json_.key("args");
-        json_.open('{');
-        json_.member("iteration", span.iteration);
-        if (span.stage) {
-          json_.member("stage", *span.stage);
-        }
-        if (span.tiles) {
-          json_.member("first_tile", span.tiles->first);
-          json_.member("tile_step", span.tiles->step);
-          json_.member("tiles", span.tiles->count);
-        }
-        json_.close('}');
-        json_.close('}');
-      }
+  void add_span(const engine::TimelineSpan& span, std::size_t tid) {
+    std::string more = span.stage ? fmt::format(R"(,"stage":{})", *span.stage) : "";
+    if (span.tiles) {
+      more += fmt::format(R"(,"first_tile":{},"tile_step":{},"tiles":{})", span.tiles->first,
+                          span.tiles->step, span.tiles->count);
     }
+    event('X', timeline_.names[span.name], tid, R"(,"cat":"{}","ts":{},"dur":{},"args":{{"iteration":{}{}}})",
+          engine::span_kind_names[static_cast<std::size_t>(span.kind)], micros(span.begin_ns),
+          micros(span.end_ns - span.begin_ns), span.iteration, more);
   }
 
-  // Writes each arrow as two flow events: it leaves the span around from_ns and reaches the span that begins at to_ns.
-  void arrows() {
-    for (std::size_t i = 0; i < timeline_.arrows.size(); ++i) {
-      const engine::Arrow& arrow = timeline_.arrows[i];
-      for (const bool start : {true, false}) {
-        begin_event(start ? "s" : "f", timeline_.names[arrow.name],
-                    (start ? arrow.from_lane : arrow.to_lane) + 1);
-        json_.member("id", i + 1);
-        json_.member("cat", "dependency");
-        if (!start) {
-          json_.member("bp", "e");
-        }
-        time("ts", start ? arrow.from_ns : arrow.to_ns);
-        json_.close('}');
-      }
-    }
-  }
-
-  void curves() {
-    for (const engine::Curve& curve : timeline_.curves) {
-      for (const auto& [ns, value] : curve.points) {
-        begin_event("C", curve.name, 0);
-        time("ts", ns);
-        json_.key("args");
-        json_.open('{');
-        json_.member("value", value);
-        json_.close('}');
-        json_.close('}');
-      }
-    }
-  }
-
-  const Timeline& timeline_;
+  const engine::Timeline& timeline_;
   std::string text_;
-  documents::JsonWriter json_{text_};
 };
 
 } // namespace
 
-std::string trace_json(const Timeline& timeline, std::string_view title) {
-  return TraceWriter(timeline).write(std::string(title));
+std::string trace_json(const engine::Timeline& timeline, std::string_view title) {
+  return TraceWriter(timeline).write(title);
 }
 
 } // namespace tidegate::app

@@ -1,43 +1,20 @@
 #include "app/tune.hpp"
 
-#include "app/command_line.hpp"
 #include "app/devices.hpp"
-#include "app/options.hpp"
-#include "app/run.hpp"
-#include "app/serve.hpp"
-#include "app/terminal.hpp"
-#include "core/duration.hpp"
-#include "core/files.hpp"
 #include "core/json.hpp"
-#include "core/table.hpp"
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"
-#include "device/isolation.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/own.hpp"
 #include "tune/documents.hpp"
-#include "tune/measure.hpp"
 #include "tune/workbench.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/graph/load.hpp>
-#include <tidegate/policy/documents.hpp>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <memory>
 #include <system_error>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -168,23 +145,20 @@ static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& prof
 static Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
                                      const device::DeviceInfo& device, const tuning::Different& different) {
   const engine::Difference& first = *different.parity.first_difference;
-  std::string report;
-  documents::JsonWriter json(report, true);
-  json.open('{');
-  json.member("device", device.name);
-  json.member("platform", device.platform);
-  json.member("driver_version", device.driver_version);
-  json.member("launched_as", different.way);
-  json.member("buffer", first.buffer);
-  json.member("element", first.element);
-  json.member("expected", first.expected);
-  json.member("found", first.found);
-  json.member("differing_elements", different.parity.differing_elements);
-  json.member("program_and_sources", program_key);
-  json.member("generated_kernel", different.kernel);
-  json.close('}');
-  auto written = write_text(file.string(), report + '\n');
-  return written ? Result<void>() : tl::unexpected(std::move(written.error()));
+  const nlohmann::ordered_json report{{"device", device.name},
+                                      {"platform", device.platform},
+                                      {"driver_version", device.driver_version},
+                                      {"launched_as", different.way},
+                                      {"buffer", first.buffer},
+                                      {"element", first.element},
+                                      {"expected", first.expected},
+                                      {"found", first.found},
+                                      {"differing_elements", different.parity.differing_elements},
+                                      {"program_and_sources", program_key},
+                                      {"generated_kernel", different.kernel}};
+  return write_text(file.string(),
+                    report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n')
+      .map([](ExitCode) {});
 }
 
 // Returns the warning that outputs differ from plain launches. `of_whom` is the part of its text that names the run whose outputs
@@ -454,17 +428,6 @@ Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
 
 namespace {
 
-Result<void> write_tuned(const tuning::TuningReport& report, const std::string& profile_file,
-                         const std::string& policy_file) {
-  for (const auto& [file, text] : {std::pair(profile_file, documents::encode(report.profile) + '\n'),
-                                   std::pair(policy_file, documents::encode(report.policy) + '\n')}) {
-    if (!file.empty()) {
-      TIDEGATE_CHECK(write_text(file, text));
-    }
-  }
-  return {};
-}
-
 std::string tuning_table(const tuning::TuningReport& report, bool colour) {
   const bool gained = report.after_ns < report.before_ns;
   std::string text =
@@ -475,8 +438,7 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
                                 short_time_text(report.before_ns), printable(report.device)),
            colour) +
       "\n";
-  std::vector<std::vector<std::string>> rows{
-      {"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
+  Rows rows{{"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
   for (const KnobReport& knob : report.knobs) {
     const std::string name(tuning::knob_names[static_cast<std::size_t>(knob.knob)]);
     const bool timed = knob.duel && knob.duel->rounds != 0;
@@ -517,19 +479,6 @@ struct TuneSettings {
   bool no_keep = false;
 };
 
-using EitherProgram = std::variant<engine::WaveProgram, graphs::FrontierProgram>;
-
-Result<EitherProgram> read_either(const Run& common) {
-  if (is_frontier_program(common.text)) {
-    return documents::decode<graphs::FrontierProgram>(common.text).map([](auto program) {
-      return EitherProgram(std::move(program));
-    });
-  }
-  return documents::decode<engine::WaveProgram>(common.text).map([](auto program) {
-    return EitherProgram(std::move(program));
-  });
-}
-
 Result<ExitCode> run_measure(const TuneSettings& settings) {
   Run common(settings.common);
   engine::RunOptions& options = common.options;
@@ -544,9 +493,13 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   TIDEGATE_CHECK(device::isolate_drivers());
   hint_at_terminal(common.program);
   TIDEGATE_CHECK(read_text(common));
-  const auto program = read_either(common);
-  if (!program) {
-    return tl::unexpected(at_program(program.error(), common));
+  const auto at = [&common](Error error) { return at_program(std::move(error), common); };
+  std::optional<engine::WaveProgram> waves;
+  std::optional<graphs::FrontierProgram> frontier;
+  if (is_frontier_program(common.text)) {
+    TIDEGATE_TRY(frontier, documents::decode<graphs::FrontierProgram>(common.text).map_error(at));
+  } else {
+    TIDEGATE_TRY(waves, documents::decode<engine::WaveProgram>(common.text).map_error(at));
   }
   TIDEGATE_TRY(auto device, find_device(common));
 
@@ -556,31 +509,34 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   measuring.abandon = [&](const Error& error) {
     progress.finish();
     device::PrintsToStandardError::end();
-    print_error(at_program(error, common));
+    print_error(at(error));
     ::_exit(static_cast<int>(exit_code(error)));
   };
   const std::string folder = program_folder(common.program);
   Result<tuning::TuningReport> report;
   std::string key = common.text;
-  if (const auto* const waves = std::get_if<engine::WaveProgram>(&*program)) {
+  if (waves) {
     engine::Lowering lowering(*waves, folder, &device, options);
-    const auto job = lowering.job(options.compile.tuning);
-    if (!job) {
-      return tl::unexpected(at_program(job.error(), common));
-    }
-    key = program_key(*waves, **job, options, TIDEGATE_VERSION);
+    TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
+    key = program_key(*waves, *job, options, TIDEGATE_VERSION);
     report = tuning::measure(lowering, device, measuring, monitor);
   } else {
-    report = tuning::measure(std::get<graphs::FrontierProgram>(*program), folder, device, measuring, monitor);
+    report = tuning::measure(*frontier, folder, device, measuring, monitor);
   }
   progress.finish();
   if (!report) {
-    return tl::unexpected(at_program(report.error(), common));
+    return tl::unexpected(at(report.error()));
   }
   report->program = display_name(common.program);
   report->profile.tidegate = TIDEGATE_VERSION;
   report->profile.tuned_for = report->program;
-  TIDEGATE_CHECK(write_tuned(*report, settings.profile_file, settings.policy_file));
+  for (const auto& [file, text] :
+       {std::pair(settings.profile_file, documents::encode(report->profile) + '\n'),
+        std::pair(settings.policy_file, documents::encode(report->policy) + '\n')}) {
+    if (!file.empty()) {
+      TIDEGATE_CHECK(write_text(file, text));
+    }
+  }
   if (const TunedFiles files = tuned_files(device, key); !settings.no_keep && !files.profile.empty()) {
     forget_tuned(files); // what first runs found
     if (!keep_tuned(files, report->profile, report->policy)) {

@@ -10,11 +10,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-
 namespace tidegate::app {
 
 // Paths in the user's folder for the measurements of a program on this device and driver; empty if there is no folder.

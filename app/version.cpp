@@ -9,15 +9,8 @@
 #include <tidegate/device/device_list.hpp>
 
 #include <CLI/Version.hpp>
-#include <fmt/format.h>
 #include <nlohmann/detail/abi_macros.hpp>
 #include <sys/utsname.h>
-
-#include <cstdlib>
-#include <memory>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -97,13 +90,13 @@ void add_devices(documents::VersionReport& report) {
 }
 
 std::string version_table(const documents::VersionReport& report, bool /*colour*/) {
-  std::vector<std::vector<std::string>> rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
-                                             {"compiler", report.compiler},
-                                             {"CLI11", report.cli11},
-                                             {"nlohmann_json", report.nlohmann_json},
-                                             {"{fmt}", report.fmt},
-                                             {"system", report.system},
-                                             {"OpenCL loader", report.opencl_loader}};
+  Rows rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
+            {"compiler", report.compiler},
+            {"CLI11", report.cli11},
+            {"nlohmann_json", report.nlohmann_json},
+            {"{fmt}", report.fmt},
+            {"system", report.system},
+            {"OpenCL loader", report.opencl_loader}};
   for (const documents::VersionOfDevice& device : report.devices) {
     rows.push_back({"device", fmt::format("{} ({}, {}, driver {})", device.name, device.platform,
                                           device.opencl_version, device.driver_version)});

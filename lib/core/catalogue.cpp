@@ -1,16 +1,11 @@
 // Finds document types by name, recognises documents without a kind by their keys, and says what a value should be.
 #include "core/catalogue.hpp"
 
-#include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <utility>
-#include <vector>
 
 namespace tidegate::documents {
 namespace {

@@ -4,12 +4,6 @@
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::documents {
 
 // A type and the command that accepts it; the command is empty if only `check` reads the type.

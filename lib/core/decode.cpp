@@ -5,18 +5,11 @@
 #include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
-#include <span>
-#include <string>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 namespace tidegate::documents {
 namespace {
@@ -109,7 +102,7 @@ std::string type_phrase(const Type& type) {
   if (!type.left_out_word.empty()) {
     return fmt::format("an array or \"{}\"", type.left_out_word);
   }
-  return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
+  return type.or_single ? type_phrase(type.items->element) + " or an array of them" : "an array";
 }
 
 // Lists the required keys: "give an object" alone does not help a reader who has never seen one.
@@ -156,21 +149,19 @@ private:
       if (type.kind == Kind::record) {
         return record(*type.record, value, target.address(), place);
       }
-      if (type.kind == Kind::map) {
-        return map(*type.map, value, target.address(), place);
-      }
-      if (any) {
-        return map(detail::map_access<Value::Object>, value,
-                   &static_cast<Value*>(target.address())->is.emplace<Value::Object>(), place);
+      if (any || type.kind == Kind::map) {
+        void* const map = target.address();
+        return any ? items(detail::sequence<Value::Object>, value,
+                           &static_cast<Value*>(map)->is.emplace<Value::Object>(), place)
+                   : items(*type.items, value, map, place);
       }
       break;
     case '[':
-      if (type.kind == Kind::list) {
-        return list(*type.list, value, target.address(), place);
-      }
-      if (any) {
-        return list(detail::list_access<Value::List>, value,
-                    &static_cast<Value*>(target.address())->is.emplace<Value::List>(), place);
+      if (any || type.kind == Kind::list) {
+        void* const list = target.address();
+        return any ? items(detail::sequence<Value::List>, value,
+                           &static_cast<Value*>(list)->is.emplace<Value::List>(), place)
+                   : items(*type.items, value, list, place);
       }
       break;
     case '"': return string(type, value, target, place);
@@ -252,31 +243,31 @@ private:
     }
   }
 
-  void map(const MapAccess& map, JsonValue text, void* object, const Place& place) {
-    map.clear(object);
-    std::unordered_set<std::string> seen;
+  // The items of a list or the members of a map.
+  void items(const Sequence& items, JsonValue text, void* object, const Place& place) {
+    items.clear(object);
+    const bool is_map = items.key != nullptr;
+    const std::size_t wanted = items.fixed_length;
+    std::unordered_set<std::string> seen; // keys
     std::string room;
-    for (JsonValue key = text.inner(); key != text.next() && !stopped(); key = key.next().next()) {
-      const std::string_view name = key.string(room);
-      const Place inner{&place, name};
-      if (name.find('\0') != name.npos) {
-        nul(key, inner, name);
-      } else if (!seen.emplace(name).second) {
-        duplicate_key(key, inner, "rename or remove one of the two");
-      } else {
-        value(map.element, key.next(), {map.append(object, name)}, inner);
-      }
-    }
-  }
-
-  void list(const ListAccess& list, JsonValue text, void* object, const Place& place) {
-    list.clear(object);
-    const std::size_t wanted = list.fixed_length;
     Place inner{&place};
     for (JsonValue item = text.inner(); item != text.next() && !stopped();
          item = item.next(), ++inner.index) {
+      if (is_map) {
+        const JsonValue key = item;
+        inner.key = key.string(room);
+        item = key.next();
+        if (inner.key.find('\0') != inner.key.npos) {
+          nul(key, inner, inner.key);
+          continue;
+        }
+        if (!seen.emplace(inner.key).second) {
+          duplicate_key(key, inner, "rename or remove one of the two");
+          continue;
+        }
+      }
       if (wanted == 0 || inner.index < wanted) {
-        value(list.element, item, {list.append(object, inner.index)}, inner);
+        value(items.element, item, {items.append(object, inner.index, inner.key)}, inner);
       } else if (inner.index == wanted) {
         fail(item.begin(), inner, ErrorCode::wrong_length,
              fmt::format("expected an array of {} items, got more", wanted),
@@ -316,8 +307,8 @@ private:
   void number(const Type& type, JsonValue value, const Target& target, const Place& place) {
     if (type.or_single) { // the list of a single number has no brackets
       void* const list = target.address();
-      type.list->clear(list);
-      return number(type.list->element, value, {type.list->append(list, 0)}, place);
+      type.items->clear(list);
+      return number(type.items->element, value, {type.items->append(list, 0, {})}, place);
     }
     const Number number = number_of(value.text());
     const double* const real = std::get_if<double>(&number);
@@ -447,7 +438,7 @@ private:
   }
 
   void wrong_type(const Type& type, JsonValue value, const Place& place) {
-    const Kind item = type.kind == Kind::list ? type.list->element.kind : Kind::text;
+    const Kind item = type.kind == Kind::list ? type.items->element.kind : Kind::text;
     const bool is_list_of_numbers =
         item == Kind::f64 || item == Kind::number || (is_integer(item) && item != Kind::identifier);
     fail_value(value, place, ErrorCode::wrong_type,

@@ -9,14 +9,6 @@
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::documents {
 
 inline constexpr std::size_t nesting_limit = 64;

@@ -14,19 +14,8 @@
 #pragma once
 #include <tidegate/core/text.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace tidegate {
 
@@ -72,8 +61,7 @@ enum class Kind : std::uint8_t {
 };
 
 struct Record;
-struct ListAccess;
-struct MapAccess;
+struct Sequence;
 
 struct Type {
   Kind kind = Kind::boolean;
@@ -81,8 +69,7 @@ struct Type {
   std::uint64_t maximum = 0;
   std::span<const std::string_view> choices{}; // choice only; the value is the index in one byte
   const Record* record = nullptr;              // record only
-  const ListAccess* list = nullptr;            // list only
-  const MapAccess* map = nullptr;              // map only
+  const Sequence* items = nullptr;             // list and map only
   bool or_single = false;                      // list only: an item without brackets means a list of one
   std::string_view left_out_word{};            // lists and choices: a string that means "left out"
   bool or_null = false;                        // f64 only: null is NaN
@@ -96,24 +83,16 @@ struct NumberOrNull {
   constexpr NumberOrNull(double number) : value(number) {}
 };
 
-// Type-erased access to a std::vector or std::array.
-struct ListAccess {
+// Type-erased access to a std::vector or std::array, or to a std::vector of pairs of a name and a value: a map.
+struct Sequence {
   Type element;
   std::size_t fixed_length = 0; // 0: any length
-  std::size_t (*size)(const void* list) = nullptr;
-  const void* (*at)(const void* list, std::size_t index) = nullptr;
-  void (*clear)(void* list) = nullptr;
-  void* (*append)(void* list, std::size_t index) = nullptr; // returns the address of new item `index`
-};
-
-// Type-erased access to a std::vector of pairs of a name and a value.
-struct MapAccess {
-  Type element;
-  std::size_t (*size)(const void* map) = nullptr;
+  std::size_t (*size)(const void* items) = nullptr;
+  const void* (*at)(const void* items, std::size_t index) = nullptr;
   const std::string& (*key)(const void* map, std::size_t index) = nullptr;
-  const void* (*at)(const void* map, std::size_t index) = nullptr;
-  void (*clear)(void* map) = nullptr;
-  void* (*append)(void* map, std::string_view key) = nullptr; // returns the address of the new value
+  void (*clear)(void* items) = nullptr;
+  // Returns the address of new item `index`, of a map with this key.
+  void* (*append)(void* items, std::size_t index, std::string_view key) = nullptr;
 };
 
 enum class Presence : std::uint8_t {
@@ -132,55 +111,39 @@ struct Field {
   void (*fill)(void* object) = nullptr;              // set if the default is another field's value
   std::string_view same_as{};                        // name of that field
 
+  template <class Change>
+  [[nodiscard]] constexpr Field with(Change change) const {
+    Field changed = *this;
+    change(changed);
+    return changed;
+  }
   // A key that differs from the member's name.
   [[nodiscard]] constexpr Field named(std::string_view key) const {
-    Field renamed = *this;
-    renamed.name = key;
-    return renamed;
+    return with([&](Field& field) { field.name = key; });
   }
-
   // Narrows an integer's range below that of its C++ type.
   [[nodiscard]] constexpr Field between(std::uint64_t minimum, std::uint64_t maximum) const {
-    Field narrowed = *this;
-    narrowed.type.minimum = minimum;
-    narrowed.type.maximum = maximum;
-    return narrowed;
+    return with([&](Field& field) { field.type.minimum = minimum, field.type.maximum = maximum; });
   }
-
   // Allows a list of one without brackets.
   [[nodiscard]] constexpr Field or_single() const {
-    Field widened = *this;
-    widened.type.or_single = true;
-    return widened;
+    return with([](Field& field) { field.type.or_single = true; });
   }
-
   // `word` stands for an empty std::optional of a list or choice.
   [[nodiscard]] constexpr Field or_word(std::string_view word) const {
-    Field widened = *this;
-    widened.type.left_out_word = word;
-    widened.presence = Presence::defaulted;
-    return widened;
+    return with([&](Field& field) { field.type.left_out_word = word, field.presence = Presence::defaulted; });
   }
-
   // Describes a struct by another of its records, with fewer fields.
   [[nodiscard]] constexpr Field described_by(const Record& record) const {
-    Field shorter = *this;
-    shorter.type.record = &record;
-    return shorter;
+    return with([&](Field& field) { field.type.record = &record; });
   }
-
   // Narrows the elements of a list: see `ranged`.
-  [[nodiscard]] constexpr Field of(const ListAccess& list) const {
-    Field narrowed = *this;
-    narrowed.type.list = &list;
-    return narrowed;
+  [[nodiscard]] constexpr Field of(const Sequence& items) const {
+    return with([&](Field& field) { field.type.items = &items; });
   }
-
   // Narrows a choice to its first `count` names.
   [[nodiscard]] constexpr Field first(std::size_t count) const {
-    Field narrowed = *this;
-    narrowed.type.choices = type.choices.first(count);
-    return narrowed;
+    return with([&](Field& field) { field.type.choices = type.choices.first(count); });
   }
 };
 
@@ -237,71 +200,63 @@ struct Value<std::optional<T>> {
 };
 
 template <class T>
-struct ListTraits {
-  static constexpr bool is_list = false;
-};
-template <class T>
-struct ListTraits<std::vector<T>> {
-  static constexpr bool is_list = true;
-  static constexpr std::size_t fixed_length = 0;
-  using Element = T;
-};
+inline constexpr std::size_t length_of_array = 0;
 template <class T, std::size_t N>
-struct ListTraits<std::array<T, N>> {
-  static constexpr bool is_list = true;
-  static constexpr std::size_t fixed_length = N;
-  using Element = T;
-};
+inline constexpr std::size_t length_of_array<std::array<T, N>> = N;
 
 template <class T>
-inline constexpr bool is_map = false;
+concept IsSequence = requires(T items) {
+  items.data();
+  items.empty();
+}
+&&!std::is_same_v<T, std::string>;
 template <class T>
-inline constexpr bool is_map<std::vector<std::pair<std::string, T>>> = true;
+concept IsMap = IsSequence<T> && requires(T map) {
+  map.front().second;
+};
 
 template <class T>
 constexpr Type type_of();
 
-template <class Map>
-inline constexpr MapAccess map_access{
-    .element = type_of<typename Map::value_type::second_type>(),
-    .size = [](const void* map) { return static_cast<const Map*>(map)->size(); },
-    .key = [](const void* map, std::size_t index) -> const std::string& {
-      return (*static_cast<const Map*>(map))[index].first;
-    },
-    .at = [](const void* map, std::size_t index) -> const void* {
-      return &(*static_cast<const Map*>(map))[index].second;
-    },
-    .clear = [](void* map) { static_cast<Map*>(map)->clear(); },
-    .append = [](void* map, std::string_view key) -> void* {
-      auto& pairs = *static_cast<Map*>(map);
-      pairs.emplace_back(std::string(key), typename Map::value_type::second_type{});
-      return &pairs.back().second;
-    },
-};
-
-template <class List>
-inline constexpr ListAccess list_access{
-    .element = type_of<typename ListTraits<List>::Element>(),
-    .fixed_length = ListTraits<List>::fixed_length,
-    .size = [](const void* list) { return static_cast<const List*>(list)->size(); },
-    .at = [](const void* list, std::size_t index) -> const void* {
-      return static_cast<const List*>(list)->data() + index;
-    },
-    .clear =
-        [](void* list) {
-          if constexpr (ListTraits<List>::fixed_length == 0) {
-            static_cast<List*>(list)->clear();
-          } else {
-            *static_cast<List*>(list) = List{};
-          }
-        },
-    .append = [](void* list, std::size_t index) -> void* {
-      if constexpr (ListTraits<List>::fixed_length == 0) {
-        return &static_cast<List*>(list)->emplace_back();
+template <class Items>
+constexpr Sequence make_sequence() {
+  using Item = typename Items::value_type;
+  Sequence sequence{.fixed_length = length_of_array<Items>};
+  sequence.size = [](const void* items) { return static_cast<const Items*>(items)->size(); };
+  if constexpr (IsMap<Items>) {
+    sequence.element = type_of<typename Item::second_type>();
+    sequence.at = [](const void* map, std::size_t index) -> const void* {
+      return &(*static_cast<const Items*>(map))[index].second;
+    };
+    sequence.key = [](const void* map, std::size_t index) -> const std::string& {
+      return (*static_cast<const Items*>(map))[index].first;
+    };
+    sequence.append = [](void* map, std::size_t /*index*/, std::string_view key) -> void* {
+      return &static_cast<Items*>(map)->emplace_back(std::string(key), typename Item::second_type{}).second;
+    };
+  } else {
+    sequence.element = type_of<Item>();
+    sequence.at = [](const void* items, std::size_t index) -> const void* {
+      return static_cast<const Items*>(items)->data() + index;
+    };
+    sequence.append = [](void* items, std::size_t index, std::string_view /*key*/) -> void* {
+      if constexpr (length_of_array<Items> == 0) {
+        return &static_cast<Items*>(items)->emplace_back();
       }
-      return static_cast<List*>(list)->data() + index;
-    },
-};
+      return static_cast<Items*>(items)->data() + index;
+    };
+  }
+  sequence.clear = [](void* items) {
+    if constexpr (length_of_array<Items> == 0) {
+      static_cast<Items*>(items)->clear();
+    } else {
+      *static_cast<Items*>(items) = Items{};
+    }
+  };
+  return sequence;
+}
+template <class Items>
+inline constexpr Sequence sequence = make_sequence<Items>();
 
 template <class T>
 constexpr Type integer(Kind kind) {
@@ -333,10 +288,8 @@ constexpr Type type_of() {
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(sizeof(T) == 1);
     return {.kind = Kind::choice, .choices = Choices<T>::names};
-  } else if constexpr (is_map<T>) {
-    return {.kind = Kind::map, .map = &map_access<T>};
-  } else if constexpr (ListTraits<T>::is_list) {
-    return {.kind = Kind::list, .list = &list_access<T>};
+  } else if constexpr (IsSequence<T>) {
+    return {.kind = IsMap<T> ? Kind::map : Kind::list, .items = &sequence<T>};
   } else {
     return {.kind = Kind::record, .record = &Description<T>::record};
   }
@@ -418,8 +371,8 @@ constexpr Field field(std::string_view meaning, Presence presence) {
 
 // A list of integers in a range.
 template <class T, std::uint64_t Minimum, std::uint64_t Maximum>
-inline constexpr ListAccess ranged = [] {
-  ListAccess list = detail::list_access<std::vector<T>>;
+inline constexpr Sequence ranged = [] {
+  Sequence list = detail::sequence<std::vector<T>>;
   list.element.minimum = Minimum;
   list.element.maximum = Maximum;
   return list;

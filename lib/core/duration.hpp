@@ -3,10 +3,6 @@
 #include <tidegate/core/error.hpp>
 
 #include <chrono>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate {
 

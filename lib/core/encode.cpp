@@ -3,25 +3,23 @@
 #include "core/table.hpp"
 #include <tidegate/core/encode.hpp>
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace tidegate::documents {
 namespace {
 
-class Encoder : private JsonWriter {
+class Encoder {
 public:
-  Encoder(std::string& json, Style style) : JsonWriter(json, style != Style::compact), style_(style) {}
+  Encoder(std::string& json, Style style)
+      : json_(json), style_(style), spaced_(style != Style::compact), broken_(spaced_) {}
 
   void document(const Document& document, const void* object) {
     open('{');
     if (document.has_kind) {
-      member("kind", document.kind);
-      member("schema_version", document.schema_version);
+      key("kind");
+      text(document.kind);
+      key("schema_version");
+      number(document.schema_version);
     }
     members(*document.record, object);
     close('}');
@@ -33,7 +31,6 @@ public:
     close('}');
   }
 
-  using JsonWriter::value;
   void value(const Type& type, const void* object) {
     begin_value();
     if (style_ == Style::brief && is_container(type.kind) && on_one_line(type, object)) {
@@ -41,23 +38,27 @@ public:
     }
     after_key_ = true; // this value has begun
     switch (type.kind) {
-    case Kind::boolean: value(*static_cast<const bool*>(object)); break;
-    case Kind::u16: value(*static_cast<const std::uint16_t*>(object)); break;
-    case Kind::u32: value(*static_cast<const std::uint32_t*>(object)); break;
-    case Kind::u64: value(*static_cast<const std::uint64_t*>(object)); break;
-    case Kind::f64: value(*static_cast<const double*>(object)); break;
-    case Kind::number: value(*static_cast<const Number*>(object)); break;
-    case Kind::text: value(*static_cast<const std::string*>(object)); break;
-    case Kind::identifier: value(*static_cast<const Identifier*>(object)); break;
-    case Kind::choice: value(type.choices[*static_cast<const std::uint8_t*>(object)]); break;
+    case Kind::boolean: begin_value(), json_ += *static_cast<const bool*>(object) ? "true" : "false"; break;
+    case Kind::u16: number(*static_cast<const std::uint16_t*>(object)); break;
+    case Kind::u32: number(*static_cast<const std::uint32_t*>(object)); break;
+    case Kind::u64: number(*static_cast<const std::uint64_t*>(object)); break;
+    case Kind::f64: number(*static_cast<const double*>(object)); break;
+    case Kind::number: any_number(*static_cast<const Number*>(object)); break;
+    case Kind::text: text(*static_cast<const std::string*>(object)); break;
+    case Kind::identifier: {
+      const auto& identifier = *static_cast<const Identifier*>(object);
+      identifier.name() != nullptr ? text(*identifier.name()) : number(identifier.number());
+      break;
+    }
+    case Kind::choice: text(type.choices[*static_cast<const std::uint8_t*>(object)]); break;
     case Kind::record: record(*type.record, object); break;
-    case Kind::map: map(*type.map, object); break;
-    case Kind::value: value(*static_cast<const Value*>(object)); break;
+    case Kind::map: map(*type.items, object); break;
+    case Kind::value: any_value(*static_cast<const Value*>(object)); break;
     case Kind::list:
-      if (leaves_defaults_out_ && type.or_single && type.list->size(object) == 1) {
-        value(type.list->element, type.list->at(object, 0));
+      if (leaves_defaults_out_ && type.or_single && type.items->size(object) == 1) {
+        value(type.items->element, type.items->at(object, 0));
       } else {
-        list(*type.list, object);
+        list(*type.items, object);
       }
     }
   }
@@ -90,23 +91,21 @@ private:
           form != nullptr && form->read(object) != nullptr ? nullptr : field.read(object);
       if (given == nullptr) {
         if (!field.type.left_out_word.empty() && !leaves_defaults_out_) {
-          member(field.name, field.type.left_out_word);
+          key(field.name);
+          text(field.type.left_out_word);
         }
         continue;
       }
-      if (leaves_defaults_out_ && field.presence == Presence::defaulted && field.same_as.empty()) {
-        std::string json;
-        Encoder(json, Style::compact).value(field.type, given);
-        if (json == default_json(record, field)) {
-          continue;
-        }
+      if (leaves_defaults_out_ && field.presence == Presence::defaulted && field.same_as.empty() &&
+          json_of(field, object) == default_json(record, field)) {
+        continue;
       }
       key(field.name);
       value(field.type, given);
     }
   }
 
-  void list(const ListAccess& list, const void* object) {
+  void list(const Sequence& list, const void* object) {
     const std::size_t size = list.size(object);
     const Kind kind = list.element.kind;
     if (size != 0 && (kind == Kind::record || kind == Kind::list || kind == Kind::map)) {
@@ -116,7 +115,8 @@ private:
       }
       return close(']');
     }
-    verbatim("["); // on one line
+    begin_value();
+    json_ += '['; // on one line
     for (std::size_t i = 0; i < size; ++i) {
       json_ += i == 0 ? "" : spaced_ ? ", " : ",";
       after_key_ = true;
@@ -125,7 +125,7 @@ private:
     json_ += ']';
   }
 
-  void map(const MapAccess& map, const void* object) {
+  void map(const Sequence& map, const void* object) {
     open('{');
     for (std::size_t i = 0; i < map.size(object); ++i) {
       key(map.key(object, i));
@@ -134,32 +134,83 @@ private:
     close('}');
   }
 
-  void value(const Value& any) {
+  void any_value(const Value& any) {
     if (const auto* plain = std::get_if<Number>(&any.is)) {
-      value(*plain);
-    } else if (const auto* text = std::get_if<std::string>(&any.is)) {
-      value(*text);
+      any_number(*plain);
+    } else if (const auto* string = std::get_if<std::string>(&any.is)) {
+      text(*string);
     } else if (const auto* items = std::get_if<Value::List>(&any.is)) {
-      list(detail::list_access<Value::List>, items);
+      list(detail::sequence<Value::List>, items);
     } else {
-      map(detail::map_access<Value::Object>, &std::get<Value::Object>(any.is));
+      map(detail::sequence<Value::Object>, &std::get<Value::Object>(any.is));
     }
   }
 
-  void value(const Number& number) {
-    std::visit([this](auto each) { value(each); }, number);
+  void any_number(const Number& any) {
+    std::visit([this](auto each) { number(each); }, any);
   }
 
-  void value(const Identifier& identifier) {
-    if (identifier.name() != nullptr) {
-      value(*identifier.name());
-    } else {
-      value(identifier.number());
+  void text(std::string_view string) {
+    begin_value();
+    append_string(json_, string);
+  }
+  void number(auto any) {
+    begin_value();
+    append_number(json_, any);
+  }
+
+  // Commas and, if `broken_`, lines and indentation.
+
+  void open(char bracket) {
+    begin_value();
+    json_ += bracket;
+    ++depth_;
+    first_ = true;
+  }
+
+  void close(char bracket) {
+    --depth_;
+    if (!std::exchange(first_, false)) {
+      break_line();
+    }
+    json_ += bracket;
+  }
+
+  void key(std::string_view name) {
+    separate();
+    append_string(json_, name);
+    json_ += spaced_ ? ": " : ":";
+    after_key_ = true;
+  }
+
+  void begin_value() { // a value in a list is separated from the one before
+    if (!std::exchange(after_key_, false) && depth_ != 0) {
+      separate();
     }
   }
 
+  void separate() {
+    if (!std::exchange(first_, false)) {
+      json_ += spaced_ && !broken_ ? ", " : ",";
+    }
+    break_line();
+  }
+
+  void break_line() {
+    if (broken_) {
+      json_ += '\n';
+      json_.append(depth_ * 2, ' ');
+    }
+  }
+
+  std::string& json_;
   Style style_;
+  const bool spaced_;
+  bool broken_; // into lines
   bool leaves_defaults_out_ = style_ == Style::brief;
+  std::size_t depth_ = 0;
+  bool first_ = true; // the innermost open bracket is still empty
+  bool after_key_ = false;
 };
 
 // Adds a row "name  value" for each present value, recursively; lists of objects use names such as
@@ -176,9 +227,9 @@ void add_rows(const Record& record, const void* object, const std::string& prefi
       }
     } else if (type.kind == Kind::record) {
       add_rows(*type.record, value, name + ".", rows);
-    } else if (type.kind == Kind::list && type.list->element.kind == Kind::record) {
-      for (std::size_t i = 0; i < type.list->size(value); ++i) {
-        add_rows(*type.list->element.record, type.list->at(value, i), fmt::format("{}.{}.", name, i), rows);
+    } else if (type.kind == Kind::list && type.items->element.kind == Kind::record) {
+      for (std::size_t i = 0; i < type.items->size(value); ++i) {
+        add_rows(*type.items->element.record, type.items->at(value, i), fmt::format("{}.{}.", name, i), rows);
       }
     } else if (type.kind == Kind::text) {
       rows.push_back({name, *static_cast<const std::string*>(value)});

@@ -3,9 +3,6 @@
 #pragma once
 #include <tidegate/core/describe.hpp>
 
-#include <cstdint>
-#include <string>
-
 namespace tidegate::documents {
 
 enum class Style : std::uint8_t {

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
-#include <utility>
 
 namespace tidegate {
 namespace {

@@ -2,7 +2,6 @@
 #include "core/files.hpp"
 
 #include "core/interrupt.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 #define XXH_INLINE_ALL
@@ -16,21 +15,16 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <random>
 #include <system_error>
 #include <tuple>
-#include <utility>
 
 namespace tidegate {
 namespace {

@@ -3,14 +3,8 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate {
 

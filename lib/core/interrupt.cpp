@@ -9,14 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <climits>
-#include <cstdint>
 #include <cstring>
 #include <new>
-#include <string_view>
-#include <utility>
 
 namespace tidegate {
 namespace {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <tuple>
 
 namespace tidegate::documents {
@@ -391,34 +390,6 @@ void append_number(std::string& json, double value) {
   const std::string_view digits(text.data(), static_cast<std::size_t>(end - text.data()));
   json += std::isfinite(value) ? digits : "null";
   json += std::isfinite(value) && digits.find_first_of(".e") == std::string_view::npos ? ".0" : "";
-}
-
-void JsonWriter::close(char bracket) {
-  --depth_;
-  if (broken_ && !first_) {
-    json_ += '\n';
-    json_.append(depth_ * 2, ' ');
-  }
-  first_ = false;
-  json_ += bracket;
-}
-
-void JsonWriter::key(std::string_view name) {
-  separate();
-  append_string(json_, name);
-  json_ += spaced_ ? ": " : ":";
-  after_key_ = true;
-}
-
-void JsonWriter::separate() {
-  if (!first_) {
-    json_ += spaced_ && !broken_ ? ", " : ",";
-  }
-  first_ = false;
-  if (broken_) {
-    json_ += '\n';
-    json_.append(depth_ * 2, ' ');
-  }
 }
 
 } // namespace tidegate::documents

@@ -3,16 +3,8 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <array>
 #include <charconv>
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::documents {
 
@@ -88,66 +80,12 @@ Error located(Error error, std::string_view json);
 // not receive become \uNNNN.
 void append_string(std::string& json, std::string_view text);
 
-// Appends the shortest decimal that reads back as `value`, with a fraction or an exponent so that it remains
-// a floating-point number; null if it is not finite.
+// Appends the shortest decimal that reads back as `value`. That of a double has a fraction or an exponent, so that it
+// remains a floating-point number; null if it is not finite.
 void append_number(std::string& json, double value);
-
-// Writes JSON value by value; commas and, if `broken`, lines and indentation come by themselves.
-//
-//   writer.open('{'); writer.member("name", name); writer.key("sizes"); writer.open('['); writer.value(3); …
-class JsonWriter {
-public:
-  explicit JsonWriter(std::string& json, bool spaced = false)
-      : json_(json), spaced_(spaced), broken_(spaced) {}
-
-  void open(char bracket) { // '{' or '['
-    begin_value();
-    json_ += bracket;
-    ++depth_;
-    first_ = true;
-  }
-  void close(char bracket);
-  void key(std::string_view name); // of the next value
-
-  void value(std::string_view text) {
-    begin_value();
-    append_string(json_, text);
-  }
-  void value(const char* text) { value(std::string_view(text)); }
-  void value(bool truth) { verbatim(truth ? "true" : "false"); }
-  void value(double number) {
-    begin_value();
-    append_number(json_, number);
-  }
-  template <std::integral T>
-  void value(T number) {
-    std::array<char, 24> text;
-    verbatim({text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr});
-  }
-  void verbatim(std::string_view json) { // a value that is JSON
-    begin_value();
-    json_ += json;
-  }
-  template <class T>
-  void member(std::string_view name, const T& given) {
-    key(name);
-    value(given);
-  }
-
-protected:
-  void begin_value() { // a value in a list is separated from the one before
-    if (!std::exchange(after_key_, false) && depth_ != 0) {
-      separate();
-    }
-  }
-  void separate();
-
-  std::string& json_;
-  const bool spaced_;
-  bool broken_; // into lines
-  std::size_t depth_ = 0;
-  bool first_ = true; // the innermost open bracket is still empty
-  bool after_key_ = false;
-};
+void append_number(std::string& json, std::integral auto value) {
+  std::array<char, 24> text;
+  json.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+}
 
 } // namespace tidegate::documents

@@ -2,22 +2,14 @@
 #include "core/npy.hpp"
 
 #include <tidegate/core/decode.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
-#include <cmath>
-#include <concepts>
-#include <cstdint>
 #include <cstring>
-#include <filesystem>
-#include <optional>
 #include <system_error>
-#include <utility>
 
 namespace tidegate {
 
@@ -78,40 +70,17 @@ Half next_below(Half value) {
   return {static_cast<std::uint16_t>(mirrored.bits ^ half_sign)};
 }
 
-namespace {
-
-template <class T>
-std::string text_at(const std::byte* at) {
-  T value{};
-  std::memcpy(&value, at, sizeof value);
-  if constexpr (sizeof(T) == 1) {
-    return fmt::format("{}", static_cast<int>(value));
-  } else {
-    return fmt::format("{}", value);
-  }
-}
-
-} // namespace
-
 std::string element_text(ElementType type, const std::byte* at) {
-  switch (type) {
-  case ElementType::i8: return text_at<std::int8_t>(at);
-  case ElementType::u8: return text_at<std::uint8_t>(at);
-  case ElementType::i16: return text_at<std::int16_t>(at);
-  case ElementType::u16: return text_at<std::uint16_t>(at);
-  case ElementType::i32: return text_at<std::int32_t>(at);
-  case ElementType::u32: return text_at<std::uint32_t>(at);
-  case ElementType::i64: return text_at<std::int64_t>(at);
-  case ElementType::u64: return text_at<std::uint64_t>(at);
-  case ElementType::f16: {
-    std::uint16_t bits = 0;
-    std::memcpy(&bits, at, sizeof bits);
-    return fmt::format("0x{:04x}", bits);
-  }
-  case ElementType::f32: return text_at<float>(at);
-  case ElementType::f64: break;
-  }
-  return text_at<double>(at);
+  return with_type(type, [at]<class T>(T value) {
+    std::memcpy(&value, at, sizeof value);
+    if constexpr (std::same_as<T, Half>) {
+      return fmt::format("0x{:04x}", value.bits);
+    } else if constexpr (sizeof(T) == 1) {
+      return fmt::format("{}", static_cast<int>(value));
+    } else {
+      return fmt::format("{}", value);
+    }
+  });
 }
 
 // A header's dictionary.

@@ -10,17 +10,9 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <array>
 #include <cmath>
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate {
 

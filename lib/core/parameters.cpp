@@ -8,14 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string_view>
-#include <variant>
-#include <vector>
 
 namespace tidegate::documents {
 namespace {
@@ -306,7 +299,7 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
     const std::string_view use = stated.value.text();
     replaced.append(json, copied, stated.value.begin() - copied);
     std::string text;
-    std::visit([writer = JsonWriter(text)](auto number) mutable { writer.value(number); }, *value);
+    std::visit([&text](auto number) { append_number(text, number); }, *value);
     replaced += text;
     // Line breaks in a use stay, so that what follows keeps its line.
     for (std::size_t i = 0; i < use.size(); ++i) {

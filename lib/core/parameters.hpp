@@ -9,10 +9,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <span>
-#include <string>
-#include <utility>
-
 namespace tidegate::documents {
 
 using Parameter = std::pair<std::string, Number>;

@@ -1,17 +1,12 @@
-// libpng reports errors by longjmp, which skips destructors: each function that calls it owns nothing, and
-// returns false with the message in its Stream.
+// libpng reports errors by longjmp, which skips destructors: what succeed() calls owns nothing. The message is in the Stream.
 #include "core/png.hpp"
-
-#include <tidegate/core/error.hpp>
 
 #include <fmt/format.h>
 #include <png.h>
 
-#include <array>
 #include <bit>
 #include <csetjmp>
 #include <cstring>
-#include <utility>
 
 namespace tidegate {
 namespace {
@@ -71,42 +66,33 @@ public:
   png_infop info;
 };
 
+// Makes calls of libpng; returns false on an error.
+bool succeed(const Png& png, auto calls) {
+  if (setjmp(png_jmpbuf(png.png)) != 0) { // NOLINT(cert-err52-cpp): libpng's way
+    return false;
+  }
+  calls();
+  return true;
+}
+
 bool read_header(const Png& reader, Stream& stream) {
-  if (setjmp(png_jmpbuf(reader.png)) != 0) { // NOLINT(cert-err52-cpp): libpng's way
-    return false;
-  }
-  png_set_read_fn(reader.png, &stream, read_bytes);
-  png_read_info(reader.png, reader.info);
-  return true;
+  return reader.info != nullptr && succeed(reader, [&] {
+           png_set_read_fn(reader.png, &stream, read_bytes);
+           png_read_info(reader.png, reader.info);
+         });
 }
 
-bool read_samples(const Png& reader, png_bytepp rows) {
-  if (setjmp(png_jmpbuf(reader.png)) != 0) { // NOLINT(cert-err52-cpp)
-    return false;
-  }
-  png_read_image(reader.png, rows);
-  png_read_end(reader.png, nullptr);
-  return true;
-}
-
-// Makes libpng expand palettes, low bit depths and interlacing; false on an error.
-bool expand(const Png& reader) {
-  if (setjmp(png_jmpbuf(reader.png)) != 0) { // NOLINT(cert-err52-cpp)
-    return false;
-  }
+// Makes libpng expand palettes, low bit depths and interlacing.
+void expand(const Png& reader) {
   png_set_expand(reader.png);
   if (std::endian::native == std::endian::little) {
     png_set_swap(reader.png);
   }
   png_set_interlace_handling(reader.png);
   png_read_update_info(reader.png, reader.info);
-  return true;
 }
 
-bool write_picture(const Png& writer, Stream& stream, const Picture& picture, png_bytepp rows) {
-  if (setjmp(png_jmpbuf(writer.png)) != 0) { // NOLINT(cert-err52-cpp)
-    return false;
-  }
+void write_picture(const Png& writer, Stream& stream, const Picture& picture, png_bytepp rows) {
   constexpr std::array<int, 5> types{0, PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                      PNG_COLOR_TYPE_RGB_ALPHA};
   png_set_write_fn(writer.png, &stream, write_bytes, flush_bytes);
@@ -119,7 +105,6 @@ bool write_picture(const Png& writer, Stream& stream, const Picture& picture, pn
   }
   png_write_image(writer.png, rows);
   png_write_end(writer.png, nullptr);
-  return true;
 }
 
 std::vector<png_bytep> rows_of(Picture& picture) {
@@ -145,7 +130,7 @@ Error not_a_png(const Stream& stream) {
 Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height) {
   Stream stream{.input = file};
   const Png reader(false, stream);
-  if (reader.info == nullptr || !read_header(reader, stream)) {
+  if (!read_header(reader, stream)) {
     return tl::unexpected(not_a_png(stream));
   }
   Picture picture{.width = png_get_image_width(reader.png, reader.info),
@@ -156,14 +141,14 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
                     height),
         fmt::format("give the image the size [{}, {}], or another file", picture.width, picture.height)));
   }
-  if (!expand(reader)) {
+  if (!succeed(reader, [&] { expand(reader); })) {
     return tl::unexpected(not_a_png(stream));
   }
   picture.channels = png_get_channels(reader.png, reader.info);
   picture.bits = png_get_bit_depth(reader.png, reader.info);
   picture.samples.resize(std::size_t{picture.height} * png_get_rowbytes(reader.png, reader.info));
   std::vector<png_bytep> rows = rows_of(picture);
-  if (!read_samples(reader, rows.data())) {
+  if (!succeed(reader, [&] { png_read_image(reader.png, rows.data()), png_read_end(reader.png, nullptr); })) {
     return tl::unexpected(not_a_png(stream));
   }
   return picture;
@@ -172,7 +157,7 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
 Result<std::array<std::uint32_t, 2>> png_size(std::string_view file) {
   Stream stream{.input = file};
   const Png reader(false, stream);
-  if (reader.info == nullptr || !read_header(reader, stream)) {
+  if (!read_header(reader, stream)) {
     return tl::unexpected(not_a_png(stream));
   }
   return std::array{png_get_image_width(reader.png, reader.info),
@@ -185,7 +170,7 @@ Result<std::string> png_file(const Picture& picture) {
   const Png writer(true, stream);
   Picture copy = picture; // libpng takes non-const rows
   std::vector<png_bytep> rows = rows_of(copy);
-  if (writer.info == nullptr || !write_picture(writer, stream, copy, rows.data())) {
+  if (writer.info == nullptr || !succeed(writer, [&] { write_picture(writer, stream, copy, rows.data()); })) {
     return failure(ErrorCode::internal_error,
                    fmt::format("libpng cannot write the picture: {}", stream.message.data()),
                    "write an .npy file instead");

@@ -3,13 +3,6 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate {
 
 // Samples by row, pixel and channel, of 8 bits or of 16 in this machine's byte order.

@@ -12,11 +12,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <optional>
 #include <set>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace tidegate {
 namespace {

@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate {
 namespace {
@@ -71,7 +68,7 @@ std::size_t text_width(std::size_t most) {
              : most;
 }
 
-std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t width) {
+std::string render_table(Rows rows, std::size_t width) {
   for (auto& row : rows) {
     std::ranges::transform(row, row.begin(), printable);
   }
@@ -142,7 +139,7 @@ std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t
   return table;
 }
 
-void align_right(std::vector<std::vector<std::string>>& rows, std::initializer_list<std::size_t> columns) {
+void align_right(Rows& rows, std::initializer_list<std::size_t> columns) {
   for (const std::size_t column : columns) {
     std::size_t width = 0;
     for (const auto& row : rows) {

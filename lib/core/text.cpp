@@ -5,14 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <cstddef>
 #include <numeric>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace tidegate {
 namespace {

@@ -2,13 +2,8 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <variant>
 
 namespace tidegate {

@@ -11,15 +11,8 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <limits>
-#include <optional>
-#include <string>
 #include <system_error>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace tidegate::device {
 namespace {

@@ -5,13 +5,7 @@
 #include <tidegate/device/profile.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <array>
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::device {
 

@@ -9,19 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace tidegate::device {
 namespace {

@@ -4,11 +4,6 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 namespace tidegate::device {
 
 // Redirects standard output to standard error while it exists.

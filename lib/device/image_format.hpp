@@ -4,11 +4,6 @@
 #pragma once
 #include "core/npy.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 namespace tidegate {
 
 enum class ChannelOrder : std::uint8_t {

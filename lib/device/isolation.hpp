@@ -5,11 +5,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <array>
 #include <atomic>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 namespace tidegate::device {
 

@@ -3,8 +3,6 @@
 #include "core/interrupt.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace tidegate::engine {
 

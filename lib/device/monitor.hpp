@@ -3,19 +3,13 @@
 #include "device/calls.hpp"
 #include "device/isolation.hpp"
 
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
 
 namespace tidegate::engine {
 

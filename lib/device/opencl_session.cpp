@@ -8,16 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdint>
-#include <memory>
 #include <new>
-#include <optional>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 namespace tidegate::device {
 
@@ -159,18 +152,16 @@ Made<Kind> own(Wrapper wrapper, cl_int status) {
   return status == CL_SUCCESS ? Made<Kind>(own<Kind>(std::move(wrapper))) : tl::unexpected(status);
 }
 
+// Their handles.
 cl_mem memory(const Object& object) {
   return static_cast<cl_mem>(object.of.get());
 }
-
 cl_kernel handle(const Kernel& kernel) {
   return static_cast<cl_kernel>(kernel.of.get());
 }
-
 cl_program handle(const Program& program) {
   return static_cast<cl_program>(program.of.get());
 }
-
 cl_event handle(const Event& event) {
   return static_cast<cl_event>(event.of.get());
 }
@@ -249,15 +240,11 @@ public:
   }
 
   Made<Buffer> do_allocate(std::uint64_t bytes) const override {
-    cl_int status = CL_SUCCESS;
-    cl::Buffer made(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
-    return own<Buffer>(std::move(made), status);
+    return make_buffer(CL_MEM_READ_WRITE, bytes, nullptr);
   }
 
   Made<Buffer> do_share(std::span<std::byte> host) const override {
-    cl_int status = CL_SUCCESS;
-    cl::Buffer made(context_, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(), host.data(), &status);
-    return own<Buffer>(std::move(made), status);
+    return make_buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(), host.data());
   }
 
   Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
@@ -340,13 +327,9 @@ public:
 
   Made<std::vector<ImageFormat>> image_formats(ImageKind kind, ImageUse use) const override {
     const cl_mem_flags flags = use.both ? CL_MEM_KERNEL_READ_AND_WRITE : flags_of(use);
-    cl_uint count = 0;
-    Status status = clGetSupportedImageFormats(context_(), flags, object_type(kind), 0, nullptr, &count);
-    std::vector<cl_image_format> found(count);
-    if (status == success) {
-      status = clGetSupportedImageFormats(context_(), flags, object_type(kind), count, found.data(), nullptr);
-    }
-    if (status != success) {
+    std::vector<cl::ImageFormat> found;
+    if (const Status status = context_.getSupportedImageFormats(flags, object_type(kind), &found);
+        status != success) {
       return tl::unexpected(status);
     }
     std::vector<ImageFormat> formats;
@@ -562,19 +545,8 @@ public:
     return clWaitForEvents(1, &awaited);
   }
 
-  bool has_ended(const Event& event) const override {
-    cl_int state = CL_COMPLETE;
-    const cl_int status =
-        clGetEventInfo(handle(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
-    return status != CL_SUCCESS || state <= CL_COMPLETE; // errors are negative
-  }
-
-  bool has_started(const Event& event) const override {
-    cl_int state = CL_COMPLETE;
-    const cl_int status =
-        clGetEventInfo(handle(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
-    return status != CL_SUCCESS || state <= CL_RUNNING;
-  }
+  bool has_ended(const Event& event) const override { return has_reached(event, CL_COMPLETE); }
+  bool has_started(const Event& event) const override { return has_reached(event, CL_RUNNING); }
 
   Status flush() const override { return clFlush(queue_()); }
   Status do_finish() const override { return clFinish(queue_()); }
@@ -597,6 +569,20 @@ public:
   }
 
 private:
+  Made<Buffer> make_buffer(cl_mem_flags flags, std::uint64_t bytes, void* host) const {
+    cl_int status = CL_SUCCESS;
+    cl::Buffer made(context_, flags, bytes, host, &status);
+    return own<Buffer>(std::move(made), status);
+  }
+
+  // True if the event has this state or a later one, which have smaller numbers, or an error, which are negative.
+  static bool has_reached(const Event& event, cl_int state) {
+    cl_int now = CL_COMPLETE;
+    const cl_int status =
+        clGetEventInfo(handle(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
+    return status != CL_SUCCESS || now <= state;
+  }
+
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;

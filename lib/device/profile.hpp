@@ -3,13 +3,6 @@
 #pragma once
 #include <tidegate/policy/topology.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::device {
 
 // Costs of launches, waits and memory accesses, the inputs of the cost model (engine/cost_model.hpp). The

@@ -6,17 +6,8 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace tidegate::device {
 

@@ -14,16 +14,6 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
-#include <tl/expected.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::planning {
 
 struct ArenaBuffer {

@@ -6,14 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {
@@ -73,8 +69,7 @@ Violation check_shape(const WaveDag& dag, const MemoryPlan& plan) {
 Violation check_partition(const WaveDag& dag, const MemoryPlan& plan, std::vector<std::uint32_t>& group_of) {
   group_of.assign(dag.waves.size(), nowhere);
   for (std::size_t group = 0; group + 1 < plan.group_begin.size(); ++group) {
-    for (std::uint32_t place = plan.group_begin[group]; place < plan.group_begin[group + 1]; ++place) {
-      const std::uint32_t wave = plan.order[place];
+    for (const std::uint32_t wave : plan.group(group)) {
       if (wave >= dag.waves.size()) {
         return fmt::format("group {} holds wave {}, and the DAG has {} waves", group, wave, dag.waves.size());
       }
@@ -110,10 +105,7 @@ Violation check_dependencies_cross_forward(const WaveDag& dag, const std::vector
 
 // Maxima over all groups.
 struct Peaks {
-  std::uint64_t frontier = 0;
-  std::uint64_t scratch = 0;
-  std::uint64_t output = 0;
-  std::uint64_t width = 0;
+  std::uint64_t frontier = 0, scratch = 0, output = 0, width = 0;
 };
 
 Violation check_groups(const WaveDag& dag, const MemoryPlan& plan, Peaks& peaks) {
@@ -123,20 +115,16 @@ Violation check_groups(const WaveDag& dag, const MemoryPlan& plan, Peaks& peaks)
   }
   const std::uint64_t allowed = dag.budget_bytes - dag.resident_graph_bytes;
   for (std::size_t group = 0; group + 1 < plan.group_begin.size(); ++group) {
-    Sum fused;
-    Sum frontier;
-    Sum scratch;
-    Sum output;
-    for (std::uint32_t place = plan.group_begin[group]; place < plan.group_begin[group + 1]; ++place) {
-      const Wave& wave = dag.waves[plan.order[place]];
+    Sum fused, frontier, scratch, output;
+    for (const std::uint32_t index : plan.group(group)) {
+      const Wave& wave = dag.waves[index];
       frontier.add(wave.frontier_bytes);
       scratch.add(wave.scratch_bytes);
       output.add(wave.output_bytes);
-      fused.add(wave.frontier_bytes);
-      for (int copy = 0; copy < 4; ++copy) {
-        fused.add(wave.scratch_bytes);
+      for (const std::uint64_t bytes : {wave.frontier_bytes, wave.scratch_bytes, wave.scratch_bytes,
+                                        wave.scratch_bytes, wave.scratch_bytes, wave.output_bytes}) {
+        fused.add(bytes);
       }
-      fused.add(wave.output_bytes);
     }
     if (fused.exceeds(allowed)) {
       return fmt::format("group {} needs {} fused bytes and the budget leaves {}", group, text(fused),
@@ -147,11 +135,10 @@ Violation check_groups(const WaveDag& dag, const MemoryPlan& plan, Peaks& peaks)
                          plan.group_fused_bytes[group], fused.low);
     }
     // None of these has wrapped: each is at most the fused bytes.
-    peaks.frontier = frontier.low > peaks.frontier ? frontier.low : peaks.frontier;
-    peaks.scratch = scratch.low > peaks.scratch ? scratch.low : peaks.scratch;
-    peaks.output = output.low > peaks.output ? output.low : peaks.output;
-    const std::uint64_t width = plan.group_begin[group + 1] - plan.group_begin[group];
-    peaks.width = width > peaks.width ? width : peaks.width;
+    peaks.frontier = std::max(peaks.frontier, frontier.low);
+    peaks.scratch = std::max(peaks.scratch, scratch.low);
+    peaks.output = std::max(peaks.output, output.low);
+    peaks.width = std::max<std::uint64_t>(peaks.width, plan.group(group).size());
   }
   return {};
 }
@@ -242,23 +229,12 @@ Violation check_bound(const WaveDag& dag, const MemoryPlan& plan) {
 std::optional<std::string> first_violation(const WaveDag& dag, const MemoryPlan& plan) {
   std::vector<std::uint32_t> group_of;
   Peaks peaks;
-  Violation violation = check_shape(dag, plan);
-  if (!violation) {
-    violation = check_partition(dag, plan, group_of);
-  }
-  if (!violation) {
-    violation = check_dependencies_cross_forward(dag, group_of);
-  }
-  if (!violation) {
-    violation = check_groups(dag, plan, peaks);
-  }
-  if (!violation) {
-    violation = check_figures(dag, plan, peaks);
-  }
-  if (!violation) {
-    violation = check_bound(dag, plan);
-  }
-  return violation;
+  Violation found;
+  const auto holds = [&found](Violation violation) { return !(found = std::move(violation)); };
+  (void)(holds(check_shape(dag, plan)) && holds(check_partition(dag, plan, group_of)) &&
+         holds(check_dependencies_cross_forward(dag, group_of)) && holds(check_groups(dag, plan, peaks)) &&
+         holds(check_figures(dag, plan, peaks)) && holds(check_bound(dag, plan)));
+  return found;
 }
 
 namespace {
@@ -430,19 +406,13 @@ Violation check_optimality(const ArenaProblem& problem, const ArenaPlan& plan) {
 } // namespace
 
 std::optional<std::string> check_arena(const ArenaProblem& problem, const ArenaPlan& plan) {
-  if (auto violation = check_each_buffer(problem, plan)) {
-    return violation;
+  for (const auto check :
+       {check_each_buffer, check_overlaps, check_height, check_lower_bound, check_optimality}) {
+    if (auto violation = check(problem, plan)) {
+      return violation;
+    }
   }
-  if (auto violation = check_overlaps(problem, plan)) {
-    return violation;
-  }
-  if (auto violation = check_height(problem, plan)) {
-    return violation;
-  }
-  if (auto violation = check_lower_bound(problem, plan)) {
-    return violation;
-  }
-  return check_optimality(problem, plan);
+  return std::nullopt;
 }
 
 } // namespace tidegate::planning

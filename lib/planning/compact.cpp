@@ -2,10 +2,7 @@
 #include "planning/compact/problem.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <numeric>
-#include <utility>
 
 namespace tidegate::planning {
 namespace {

@@ -4,13 +4,6 @@
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::documents {
 
 struct NamedWave {

@@ -6,17 +6,8 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
-#include <tl/expected.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::planning {
 

@@ -6,12 +6,6 @@
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::documents {
 
 using LaunchRequestDocument = policy::LaunchQuestion; // the 17 fields of its request are flat in the document

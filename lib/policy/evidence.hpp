@@ -3,11 +3,6 @@
 #pragma once
 #include <tidegate/policy/launch_request.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 namespace tidegate::policy {
 
 inline constexpr std::uint32_t evidence_schema_version = 1;

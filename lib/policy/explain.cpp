@@ -39,65 +39,56 @@ std::string_view promoted(const LaunchRecommendation& answer) {
   return answer.promote_hot_windows ? "windows" : "none";
 }
 
+// A signal in basis points is given in the request, inferred from two other numbers, or unknown.
+ExplanationStep step_signal(std::string name, std::uint64_t bps, bool given, bool inferred,
+                            std::string source, std::string_view inputs, std::vector<NamedNumber> numbers) {
+  const std::string outcome = std::to_string(bps);
+  if (given) {
+    return {name, outcome, "given", fmt::format("given in the request: {}", percent(bps)), {{name, bps}}};
+  }
+  return inferred ? ExplanationStep{std::move(name), outcome, "inferred",
+                                    fmt::format("{}: {}", source, percent(bps)), std::move(numbers)}
+                  : ExplanationStep{
+                        std::move(name), outcome, "unknown",
+                        fmt::format("not given, and without both {} it cannot be inferred; it counts as 0%",
+                                    inputs),
+                        std::move(numbers)};
+}
+
 ExplanationStep step_density(const Context& c) {
   const std::uint64_t density = c.effective().frontier_density_bps;
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t nodes = c.effective().graph_node_count;
-  ExplanationStep step{.step = "frontier_density_bps", .outcome = std::to_string(density)};
-  if (c.request.frontier_density_bps != 0) {
-    step.rule = "given";
-    step.because = fmt::format("given in the request: {}", percent(density));
-    step.numbers = {{"frontier_density_bps", density}};
-  } else if (density != 0) {
-    step.rule = "inferred";
-    step.because =
-        fmt::format("{} over {}: {}", plural(queue, "queued item"), plural(nodes, "node"), percent(density));
-    step.numbers = {{"queue_len", queue}, {"graph_node_count", nodes}};
-  } else {
-    step.rule = "unknown";
-    step.because = "not given, and without both a queue and a graph it cannot be inferred; it counts as 0%";
-    step.numbers = {{"queue_len", queue}, {"graph_node_count", nodes}};
-  }
-  return step;
+  return step_signal("frontier_density_bps", density, c.request.frontier_density_bps != 0, density != 0,
+                     fmt::format("{} over {}", plural(queue, "queued item"), plural(nodes, "node")),
+                     "a queue and a graph", {{"queue_len", queue}, {"graph_node_count", nodes}});
 }
 
 ExplanationStep step_memory(const Context& c) {
-  const std::uint64_t pressure = c.effective().memory_pressure_bps;
   const std::uint64_t resident = c.effective().resident_device_bytes;
   const std::uint64_t budget = c.effective().device_memory_budget_bytes;
-  ExplanationStep step{.step = "memory_pressure_bps", .outcome = std::to_string(pressure)};
-  step.numbers = {{"resident_device_bytes", resident}, {"device_memory_budget_bytes", budget}};
-  if (c.request.memory_pressure_bps != 0) {
-    step.rule = "given";
-    step.because = fmt::format("given in the request: {}", percent(pressure));
-    step.numbers = {{"memory_pressure_bps", pressure}};
-  } else if (resident != 0 && budget != 0) {
-    step.rule = "inferred";
-    step.because = fmt::format("{} resident of a budget of {}: {}", bytes_text(resident), bytes_text(budget),
-                               percent(pressure));
-  } else {
-    step.rule = "unknown";
-    step.because =
-        "not given, and without both resident bytes and a budget it cannot be inferred; it counts as 0%";
-  }
-  return step;
+  return step_signal("memory_pressure_bps", c.effective().memory_pressure_bps,
+                     c.request.memory_pressure_bps != 0, resident != 0 && budget != 0,
+                     fmt::format("{} resident of a budget of {}", bytes_text(resident), bytes_text(budget)),
+                     "resident bytes and a budget",
+                     {{"resident_device_bytes", resident}, {"device_memory_budget_bytes", budget}});
 }
 
 ExplanationStep step_promotion(const Context& c) {
   const std::uint64_t opcodes = c.effective().hot_opcode_count;
   const std::uint64_t windows = c.effective().hot_window_count;
-  ExplanationStep step{
-      .step = "promotion", .outcome = std::string(promoted(c.answer())), .rule = "hot_thresholds"};
-  step.because = fmt::format("{} the threshold {}; {} the threshold {}",
-                             against_threshold(opcodes, "hot opcode", c.answer().promote_hot_opcodes),
-                             c.policy.hot_opcode_threshold,
-                             against_threshold(windows, "hot window", c.answer().promote_hot_windows),
-                             c.policy.hot_window_threshold);
-  step.numbers = {{"hot_opcode_count", opcodes},
-                  {"hot_opcode_threshold", c.policy.hot_opcode_threshold},
-                  {"hot_window_count", windows},
-                  {"hot_window_threshold", c.policy.hot_window_threshold}};
-  return step;
+  return {"promotion",
+          std::string(promoted(c.answer())),
+          "hot_thresholds",
+          fmt::format("{} the threshold {}; {} the threshold {}",
+                      against_threshold(opcodes, "hot opcode", c.answer().promote_hot_opcodes),
+                      c.policy.hot_opcode_threshold,
+                      against_threshold(windows, "hot window", c.answer().promote_hot_windows),
+                      c.policy.hot_window_threshold),
+          {{"hot_opcode_count", opcodes},
+           {"hot_opcode_threshold", c.policy.hot_opcode_threshold},
+           {"hot_window_count", windows},
+           {"hot_window_threshold", c.policy.hot_window_threshold}}};
 }
 
 std::string why_not_fused(const Context& c) {
@@ -256,98 +247,92 @@ ExplanationStep step_pressure(const Context& c) {
   const std::uint64_t lanes = c.decision.lanes;
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t requeues = c.effective().requeue_count;
-  ExplanationStep step{
-      .step = "pressure", .outcome = std::string(name(c.answer().pressure)), .rule = "queue_over_lanes"};
-  step.numbers = {{"queue_len", queue},
-                  {"lanes", lanes},
-                  {"saturated_waves", c.policy.saturated_waves},
-                  {"requeue_count", requeues}};
-  if (queue == 0) {
-    step.because = "the queue is empty";
-  } else if (requeues > 0) {
-    step.rule = "requeues_seen";
-    step.because = fmt::format("{} seen: any requeue counts as saturated", plural(requeues, "requeue"));
-  } else {
-    step.because = fmt::format("{} over {}; balanced from {} items, saturated from {}", plural(queue, "item"),
-                               plural(lanes, "lane"), lanes, lanes * c.policy.saturated_waves);
-  }
-  return step;
+  const bool seen = queue != 0 && requeues > 0;
+  return {"pressure",
+          std::string(name(c.answer().pressure)),
+          seen ? "requeues_seen" : "queue_over_lanes",
+          queue == 0 ? "the queue is empty"
+          : seen     ? fmt::format("{} seen: any requeue counts as saturated", plural(requeues, "requeue"))
+                 : fmt::format("{} over {}; balanced from {} items, saturated from {}", plural(queue, "item"),
+                               plural(lanes, "lane"), lanes, lanes * c.policy.saturated_waves),
+          {{"queue_len", queue},
+           {"lanes", lanes},
+           {"saturated_waves", c.policy.saturated_waves},
+           {"requeue_count", requeues}}};
 }
 
 ExplanationStep step_hit_capacity(const Context& c) {
   const std::uint64_t requested = c.effective().requested_hit_capacity;
-  ExplanationStep step{.step = "hit_capacity", .outcome = std::to_string(c.answer().hit_capacity)};
+  const std::string outcome = std::to_string(c.answer().hit_capacity);
   if (requested != 0) {
-    step.rule = "requested";
-    step.because = fmt::format("{} requested", requested);
-    step.numbers = {{"requested_hit_capacity", requested}};
-    return step;
+    return {"hit_capacity",
+            outcome,
+            "requested",
+            fmt::format("{} requested", requested),
+            {{"requested_hit_capacity", requested}}};
   }
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t hits = std::max(c.effective().expected_hits_per_item, 1U);
   const std::uint64_t multiplier = c.decision.hit_multiplier;
   const bool constrained = c.effective().memory_pressure_bps >= c.policy.memory_pressure_threshold_bps;
-  step.rule = "derived";
-  step.because = fmt::format("{} times {} times {}{} is {}; the minimum is {}", plural(queue, "item"),
-                             plural(hits, "expected hit"), multiplier,
-                             constrained ? " (memory pressure switches the multiplier off)" : "",
-                             queue * hits * multiplier, c.policy.min_hit_capacity);
-  step.numbers = {{"queue_len", queue},
-                  {"expected_hits_per_item", hits},
-                  {"multiplier", multiplier},
-                  {"min_hit_capacity", c.policy.min_hit_capacity}};
-  return step;
+  return {"hit_capacity",
+          outcome,
+          "derived",
+          fmt::format("{} times {} times {}{} is {}; the minimum is {}", plural(queue, "item"),
+                      plural(hits, "expected hit"), multiplier,
+                      constrained ? " (memory pressure switches the multiplier off)" : "",
+                      queue * hits * multiplier, c.policy.min_hit_capacity),
+          {{"queue_len", queue},
+           {"expected_hits_per_item", hits},
+           {"multiplier", multiplier},
+           {"min_hit_capacity", c.policy.min_hit_capacity}}};
 }
 
 ExplanationStep step_peak(const Context& c) {
   const std::uint64_t budget = c.effective().device_memory_budget_bytes;
-  ExplanationStep step{.step = "estimated_peak_device_bytes",
-                       .outcome = std::to_string(c.answer().estimated_peak_device_bytes),
-                       .rule = "resident_plus_scratch"};
-  step.because = fmt::format(
-      "{} resident and {} of {} each: {}; {}", bytes_text(c.effective().resident_device_bytes),
-      plural(c.answer().hit_capacity, "hit"), bytes_text(c.policy.scratch_bytes_per_hit),
-      bytes_text(c.answer().estimated_peak_device_bytes),
-      budget == 0 ? std::string("no budget is set") : fmt::format("the budget is {}", bytes_text(budget)));
-  step.numbers = {{"resident_device_bytes", c.effective().resident_device_bytes},
-                  {"scratch_bytes_per_hit", c.policy.scratch_bytes_per_hit},
-                  {"device_memory_budget_bytes", budget}};
-  return step;
+  return {"estimated_peak_device_bytes",
+          std::to_string(c.answer().estimated_peak_device_bytes),
+          "resident_plus_scratch",
+          fmt::format("{} resident and {} of {} each: {}; {}",
+                      bytes_text(c.effective().resident_device_bytes), plural(c.answer().hit_capacity, "hit"),
+                      bytes_text(c.policy.scratch_bytes_per_hit),
+                      bytes_text(c.answer().estimated_peak_device_bytes),
+                      budget == 0 ? "no budget is set" : fmt::format("the budget is {}", bytes_text(budget))),
+          {{"resident_device_bytes", c.effective().resident_device_bytes},
+           {"scratch_bytes_per_hit", c.policy.scratch_bytes_per_hit},
+           {"device_memory_budget_bytes", budget}}};
 }
 
 // A fused topology requires a promotion, so it never decides the mode alone.
 ExplanationStep step_mode(const Context& c) {
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t threshold = c.policy.jit_queue_len_threshold;
-  ExplanationStep step{.step = "execution_mode", .outcome = std::string(name(c.answer().execution_mode))};
-  step.numbers = {{"queue_len", queue}, {"jit_queue_len_threshold", threshold}};
-  if (queue >= threshold) {
-    step.rule = "long_queue";
-    step.because = fmt::format("{} the JIT threshold {}", against_threshold(queue, "item", true), threshold);
-  } else if (c.answer().execution_mode == ExecutionMode::jit) {
-    step.rule = "promotion";
-    step.because = fmt::format("hot {} are promoted", promoted(c.answer()));
-  } else {
-    step.rule = "short_cold_queue";
-    step.because = fmt::format("{} the JIT threshold {}, and nothing is promoted",
-                               against_threshold(queue, "item", false), threshold);
-  }
-  return step;
+  const bool is_long = queue >= threshold;
+  const bool compiled = c.answer().execution_mode == ExecutionMode::jit;
+  const std::string length =
+      fmt::format("{} the JIT threshold {}", against_threshold(queue, "item", is_long), threshold);
+  return {"execution_mode",
+          std::string(name(c.answer().execution_mode)),
+          is_long    ? "long_queue"
+          : compiled ? "promotion"
+                     : "short_cold_queue",
+          is_long    ? length
+          : compiled ? fmt::format("hot {} are promoted", promoted(c.answer()))
+                     : length + ", and nothing is promoted",
+          {{"queue_len", queue}, {"jit_queue_len_threshold", threshold}}};
 }
 
 ExplanationStep step_ageing(const Context& c) {
   const std::uint64_t requeues = c.effective().requeue_count;
   const std::uint64_t age = c.effective().max_priority_age;
   const std::uint64_t threshold = c.policy.priority_age_threshold;
-  ExplanationStep step{.step = "age_priority_work", .outcome = c.answer().age_priority_work ? "yes" : "no"};
-  step.rule = requeues > 0 ? "requeues_seen" : "oldest_item";
-  step.because = requeues > 0
-                     ? fmt::format("{} seen", plural(requeues, "requeue"))
-                     : fmt::format("the oldest item waited {}, {} the threshold {}", plural(age, "tick"),
-                                   age >= threshold ? "at or above" : "below", threshold);
-  step.numbers = {
-      {"requeue_count", requeues}, {"max_priority_age", age}, {"priority_age_threshold", threshold}};
-  return step;
+  return {"age_priority_work",
+          c.answer().age_priority_work ? "yes" : "no",
+          requeues > 0 ? "requeues_seen" : "oldest_item",
+          requeues > 0 ? fmt::format("{} seen", plural(requeues, "requeue"))
+                       : fmt::format("the oldest item waited {}, {} the threshold {}", plural(age, "tick"),
+                                     age >= threshold ? "at or above" : "below", threshold),
+          {{"requeue_count", requeues}, {"max_priority_age", age}, {"priority_age_threshold", threshold}}};
 }
 
 } // namespace

@@ -2,11 +2,6 @@
 #pragma once
 #include <tidegate/policy/launch_policy.hpp>
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::policy {
 
 struct NamedNumber {

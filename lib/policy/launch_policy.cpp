@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 
 namespace tidegate::policy {
 

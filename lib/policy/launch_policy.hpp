@@ -5,9 +5,6 @@
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
 
-#include <cstdint>
-#include <optional>
-
 namespace tidegate::policy {
 
 // A recommendation with every intermediate choice, so that evidence and explanations read the deciding

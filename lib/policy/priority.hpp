@@ -4,12 +4,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <array>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::policy {
 

@@ -6,8 +6,6 @@
 #pragma once
 #include <tidegate/policy/launch_policy.hpp>
 
-#include <cstddef>
-#include <cstdint>
 #include <list>
 #include <unordered_map>
 

@@ -4,9 +4,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <array>
-#include <cstdint>
-
 namespace tidegate::policy {
 
 // Width of a worker work-group: the worker count, capped by the adapter; at least 1.

@@ -4,11 +4,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 namespace tidegate::policy {
 
 inline constexpr std::uint16_t hysteresis_band_bps = 250; // TG_BAND_BPS

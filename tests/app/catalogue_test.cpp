@@ -5,9 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <set>
-#include <string>
 
 using namespace tidegate;
 using namespace tidegate::documents;
@@ -67,8 +65,8 @@ TEST_CASE("every field says what it means, and no record has more fields than a 
       CHECK(field.meaning.find('\n') == std::string_view::npos);
       if (field.type.kind == Kind::record) {
         visit(*field.type.record);
-      } else if (field.type.kind == Kind::list && field.type.list->element.kind == Kind::record) {
-        visit(*field.type.list->element.record);
+      } else if (field.type.kind == Kind::list && field.type.items->element.kind == Kind::record) {
+        visit(*field.type.items->element.record);
       }
     }
   };

@@ -3,11 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace tidegate;
 
 namespace {

@@ -10,9 +10,6 @@
 #include <doctest/doctest.h>
 
 #include <bit>
-#include <cstdlib>
-#include <limits>
-#include <optional>
 #include <random>
 
 using namespace tidegate;

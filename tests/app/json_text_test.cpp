@@ -4,10 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::documents;

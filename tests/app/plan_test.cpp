@@ -4,11 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::app;
 using documents::Planner;

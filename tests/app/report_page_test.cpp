@@ -5,8 +5,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <string>
-
 using namespace tidegate;
 using namespace tidegate::app;
 

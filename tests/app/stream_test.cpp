@@ -7,13 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
 #include <new>
 #include <stdexcept>
-#include <string>
 #include <system_error>
-#include <thread>
 
 using namespace tidegate;
 using namespace tidegate::app;

@@ -9,11 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <utility>
 
 using namespace tidegate;
 namespace fs = std::filesystem;

@@ -4,11 +4,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 using namespace tidegate;
 
 namespace {

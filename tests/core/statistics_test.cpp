@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <random>
-#include <vector>
 
 using namespace tidegate;
 

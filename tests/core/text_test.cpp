@@ -4,12 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <utility>
-
 using namespace tidegate;
 
 namespace {

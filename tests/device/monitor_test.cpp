@@ -3,10 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
-
 using namespace tidegate;
 using namespace std::chrono_literals;
 

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-
 using namespace tidegate;
 using namespace tidegate::device;
 

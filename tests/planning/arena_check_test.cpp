@@ -4,9 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
 #include <random>
-#include <string>
 
 namespace tidegate::planning {
 namespace {

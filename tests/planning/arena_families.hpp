@@ -11,11 +11,7 @@
 #include <tidegate/planning/arena.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <random>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::planning::test {
 

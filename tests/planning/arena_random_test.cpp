@@ -7,11 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <optional>
 #include <random>
-#include <string>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {

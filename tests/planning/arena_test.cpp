@@ -6,13 +6,10 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
-#include <string>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {

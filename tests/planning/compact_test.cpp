@@ -7,8 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {

@@ -4,15 +4,9 @@
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <random>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::planning::test {
 

@@ -5,12 +5,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
 #include <fstream>
-#include <functional>
 #include <limits>
-#include <string>
-#include <utility>
 
 namespace tidegate::planning {
 namespace {

@@ -4,9 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {

@@ -7,11 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 namespace tidegate::planning::test {
 
 using Numbers = std::vector<std::uint32_t>;

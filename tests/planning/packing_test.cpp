@@ -5,11 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {

@@ -4,11 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
-
 namespace tidegate::planning {
 namespace {
 

@@ -6,10 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <string>
 
 namespace tidegate::planning {
 namespace {

@@ -4,9 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
 #include <functional>
-#include <string_view>
 
 namespace tidegate::policy {
 namespace {

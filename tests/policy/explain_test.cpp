@@ -1,18 +1,13 @@
 // Explanations: the exact sentences of characteristic requests, with the decision's outcomes and numbers.
 #include "support.hpp"
-#include <tidegate/policy/explain.hpp>
+#include <tidegate/policy/documents.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::policy {
 namespace {
@@ -140,44 +135,35 @@ TEST_CASE("every topology rule has its name and its sentence") {
   }
 }
 
-// Every name of a trace number, with its value.
+// Every name of a trace number, with its value: fields of the policy, of the request and of the geometry, and more.
 std::map<std::string, std::uint64_t> known_numbers(const LaunchPolicy& policy,
                                                    const LaunchDecision& decision) {
-  const LaunchRequest& effective = decision.effective;
-  const LaunchGeometry& geometry = decision.recommendation.geometry;
-  return {{"queue_len", effective.queue_len},
-          {"graph_node_count", effective.graph_node_count},
-          {"graph_edge_count", effective.graph_edge_count},
-          {"frontier_density_bps", effective.frontier_density_bps},
-          {"memory_pressure_bps", effective.memory_pressure_bps},
-          {"resident_device_bytes", effective.resident_device_bytes},
-          {"device_memory_budget_bytes", effective.device_memory_budget_bytes},
-          {"requested_worker_groups", effective.requested_worker_groups},
-          {"max_compute_workgroups_per_dimension", effective.max_compute_workgroups_per_dimension},
-          {"hot_opcode_count", effective.hot_opcode_count},
-          {"hot_window_count", effective.hot_window_count},
-          {"requeue_count", effective.requeue_count},
-          {"max_priority_age", effective.max_priority_age},
-          {"expected_hits_per_item", std::max(effective.expected_hits_per_item, 1U)},
-          {"hot_opcode_threshold", policy.hot_opcode_threshold},
-          {"hot_window_threshold", policy.hot_window_threshold},
-          {"jit_queue_len_threshold", policy.jit_queue_len_threshold},
-          {"priority_age_threshold", policy.priority_age_threshold},
-          {"sparse_frontier_threshold_bps", policy.sparse_frontier_threshold_bps},
-          {"dense_frontier_threshold_bps", policy.dense_frontier_threshold_bps},
-          {"memory_pressure_threshold_bps", policy.memory_pressure_threshold_bps},
-          {"hysteresis_band_bps", hysteresis_band_bps},
-          {"fusion_edge_threshold", policy.fusion_edge_threshold},
-          {"saturated_waves", policy.saturated_waves},
-          {"min_hit_capacity", policy.min_hit_capacity},
-          {"scratch_bytes_per_hit", policy.scratch_bytes_per_hit},
-          {"requested_hit_capacity", decision.effective.requested_hit_capacity},
-          {"shed_bps", decision.shedding.shed_bps},
-          {"lanes", decision.lanes},
-          {"multiplier", decision.hit_multiplier},
-          {"workgroup_size_x", geometry.workgroup_size_x},
-          {"slot_count", geometry.slot_count},
-          {"dispatch_grid_x", geometry.dispatch_grid[0]}};
+  std::map<std::string, std::uint64_t> known{
+      {"hysteresis_band_bps", hysteresis_band_bps},
+      {"shed_bps", decision.shedding.shed_bps},
+      {"lanes", decision.lanes},
+      {"multiplier", decision.hit_multiplier},
+      {"expected_hits_per_item", std::max(decision.effective.expected_hits_per_item, 1U)},
+      {"dispatch_grid_x", decision.recommendation.geometry.dispatch_grid[0]}};
+  const auto add = [&known]<class T>(const T& object) {
+    for (const documents::Field& field : documents::Description<T>::record.fields) {
+      const auto* const value = static_cast<const std::byte*>(field.read(&object));
+      std::uint64_t number = 0; // of a little-endian machine
+      const documents::Kind kind = field.type.kind;
+      const std::size_t bytes = kind == documents::Kind::u16   ? 2
+                                : kind == documents::Kind::u32 ? 4
+                                : kind == documents::Kind::u64 ? 8
+                                                               : 0;
+      if (bytes != 0) {
+        std::memcpy(&number, value, bytes);
+        known.emplace(field.name, number);
+      }
+    }
+  };
+  add(policy);
+  add(LaunchQuestion{.request = decision.effective, .previous_topology = {}, .policy = {}});
+  add(decision.recommendation.geometry);
+  return known;
 }
 
 // The outcome of every step in order, taken from the decision.

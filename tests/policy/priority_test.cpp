@@ -6,10 +6,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <limits>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::policy {
 namespace {

@@ -5,9 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
 
 namespace tidegate::policy {
 namespace {

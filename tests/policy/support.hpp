@@ -3,13 +3,10 @@
 
 #include <tidegate/policy/launch_policy.hpp>
 
-#include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
 #include <limits>
-#include <optional>
 #include <random>
-#include <string>
 
 namespace tidegate::policy::test {
 

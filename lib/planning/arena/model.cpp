@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <utility>
 
 namespace tidegate::planning {
 namespace {

@@ -4,15 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace tidegate::planning {
 

@@ -17,11 +17,7 @@
 #include "planning/arena/search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
-#include <limits>
-#include <optional>
-#include <utility>
 
 namespace tidegate::planning {
 namespace {

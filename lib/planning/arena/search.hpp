@@ -13,13 +13,8 @@
 #pragma once
 #include <tidegate/planning/arena.hpp>
 
-#include <array>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
-#include <utility>
-#include <vector>
 
 namespace tidegate::planning {
 

@@ -1,12 +1,9 @@
 // The exhaustive search of small problems.
 #include "planning/compact/problem.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {

@@ -1,14 +1,9 @@
 // List schedules, which find the next item in a tournament tree over the ready ones.
 #include "planning/compact/problem.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <tuple>
-#include <vector>
 
 namespace tidegate::planning {
 

@@ -1,14 +1,9 @@
 // Local search over the orders of list schedules, and bisection of the peak.
 #include "planning/compact/problem.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
 #include <numeric>
 #include <random>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace tidegate::planning {
 namespace {

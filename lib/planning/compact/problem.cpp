@@ -1,14 +1,7 @@
 // Builds, mirrors and bounds packing problems.
 #include "planning/compact/problem.hpp"
 
-#include <tidegate/planning/wave_dag.hpp>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstddef>
 #include <numeric>
-#include <utility>
 
 namespace tidegate::planning {
 namespace {

@@ -3,12 +3,7 @@
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 namespace tidegate::planning {
 
