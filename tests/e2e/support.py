@@ -36,17 +36,21 @@ def tracked(folder: str) -> list[str]:
     return found.split("\0")[:-1] or [str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / folder).rglob("*") if path.is_file()]
 
 
-def copy_of_examples() -> Path:
-    """The examples as they came: who tries them in the clone leaves outputs and programs of their own there."""
-    root = Path(tempfile.mkdtemp(prefix="tidegate-examples-"))
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    for file in tracked("examples"):
+def copy_tracked(folder: str, root: Path) -> Path:
+    """A folder as it came: who tries programs in the clone leaves outputs and programs of their own there."""
+    for file in tracked(folder):
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / file, root / file)
-    return root / "examples"
+    return root / folder
 
 
-EXAMPLES = copy_of_examples()
+def temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="tidegate-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+EXAMPLES = copy_tracked("examples", temporary_folder())
 
 
 def binary() -> str:
@@ -120,8 +124,7 @@ def program_folder(module: str) -> Path:
 def cache_home() -> str:
     if given := os.environ.get("TIDEGATE_TEST_CACHE"):
         return given
-    folder = tempfile.mkdtemp(prefix="tidegate-cache-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = str(temporary_folder())
     if found := os.environ.get("XDG_CACHE_HOME"):
         os.mkdir(f"{folder}/tidegate")
         for profile in Path(found, "tidegate").glob("device-*"):
@@ -155,9 +158,7 @@ def wrong_reads(size: int, first: int = 1, last: int = 2**31, after: str | None 
 @functools.cache
 def no_ordering() -> dict[str, str]:
     """The environment in which the self-tests of devices find that no memory ordering is right."""
-    folder = tempfile.mkdtemp(prefix="tidegate-cache-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return {**wrong_reads(4, after="litmus"), "XDG_CACHE_HOME": folder, "POCL_CACHE_DIR": pocl_cache()}
+    return {**wrong_reads(4, after="litmus"), "XDG_CACHE_HOME": str(temporary_folder()), "POCL_CACHE_DIR": pocl_cache()}
 
 
 @functools.cache

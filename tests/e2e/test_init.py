@@ -1,12 +1,10 @@
 """tidegate init: drafts, and which placeholders they report."""
 
 import json
-import shutil
 from pathlib import Path
 
-from support import REPOSITORY, Programs, run
+from support import Programs, copy_tracked, run
 
-SOURCES = sorted((REPOSITORY / "tests" / "corpus" / "ops").glob("*.cl"))
 OPTIONS = { # of sources that refuse to be without
     "opencl3": "-cl-std=CL3.0", "random_walk": "-I include",
     "options": "-I include -DNAME=k -DWIDTH=4 -DOPERATION=fmax -DBOUND=1 -DFLAG=1"}
@@ -32,11 +30,11 @@ class Init(Programs):
 
     def test_corpus_is_planned(self) -> None:
         """Every kernel of the corpus becomes a program without an error."""
-        self.assertGreater(len(SOURCES), 20)
-        shutil.copytree(REPOSITORY / "tests" / "corpus" / "ops", self.folder / "ops")
-        for source in SOURCES:
+        sources = sorted((copy_tracked("tests/corpus", self.folder) / "ops").glob("*.cl"))
+        self.assertGreater(len(sources), 20)
+        for source in sources:
             with self.subTest(source.name):
                 options = [f"--options={OPTIONS[source.stem]}"] if source.stem in OPTIONS else []
-                path = self.draft(*options, str(self.folder / "ops" / source.name), output=f"ops/{source.stem}.json")
+                path = self.draft(*options, str(source), output=f"tests/corpus/ops/{source.stem}.json")
                 result = run("run", "--dry-run", str(path))
                 self.assertEqual(result.rc, 0, result.stderr)

@@ -8,7 +8,6 @@ every program in every way; scripts/test-devices does so on every device.
 import itertools
 import json
 import os
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from support import EXAMPLES, REPOSITORY, SEED, Document, Programs, dtype, environment, parse, run
+from support import REPOSITORY, SEED, Document, Programs, copy_tracked, dtype, environment, parse, run
 
 sys.path += [str(REPOSITORY / "scripts" / "bench"), str(REPOSITORY / "tests" / "corpus")]
 from oracles import ORACLES  # noqa: E402
@@ -41,8 +40,8 @@ def wrong(path: Path, document: Document) -> str | None:
 class Corpus(Programs):
     def setUp(self) -> None:
         super().setUp()
-        shutil.copytree(REPOSITORY / "tests" / "corpus", self.folder, dirs_exist_ok=True)
-        shutil.copytree(EXAMPLES, self.folder / "examples")
+        self.corpus = copy_tracked("tests/corpus", self.folder)
+        self.examples = copy_tracked("examples", self.folder)
 
     def problem(self, path: Path, outputs: list[str], way: Way, *args: str) -> str | None:
         """What is wrong with a run of the program, or None."""
@@ -65,11 +64,11 @@ class Corpus(Programs):
         """One program is never run twice at a time: both would write the same files."""
         if name in PROGRAMS:
             program = PROGRAMS[name](True)
-            path = program.write(self.folder / name)
+            path = program.write(self.folder / "suites" / name)
             found = [(way, self.problem(path, [f"{output}.out.npy" for output in program.expected], way) or program.wrong(path.parent))
                      for way in ways]
         else:
-            path = self.folder / f"{name}.json"
+            path = self.folder / f"{name}.json" if "/" in name else self.corpus / f"{name}.json"
             document = json.loads(path.read_text())
             if name in ORACLES:
                 self.draw(path, document)
@@ -97,8 +96,8 @@ class Corpus(Programs):
             spec["init"] = {"file": f"{path.stem}_{name}.in.npy"}
 
     def test_programs(self) -> None:
-        names = [*sorted(path.stem for path in self.folder.glob("*.json")), *PROGRAMS]
-        examples = sorted(f"examples/programs/{path.parent.name}/program" for path in (EXAMPLES / "programs").glob("*/program.json"))
+        names = [*sorted(path.stem for path in self.corpus.glob("*.json")), *PROGRAMS]
+        examples = sorted(f"examples/programs/{path.parent.name}/program" for path in self.examples.glob("programs/*/program.json"))
         self.assertGreaterEqual(len(names), 55)
         self.assertLessEqual(set(ORACLES), set(names))
         commits = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=False).stdout

@@ -5,10 +5,9 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
-from support import PATIENCE, REPOSITORY, Programs, binary
+from support import PATIENCE, Programs, binary, copy_tracked
 
 ICDS = pathlib.Path("/etc/OpenCL/vendors")
 OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
@@ -22,12 +21,12 @@ FINDINGS = ("Invalid", "divergence", "FATAL")
 class FurtherDevices(Programs):
     def setUp(self) -> None:
         super().setUp()
-        shutil.copytree(REPOSITORY / "tests" / "corpus", self.folder / "corpus")
+        self.corpus = copy_tracked("tests/corpus", self.folder)
 
     def verify(self, program: str, environment: dict[str, str], *options: str) -> str:
         """The standard error of a run whose outputs equal those of plain launches."""
         result = subprocess.run([binary(), "run", f"{program}.json", "--verify", *options],
-                                cwd=self.folder / "corpus", text=True, capture_output=True, timeout=PATIENCE,
+                                cwd=self.corpus, text=True, capture_output=True, timeout=PATIENCE,
                                 env={**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), **environment})
         self.assertEqual(result.returncode, 0, f"{program}: {result.stderr}")
         report = json.loads(result.stdout)

@@ -6,12 +6,11 @@ kernel launches, waits and bytes of the log are those of the report, and so are 
 
 import json
 import os
-import shutil
 import subprocess
 import threading
 import unittest
 
-from support import EXAMPLES, FAILING_DRIVER, PATIENCE, Document, Programs, binary, environment, pocl_cache, run
+from support import FAILING_DRIVER, PATIENCE, Document, Programs, binary, copy_tracked, environment, pocl_cache, run
 from test_run_phases import KERNELS, phases_program
 
 # A condition, items, images, items that ops publish, active tiles, lists of hits; fills, copies and phases; graphs.
@@ -81,7 +80,7 @@ class Telemetry(Programs):
                 self.assertEqual(run("check", "-", input=json.dumps(report)).rc, 0)
 
     def test_all_kinds_of_programs(self) -> None:
-        shutil.copytree(EXAMPLES, self.folder / "examples")
+        copy_tracked("examples", self.folder)
         self.written(phases_program(5), "phases.json")
         waves, graphs = ([{"program": str(self.folder / path), "set": changes} for path, changes in programs.items()] for programs in (WAVES, GRAPHS))
         for strategy, requests, *more in (("launch", waves + graphs), ("barrier", waves + graphs, "--by-wave"), ("counters", waves), ("plain", waves)):

@@ -46,7 +46,7 @@ TEST_CASE("dependencies follow from the order of the sections") {
 TEST_CASE("a section waits for the one before, whatever it touches") {
   const Job program = in_sections();
   const planning::WaveDag dag = wave_dag(program, 0);
-  CHECK(edges(dag.dependencies) == "2>1 1>0 3>4 2>3 1>4 3>0");
+  CHECK(edges(dag.dependencies) == "2>1 1>0 3>4 1>4 2>3 3>0");
   const auto plan = planning::plan_layered(dag);
   REQUIRE(plan);
   CHECK(plan->group_count() == 3);
