@@ -31,8 +31,14 @@ uint tg_listed(tg_list list, uint place) {
                               : (list.entries[place >> list.bits] << list.bits) + (place & ((1u << list.bits) - 1));
 }
 
-tg_list tg_list_for(global uint* state, global const uint* active, global const uint* blocks, uint tiles, uint pack,
-                    uint iteration, bool records) {
+// The walk of a stage, of which generated macros have the memory, the tiles and how many are a pack.
+tg_list tg_list_of(uint stage, uint iteration, global uchar* arena, bool records) {
+  const uint tiles = TG_LIST_TILES(stage);
+  tg_list list = {0, 0, tiles, 0, false};
+  if (!TG_HAS_LIST(stage)) {
+    return list;
+  }
+  global uint* const state = (global uint*)(arena + TG_LIST_STATE(stage));
   const uint entry = TG_ACTIVE_ENTRY(iteration, TG_ACTIVE_MASK);
   const uint before = state[TG_ACTIVE_ENTRY(iteration - 1, TG_ACTIVE_MASK) + TG_ACTIVE_CHOICE];
   const uint previous = before & 0xff;
@@ -46,16 +52,16 @@ tg_list tg_list_for(global uint* state, global const uint* active, global const 
   if (records) {
     state[entry + TG_ACTIVE_CHOICE] = TG_ACTIVE_RECORD(choice, previous) | TG_ACTIVE_CHOSEN;
   }
-  tg_list list = {0, 0, tiles, 0, count == tiles};
+  list.all_active = count == tiles;
   if (choice.topology == TG_EMPTY || (choice.topology == TG_SPARSE && TG_ACTIVE_LISTS(before))) {
-    list.entries = active;
+    list.entries = (global const uint*)(arena + TG_LIST_ACTIVE(stage));
     list.places = count;
     list.all_active = true;
   } else if (choice.topology == TG_HYBRID && TG_ACTIVE_LISTS(before)) {
-    list.entries = blocks;
+    list.entries = (global const uint*)(arena + TG_LIST_BLOCKS(stage));
     list.bits = TG_ACTIVE_BLOCK_BITS;
     list.places = state[entry + TG_ACTIVE_BLOCKS] << TG_ACTIVE_BLOCK_BITS;
   }
-  list.packs = (list.places + pack - 1) / pack;
+  list.packs = (list.places + TG_LIST_PACK(stage) - 1) / TG_LIST_PACK(stage);
   return list;
 }

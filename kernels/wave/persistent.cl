@@ -195,7 +195,41 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
 }
 
 #if TG_LEAN
-TG_LEAN_STEP
+// The stages of this program as constants: TG_LEAN_TASKS has a TG_LEAN_TASK of each in each swap phase and its
+// TG_LEAN_WAITs, TG_LEAN_CASES a TG_LEAN_CASE.
+#define TG_LEAN_TASK(i, tiles, its_code, its_descriptor, its_flags, its_first_wait, its_wait_count) \
+  lean.tasks[i] = tg_share_of(tiles, group, groups, mapping); \
+  lean.tasks[i].entry.code = its_code; \
+  lean.tasks[i].entry.descriptor = its_descriptor; \
+  lean.tasks[i].flags = its_flags; \
+  lean.tasks[i].first_wait = its_first_wait; \
+  lean.tasks[i].wait_count = its_wait_count;
+#define TG_LEAN_WAIT(i, task, begin, end, from_begin, from_end, from_tiles, halo, steps) \
+  { \
+    const tg_wait wait = {begin, end, from_begin, from_end, from_tiles, halo, steps}; \
+    lean.polls[i] = tg_poll_of(wait, lean.tasks[task].first, lean.tasks[task].first + lean.tasks[task].count, groups); \
+  }
+#define TG_LEAN_CASE(i) \
+  case i: return tg_step(launch, lean.tasks[i], lean.polls, at TG_OBJECT_ARGUMENTS);
+
+typedef struct {
+  tg_task tasks[TG_LEAN_TASK_COUNT];
+  tg_poll polls[TG_LEAN_WAIT_COUNT];
+} tg_lean_tasks;
+
+__attribute__((always_inline)) static tg_lean_tasks tg_lean_tasks_of(uint group, uint groups, uint mapping) {
+  tg_lean_tasks lean;
+  TG_LEAN_TASKS
+  return lean;
+}
+
+__attribute__((always_inline)) static bool tg_lean_step(tg_launch launch, tg_lean_tasks lean,
+                                                        tg_position* at TG_OBJECT_PARAMETERS) {
+  switch (at->phase * TG_LEAN_STAGE_COUNT + at->stage) {
+    TG_LEAN_CASES
+    default: return false;
+  }
+}
 #endif
 
 // A late group still reads the counts of its iteration, whose places the others must not reach in this slice.
@@ -206,6 +240,10 @@ TG_LEAN_STEP
 #endif
 
 #if TG_HAS_QUEUES
+// The state of a queue (queue_state.h). Macros of the stage choose: calls of TG_QUEUE_TURN under conditions PoCL (3.1) lets
+// every work-item run.
+static global uint* tg_queue_of(uint stage, global uchar* arena) { return (global uint*)(arena + TG_QUEUE_STATE(stage)); }
+
 // Called by one work-item of each group after its last local barrier: all groups arrive, and the last one starts the next
 // round or ends the queue before a further arrival lets the others go on. Returns false if a wait timed out.
 static bool tg_end_round(tg_launch launch, const tg_position* at) {
@@ -213,9 +251,18 @@ static bool tg_end_round(tg_launch launch, const tg_position* at) {
   if (tg_arrive(&launch.counters[TG_ARRIVALS]) + 1 != all) {
     return tg_await(launch.counters, TG_ARRIVALS, all + 1, launch.most_polls, launch.report, (uint3)(at->iteration, at->stage, 0));
   }
-  tg_turn_queue(at->stage, launch.arena);
+  const tg_item nowhere = {{1}};
+  TG_QUEUE_TURN(nowhere, tg_queue_of(at->stage, launch.arena), TG_QUEUE_THRESHOLD, TG_QUEUE_MOST_STALLED(at->stage),
+                TG_QUEUE_CAPACITY(at->stage));
   tg_add_release(&launch.counters[TG_ARRIVALS]);
   return true;
+}
+#endif
+
+#if TG_HAS_UNTIL
+// True once the value that was asked for is in memory.
+static uint tg_until_met(global const uchar* arena, global const ulong* words, uint phase) {
+  return TG_UNTIL_IS(*(global const TG_UNTIL_TYPE*)(arena + words[TG_UNTIL_WORD + phase]));
 }
 #endif
 
@@ -297,7 +344,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       break;
     }
 #if TG_HAS_QUEUES
-    if (tg_is_queue(at.stage)) { // there may be another round: who arrives last decides
+    if (TG_IS_QUEUE(at.stage)) { // there may be another round: who arrives last decides
       if (get_local_id(0) == 0 && !tg_end_round(launch, &at)) {
         gave_up = 1;
       }
@@ -307,10 +354,10 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
         break;
       }
       at.wait = TG_NOBODY;
-      if (tg_queue_goes_on(at.stage, arena)) {
+      if (tg_queue_of(at.stage, arena)[TG_QUEUE_MORE_WORD] != 0) {
         continue;
       }
-      if (tg_queue_failed(at.stage, arena)) { // the host ends the run here
+      if (tg_queue_of(at.stage, arena)[TG_QUEUE_END_WORD] != TG_QUEUE_HAS_DRAINED) { // the host ends the run here
         break;
       }
     }

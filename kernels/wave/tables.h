@@ -33,3 +33,8 @@ typedef struct {
 } tg_wait;
 
 #define TG_WHOLE 0xffffffffu // as a halo: all tiles
+
+// Host and device agree.
+typedef char tg_stage_has_24_bytes[sizeof(tg_stage) == 24 ? 1 : -1];
+typedef char tg_entry_has_16_bytes[sizeof(tg_entry) == 16 ? 1 : -1];
+typedef char tg_wait_has_28_bytes[sizeof(tg_wait) == 28 ? 1 : -1];

@@ -1,7 +1,7 @@
 #include "engine/active.hpp"
 
-#include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
+#include "engine/schedule.hpp"
 #include "policy/topology_layout.hpp"
 #include "wave/active_state.h"
 
@@ -100,19 +100,18 @@ ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, 
   return report;
 }
 
-std::vector<ActiveReport> read_active(const CompiledProgram& compiled, const HostContents& contents,
-                                      const Position& reached) {
+std::vector<ActiveReport> read_active(const Job& program, const Schedule& schedule,
+                                      const HostContents& contents, const Position& reached) {
   std::vector<ActiveReport> reports;
-  const auto& stages = compiled.schedule.stages;
-  for (std::uint32_t wave = 0; wave < compiled.program.waves.size() && contents.size() != 0; ++wave) {
-    if (const auto& active = compiled.program.waves[wave].active) {
-      const auto stage = std::ranges::find_if(
-          stages, [wave](const Stage& of) { return std::ranges::find(of.waves, wave) != of.waves.end(); });
-      reports.push_back(
-          read_active(active->report, contents[active->state],
-                      compiled.schedule.runs_of(static_cast<std::size_t>(stage - stages.begin()), reached)));
+  for (std::size_t stage = 0; stage < schedule.stages.size() && contents.size() != 0; ++stage) {
+    for (const std::uint32_t wave : schedule.stages[stage].waves) {
+      if (const auto& active = program.waves[wave].active) {
+        reports.push_back(
+            read_active(active->report, contents[active->state], schedule.runs_of(stage, reached)));
+      }
     }
   }
+  std::ranges::sort(reports, {}, &ActiveReport::wave);
   return reports;
 }
 

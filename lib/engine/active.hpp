@@ -16,8 +16,9 @@
 namespace tidegate::engine {
 
 class HostContents;
-struct CompiledProgram;
+struct Job;
 struct Position;
+struct Schedule;
 
 // The tiles that a wave goes over; the flag of each is tested as well.
 enum class ActiveWalk : std::uint8_t { nothing, list, blocks, all };
@@ -73,8 +74,8 @@ std::uint32_t active_mask(std::uint64_t words);
 ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);
 
 // Returns the reports of all such waves, from what was read back of a run that came to a position.
-std::vector<ActiveReport> read_active(const CompiledProgram& compiled, const HostContents& contents,
-                                      const Position& reached);
+std::vector<ActiveReport> read_active(const Job& program, const Schedule& schedule,
+                                      const HostContents& contents, const Position& reached);
 
 // Reads the state of a wave that completed a number of iterations, which may be all that were counted or one fewer
 // (layout: kernels/wave/active_state.h).

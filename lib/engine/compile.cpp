@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -24,6 +25,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t default_alignment = 256;
 constexpr std::uint64_t counter_bytes = 4096; // of any launch, at most
+
+bool is_cpu(const device::DeviceInfo* device) {
+  return device != nullptr && device->type == device::DeviceType::cpu;
+}
 
 // The limits of the device, or usual ones where a program is compiled for none in particular.
 policy::AdapterLimits adapter_of(const device::DeviceInfo* device) {
@@ -39,7 +44,7 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
   KernelLimits limits{.group_size = adapter_of(device).max_workgroup_size_x};
   if (device != nullptr) {
     // A CPU runs work-groups side by side: more work-items in one gain nothing there.
-    limits.tiles_side_by_side = device->type == device::DeviceType::cpu ? 0 : side_by_side;
+    limits.tiles_side_by_side = is_cpu(device) ? 0 : side_by_side;
     limits.named_barriers = limits.tiles_side_by_side != 0 && takes_ptx(*device);
     limits.local_bytes =
         device->local_memory_bytes - std::min<std::uint64_t>(device->local_memory_bytes, 2048);
@@ -48,7 +53,7 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
                       .read_write_images = device->max_read_write_images,
                       .samplers = device->max_samplers};
     limits.barrier_kernels_share = device->profile ? device->profile->barrier_kernels_share : options.dry_run;
-    limits.one_call_with_barriers = device->type == device::DeviceType::cpu;
+    limits.one_call_with_barriers = is_cpu(device);
     limits.items_idle = !limits.one_call_with_barriers;
   }
   return limits;
@@ -90,26 +95,16 @@ std::vector<std::uint64_t> most_table_bytes(const Job& program, const Schedules&
   return bytes;
 }
 
-// Returns false if only launches can be taken.
-bool may_persist(const device::DeviceInfo* device, std::optional<Strategy> asked_for) {
-  return asked_for ? is_persistent(*asked_for) : device == nullptr || device->type != device::DeviceType::cpu;
-}
-
-// Returns the bytes of the budget and the largest allocation that are left for the arena; nothing where neither binds.
-Result<std::optional<std::uint64_t>> arena_capacity(const Job& program, std::uint64_t table_bytes,
-                                                    std::uint64_t budget_bytes,
-                                                    const device::DeviceInfo* device) {
+// Returns the bytes of the budget and the largest allocation that are left for the arena; 0 where neither binds.
+Result<std::uint64_t> arena_capacity(const Job& program, std::uint64_t table_bytes,
+                                     std::uint64_t budget_bytes, const device::DeviceInfo* device) {
   const std::uint64_t images = image_bytes(program);
-  const std::uint64_t others =
-      table_bytes > ~std::uint64_t{0} - images ? ~std::uint64_t{0} : table_bytes + images;
+  const std::uint64_t others = saturating_add(table_bytes, images);
   std::uint64_t capacity = budget_bytes;
   if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - others) {
     capacity = std::min(capacity, device->max_allocation_bytes + others);
   }
-  if (capacity == 0) {
-    return std::nullopt;
-  }
-  if (capacity <= others) {
+  if (capacity != 0 && capacity <= others) {
     return tl::unexpected(Error{
         .code = ErrorCode::arena_over_capacity,
         .message = fmt::format("{} alone take {} of device memory, the budget is {}",
@@ -119,11 +114,11 @@ Result<std::optional<std::uint64_t>> arena_capacity(const Job& program, std::uin
         .required_bytes = others,
         .capacity_bytes = capacity});
   }
-  return capacity - others;
+  return capacity == 0 ? 0 : capacity - others;
 }
 
-Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& plan,
-                             std::optional<std::uint64_t> capacity, const device::DeviceInfo* device) {
+Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& plan, std::uint64_t capacity,
+                             const device::DeviceInfo* device) {
   const std::uint64_t alignment =
       device == nullptr
           ? default_alignment
@@ -131,41 +126,13 @@ Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& pla
   // Equal places of large buffers whose sizes are multiples of a page fall into the same set of a CPU's first cache,
   // which holds eight lines. Twenty cache lines more shift each buffer from the one before.
   constexpr std::uint64_t stagger_bytes = 5 * default_alignment;
-  if (device != nullptr && device->type == device::DeviceType::cpu) {
-    if (auto memory = plan_memory(program, plan, alignment, capacity.value_or(0), stagger_bytes)) {
+  if (is_cpu(device)) {
+    if (auto memory = plan_memory(program, plan, alignment, capacity, stagger_bytes)) {
       return memory;
     }
   }
-  return plan_memory(program, plan, alignment, capacity.value_or(0));
+  return plan_memory(program, plan, alignment, capacity);
 }
-
-std::string mode_reason(std::optional<Mode> asked_for, const LaunchTables& tables) {
-  return tables.cases.empty() ? "no effect: every stage is one wave, launched as the user's own kernel"
-         : asked_for          ? "requested"
-                              : "recommended by the launch policy";
-}
-
-std::optional<device::MemoryOrdering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
-  return is_persistent(strategy) && device != nullptr && device->profile
-             ? std::optional(device->profile->ordering.value_or(device::MemoryOrdering::classic))
-             : std::nullopt;
-}
-
-// Waves on their way to a kernel, with what was decided before they were planned.
-struct Input {
-  Job program; // waves of windows are one
-  OutlinedOps ops;
-  std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
-  PromotionChoice promotion;
-};
-
-// Decided once, for the job as it was written.
-struct Decisions {
-  Clock::time_point began = Clock::now();
-  Recommendation recommendation;
-  Mode mode = Mode::interpreter;
-  std::uint64_t budget_bytes = 0;
-};
 
 // A persistent schedule for each number of tiles side by side that makes a difference.
 Result<Schedules> make_schedules(const Job& program, const OutlinedOps& ops, const planning::MemoryPlan& plan,
@@ -187,10 +154,12 @@ Result<Schedules> make_schedules(const Job& program, const OutlinedOps& ops, con
 }
 
 // Returns the shape that the command line fixes, or else the profile.
-FixedShape fixed_shape(const CompileOptions& options) {
+FixedShape fixed_shape(const CompileOptions& options, Mode mode) {
   const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
   const device::Tuning& tuning = options.tuning;
-  return {.side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
+  return {.strategy = options.strategy ? options.strategy : tuning.strategy,
+          .interpreted = mode != Mode::jit,
+          .side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
           .mapping = options.mapping ? options.mapping : tuning.mapping,
           .workers = options.workers ? options.workers : given(tuning.workers)};
 }
@@ -211,14 +180,6 @@ planning::MemoryPlan as_written(const planning::MemoryPlan& plan,
     written.group_begin.push_back(static_cast<std::uint32_t>(written.order.size()));
   }
   return written;
-}
-
-std::vector<std::uint32_t> op_numbers(const std::vector<HotOp>& hot) {
-  std::vector<std::uint32_t> ops;
-  for (const HotOp& op : hot) {
-    ops.push_back(op.op);
-  }
-  return ops;
 }
 
 // Returns how many work-groups a compute unit has to hold if every tile of a stage is to run at once, or 0 if they have
@@ -248,67 +209,67 @@ std::uint32_t groups_per_unit(const Schedule& schedule, std::uint32_t workers,
 }
 
 // Marks the stages whose kernels wait by themselves.
-void wait_inside(LaunchTables& tables, const OutlinedOps& ops, std::uint32_t phases) {
+void wait_inside(LaunchTables& tables, const OutlinedOps& ops) {
   for (StageRow& stage : tables.stages) {
     bool all = true;
-    for (std::uint32_t i = 0; i < phases * stage.entry_count; ++i) {
-      const std::size_t phase = i / stage.entry_count;
-      const EntryRow& entry =
-          tables.entries[phase * tables.entries_per_phase + stage.first_entry + i % stage.entry_count];
-      const Case& served = tables.cases[entry.code];
-      all = all && served.side_by_side == 1 && ops.kernels[served.op].waits;
+    for (std::size_t first = stage.first_entry; first < tables.entries.size();
+         first += tables.entries_per_phase) {
+      for (std::size_t i = first; i < first + stage.entry_count; ++i) {
+        const Case& served = tables.cases[tables.entries[i].code];
+        all = all && served.side_by_side == 1 && ops.kernels[served.op].waits;
+      }
     }
     stage.flags |= all ? TG_WAITS_INSIDE : 0;
   }
 }
 
-// Compiles waves and outlined kernels: groups, schedule, memory, strategy, waits, tables and text.
-Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, const device::DeviceInfo* device,
-                                      const CompileOptions& options) {
-  const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
-  Job& program = input.program;
-  const OutlinedOps& ops = input.ops;
-  const bool interpreted = decided.mode != Mode::jit;
+// Groups, schedule, memory, strategy, waits, tables and text of a program with its ops, for which the policy has been asked
+// and promotions are made. `began`: when decisions began.
+Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::DeviceInfo* device,
+                                      const CompileOptions& options, Clock::time_point began) {
+  const Job& program = compiled.program;
+  const OutlinedOps& ops = compiled.ops;
 
   // Waves that need no barrier between them share a group; a plan that was given is checked instead.
-  TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, decided.budget_bytes, options.plan));
+  TIDEGATE_TRY(const planning::MemoryPlan plan, group_waves(program, compiled.budget_bytes, options.plan));
+  compiled.plan = as_written(plan, compiled.parts);
 
   // A schedule of launches and persistent ones, with more and fewer tiles side by side.
-  const device::Tuning& tuning = options.tuning;
-  const DeviceModel model = model_of(device, tuning);
-  const FixedShape fixed = fixed_shape(options);
-  TIDEGATE_TRY(Schedules schedules,
-               make_schedules(program, ops, plan, device, options,
-                              packings(program, model.compute_units, tuning, fixed, interpreted)));
+  const device::Tuning& tuning = compiled.tuning = options.tuning;
+  const DeviceModel& model = compiled.model = model_of(device, tuning);
+  const FixedShape fixed = fixed_shape(options, compiled.mode.mode);
+  TIDEGATE_TRY(Schedules schedules, make_schedules(program, ops, plan, device, options,
+                                                   packings(program, model.compute_units, tuning, fixed)));
 
   // Buffers get their places next to the tables of any schedule that may be taken; those that are never needed
   // together share memory.
-  const std::optional<Strategy> asked_for = options.strategy ? options.strategy : tuning.strategy;
   const std::vector<std::uint64_t> table_bytes =
       most_table_bytes(program, schedules, device, options.workers);
+  const bool may_persist = fixed.strategy ? is_persistent(*fixed.strategy) : !is_cpu(device);
   const std::uint64_t most_bytes =
-      may_persist(device, asked_for) ? std::ranges::max(table_bytes) : table_bytes[Schedules::launch];
-  TIDEGATE_TRY(const std::optional<std::uint64_t> capacity,
-               options.memory_apart ? Result<std::optional<std::uint64_t>>()
-                                    : arena_capacity(program, most_bytes, decided.budget_bytes, device));
-  TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, capacity, device));
-  TIDEGATE_TRY(Recommendation recommendation,
-               with_memory(decided.recommendation, program, memory.arena_bytes + memory.image_bytes));
+      may_persist ? std::ranges::max(table_bytes) : table_bytes[Schedules::launch];
+  TIDEGATE_TRY(const std::uint64_t capacity,
+               options.memory_apart ? Result<std::uint64_t>(0)
+                                    : arena_capacity(program, most_bytes, compiled.budget_bytes, device));
+  TIDEGATE_TRY(compiled.memory, lay_out(program, plan, capacity, device));
+  TIDEGATE_TRY(compiled.recommendation,
+               with_memory(compiled.recommendation, program,
+                           compiled.memory.arena_bytes + compiled.memory.image_bytes));
 
   // Each candidate has its waits and an estimate, and one is taken.
-  StrategyChoice choice =
+  StrategyChoice& choice = compiled.strategy =
       choose_strategy({.asked_for = options.strategy,
                        .device = device,
                        .dry_run = options.dry_run,
                        .tuning = tuning,
                        .why = options.why},
-                      find_candidates(program, ops, schedules, memory, fixed, interpreted, model, asked_for));
+                      find_candidates(program, ops, schedules, compiled.memory, fixed, model));
   const Strategy strategy = choice.strategy;
   Candidate& taken = choice.candidates[choice.taken];
-  const std::size_t index = taken.schedule;
-  Schedule schedule = std::move(schedules.all[index]);
-  Synchronization synchronization = std::move(taken.waits);
-  ProgramLoad load = std::move(taken.load);
+  compiled.table_bytes = table_bytes[taken.schedule];
+  const Schedule& schedule = compiled.schedule = std::move(schedules.all[taken.schedule]);
+  compiled.synchronization = std::move(taken.waits);
+  compiled.load = std::move(taken.load);
   for (Candidate& candidate : choice.candidates) { // only the estimates of the others are reported
     candidate.waits = {};
     candidate.load = {};
@@ -319,83 +280,62 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
 
   // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
   // times.
-  LaunchTables tables =
-      make_tables(program, schedule, memory, synchronization, decided.mode,
-                  cpu ? Cases::per_op : Cases::per_wave, default_most_cases, op_numbers(input.promotion.ops));
+  std::vector<std::uint32_t> hot;
+  std::ranges::transform(compiled.promotion.ops, std::back_inserter(hot), &HotOp::op);
+  LaunchTables& tables = compiled.tables =
+      make_tables(program, schedule, compiled.memory, compiled.synchronization, compiled.mode.mode,
+                  is_cpu(device) ? Cases::per_op : Cases::per_wave, default_most_cases, hot);
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }
-
+  compiled.mode.reason = tables.cases.empty()
+                             ? "no effect: every stage is one wave, launched as the user's own kernel"
+                         : options.mode ? "requested"
+                                        : "recommended by the launch policy";
   std::optional<std::size_t> stress_word;
   if (options.stress) {
     stress_word = tables.words.size();
     tables.words.push_back(0);
   }
-  const std::uint64_t plan_ns = elapsed_ns(decided.began) + program.publish_ns;
+  compiled.plan_ns = elapsed_ns(began) + program.publish_ns;
 
   // The kernel itself.
-  const auto ordering = proved_ordering(strategy, device);
-  const DeviceClock clock = options.trace && device != nullptr && is_persistent(strategy)
-                                ? device_clock(*device)
-                                : DeviceClock::none;
+  const bool ptx = device != nullptr && takes_ptx(*device);
+  const bool persistent = is_persistent(strategy);
+  if (persistent && device != nullptr && device->profile) {
+    compiled.ordering = device->profile->ordering.value_or(device::MemoryOrdering::classic);
+  }
+  compiled.clock =
+      options.trace && device != nullptr && persistent ? device_clock(*device) : DeviceClock::none;
   const bool claims = options.claims && strategy == Strategy::barrier && may_claim(program, device) &&
-                      !options.stress && clock == DeviceClock::none;
+                      !options.stress && compiled.clock == DeviceClock::none;
   // Loads before a wait gain on NVIDIA's GPUs; --stress takes them to other GPUs, too. PoCL 3.1 compiles some of these
   // barriers wrongly, and --stress would blame the program.
-  const bool gates = is_persistent(strategy) && !claims && clock == DeviceClock::none &&
-                     ((options.stress && !cpu) || (device != nullptr && takes_ptx(*device)));
+  const bool gates = persistent && !claims && compiled.clock == DeviceClock::none &&
+                     ((options.stress && !is_cpu(device)) || ptx);
   if (gates) {
-    wait_inside(tables, ops, schedule.phases());
+    wait_inside(tables, ops);
   }
-  KernelSource source = generate_kernel(
-      program, ops, schedule, tables, memory,
-      {.strategy = strategy,
-       .ordering = ordering.value_or(device::MemoryOrdering::classic),
-       .mapping = synchronization.mapping,
-       .clock = clock,
-       .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
-       .conditional_barriers = device != nullptr && !cpu,
-       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-       .until_on_device = is_persistent(strategy) && program.until && schedule.repeats_in_one_launch(),
-       .claims = claims,
-       .gates = gates,
-       .stress_word = stress_word});
-
-  if (device != nullptr && takes_ptx(*device)) {
-    const std::uint32_t stated = options.tuning.work_items_per_unit;
-    source.groups_per_unit = stated != 0 ? std::max(stated / schedule.group_size, 1U)
-                                         : groups_per_unit(schedule, options.workers.value_or(1), *device);
+  compiled.source =
+      generate_kernel(program, ops, schedule, tables, compiled.memory,
+                      {.strategy = strategy,
+                       .ordering = compiled.ordering.value_or(device::MemoryOrdering::classic),
+                       .mapping = compiled.synchronization.mapping,
+                       .clock = compiled.clock,
+                       .restricts = ptx, // Oclgrind (21.10) cannot run it
+                       .conditional_barriers = device != nullptr && !is_cpu(device),
+                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+                       .until_on_device = persistent && program.until && schedule.repeats_in_one_launch(),
+                       .claims = claims,
+                       .gates = gates,
+                       .stress_word = stress_word});
+  if (ptx) {
+    const std::uint32_t stated = tuning.work_items_per_unit;
+    compiled.source.groups_per_unit = stated != 0
+                                          ? std::max(stated / schedule.group_size, 1U)
+                                          : groups_per_unit(schedule, options.workers.value_or(1), *device);
   }
-
-  ModeChoice mode{decided.mode, mode_reason(options.mode, tables)};
-  return CompiledProgram{.program = std::move(program),
-                         .budget_bytes = decided.budget_bytes,
-                         .plan = as_written(plan, input.parts),
-                         .parts = std::move(input.parts),
-                         .ops = std::move(input.ops),
-                         .promotion = std::move(input.promotion),
-                         .strategy = std::move(choice),
-                         .load = std::move(load),
-                         .model = model,
-                         .schedule = std::move(schedule),
-                         .table_bytes = table_bytes[index],
-                         .memory = std::move(memory),
-                         .synchronization = std::move(synchronization),
-                         .recommendation = std::move(recommendation),
-                         .mode = std::move(mode),
-                         .tables = std::move(tables),
-                         .ordering = ordering,
-                         .clock = clock,
-                         .tuning = tuning,
-                         .source = std::move(source),
-                         .warnings = {},
-                         .plan_ns = plan_ns};
-}
-
-bool windows_fall_back(const CompiledProgram& compiled) {
-  return std::ranges::any_of(compiled.schedule.fallbacks, [&](const Fallback& fallback) {
-    return compiled.program.waves[fallback.wave].joined_waves != 1;
-  });
+  return compiled;
 }
 
 // The flag of a tile is a condition around its kernel. PoCL 3.1 compiles barriers under conditions wrongly, of plain
@@ -403,8 +343,7 @@ bool windows_fall_back(const CompiledProgram& compiled) {
 Result<void> check_conditions(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device) {
   for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
-    if (device != nullptr && device->type == device::DeviceType::cpu && wave.tests_flags &&
-        ops.kernels[wave.op].needs_whole_group) {
+    if (is_cpu(device) && wave.tests_flags && ops.kernels[wave.op].needs_whole_group) {
       return tl::unexpected(Error{
           .code = ErrorCode::unsupported_kernel,
           .message =
@@ -428,54 +367,50 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   std::vector<Window> windows = options.plan
                                     ? std::vector<Window>() // that says which waves share a group
                                     : find_windows(program, ops, shared_launch(program, ops, limits), limits);
-  std::vector<HotOp> hot_ops = hot_opcodes(program);
 
   // The policy's word on mode, promotion, topology and workers. A budget that no plan can keep is refused by the layout
   // of memory, which says what is needed.
   const std::uint64_t least = least_bytes(program);
   const bool hopeless = budget_bytes != 0 && (least > budget_bytes || budget_bytes - least < counter_bytes);
-  TIDEGATE_TRY(Recommendation recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
-                                                        budget_bytes, hot_counts(program, windows)));
-  const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
-  const Decisions decided{.began = began,
-                          .recommendation = std::move(recommendation),
-                          .mode = mode,
-                          .budget_bytes = budget_bytes};
-  PromotionChoice promotion =
-      choose_promotion(plain ? Promotion::none : options.promote, decided.recommendation, std::move(windows),
-                       std::move(hot_ops));
+  CompiledProgram asked{.program = program, .budget_bytes = budget_bytes, .ops = std::move(ops)};
+  TIDEGATE_TRY(asked.recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
+                                               budget_bytes, hot_counts(program, windows)));
+  asked.mode.mode = options.mode.value_or(asked.recommendation.launch.execution_mode);
+  PromotionChoice& promotion = asked.promotion =
+      choose_promotion(plain ? Promotion::none : options.promote, asked.recommendation, std::move(windows),
+                       hot_opcodes(program));
   if (plain && options.promote != Promotion::none) {
     promotion.reason = "plain launches run the user's own kernels";
   }
-
-  if (!promotion.windows.empty()) {
-    TIDEGATE_TRY(FusedProgram fused, fuse(program, ops, promotion.windows));
-    Input input{.program = std::move(fused.program),
-                .ops = std::move(fused.ops),
-                .parts = std::move(fused.parts),
-                .promotion = promotion};
-    if (!promotion.ops.empty()) {
-      input.promotion.ops = hot_opcodes(input.program);
-    }
-    auto compiled = compile_waves(std::move(input), decided, device, options);
-    if (compiled && !windows_fall_back(*compiled)) {
-      return compiled;
-    }
-    // Waves that are one wave hold all of their memory at once, and need one work-group size.
-    promotion.windows.clear();
-    promotion.promoted = promotion.ops.empty() ? Promotion::none : Promotion::opcodes;
-    promotion.reason += compiled ? "; no launch could have had the windows' work-groups"
-                                 : "; the windows would not have had room";
+  if (promotion.windows.empty()) {
+    return compile_waves(std::move(asked), device, options, began);
   }
-  return compile_waves(
-      {.program = program, .ops = std::move(ops), .parts = {}, .promotion = std::move(promotion)}, decided,
-      device, options);
+  TIDEGATE_TRY(FusedProgram fused, fuse(program, asked.ops, promotion.windows));
+  CompiledProgram joined = asked;
+  joined.program = std::move(fused.program);
+  joined.ops = std::move(fused.ops);
+  joined.parts = std::move(fused.parts);
+  if (!promotion.ops.empty()) {
+    joined.promotion.ops = hot_opcodes(joined.program);
+  }
+  auto compiled = compile_waves(std::move(joined), device, options, began);
+  if (compiled && std::ranges::none_of(compiled->schedule.fallbacks, [&](const Fallback& fallback) {
+        return compiled->program.waves[fallback.wave].joined_waves != 1;
+      })) {
+    return compiled;
+  }
+  // Waves that are one wave hold all of their memory at once, and need one work-group size.
+  promotion.windows.clear();
+  promotion.promoted = promotion.ops.empty() ? Promotion::none : Promotion::opcodes;
+  promotion.reason += compiled ? "; no launch could have had the windows' work-groups"
+                               : "; the windows would not have had room";
+  return compile_waves(std::move(asked), device, options, began);
 }
 
 } // namespace
 
 bool may_claim(const Job& program, const device::DeviceInfo* device) {
-  return device != nullptr && device->type == device::DeviceType::cpu && device::is_pocl(*device) &&
+  return is_cpu(device) && device::is_pocl(*device) &&
          device->extensions.find("cl_khr_int64_base_atomics") != std::string::npos &&
          std::ranges::none_of(program.waves, &ProgramWave::in_rounds);
 }

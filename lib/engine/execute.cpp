@@ -169,7 +169,7 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
     run.outcome.status = RunStatus::hits_overflow;
   }
   std::vector<ActiveReport> active =
-      read_active(compiled, run.outputs, run.outcome.reached); // none after a hang
+      read_active(compiled.program, compiled.schedule, run.outputs, run.outcome.reached); // none after a hang
 
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;

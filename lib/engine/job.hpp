@@ -235,10 +235,8 @@ struct ProgramWave {
   // The wave right after it in the program's order, whatever its index, whose tiles it counts.
   std::optional<std::uint32_t> prepares = {};
   bool prepared = false; // another wave counts before it which of its tiles run
-  // If it runs items of a list, in any order, instead of its work-items: their number, and that of each tile if it is
-  // known before the run.
+  // If it runs items of a list, in any order, instead of its work-items: their number.
   std::optional<std::uint64_t> listed_items = {};
-  std::vector<std::uint32_t> tile_items = {};
   std::optional<std::uint32_t> state = {}; // the buffer that says whether its work failed
   std::optional<Rounds> rounds = {};
   std::uint32_t own_arguments = 0; // its first arguments, which tidegate adds
@@ -298,6 +296,11 @@ struct Job {
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
     return units[ops[op].unit].unit.functions[ops[op].function];
   }
+  [[nodiscard]] const ProgramUnit& unit(std::uint32_t op) const { return units[ops[op].unit]; }
+  // Returns how often a wave runs, at most.
+  [[nodiscard]] std::uint64_t runs_of(const ProgramWave& wave) const {
+    return wave.section == Section::each ? iterations : 1;
+  }
   // Returns true if ops of some queue publish items.
   [[nodiscard]] bool publishes() const;
   // Returns the name of a wave in a sentence.
@@ -318,6 +321,11 @@ struct MemoryUse {
 
 // In order of buffers.
 std::vector<MemoryUse> uses_of(std::span<const ProgramArgument> arguments);
+
+inline std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+}
 
 // Returns the bytes that a wave moves: buffers that it writes count as output, others as frontier.
 planning::Wave envelope_of(std::span<const ProgramBuffer> buffers,

@@ -420,7 +420,7 @@ void early_returns(const Job& program, std::vector<Warning>& warnings) {
     if (!spec.users_kernel) {
       continue;
     }
-    const opencl_c::TranslationUnit& unit = program.units[program.ops[spec.op].unit].unit;
+    const opencl_c::TranslationUnit& unit = program.unit(spec.op).unit;
     for (const opencl_c::EarlyReturn& found :
          opencl_c::returns_before_barrier(unit, program.function(spec.op))) {
       const auto bound = found.parameter ? number_of(spec.arguments[*found.parameter]) : found.number;

@@ -79,32 +79,26 @@ Error no_room(Error error, const Job& program) {
 std::uint64_t image_bytes(const Job& program) {
   std::uint64_t bytes = 0;
   for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.is_object() && __builtin_add_overflow(bytes, buffer.bytes, &bytes)) {
-      return ~std::uint64_t{0};
-    }
+    bytes = saturating_add(bytes, buffer.is_object() ? buffer.bytes : 0);
   }
   return bytes;
 }
 
 std::uint64_t least_bytes(const Job& program) {
-  const auto add = [](std::uint64_t a, std::uint64_t b) {
-    std::uint64_t sum = 0;
-    return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
-  };
   std::uint64_t bytes = image_bytes(program);
   for (const ProgramBuffer& buffer : program.buffers) {
-    bytes = add(bytes, buffer.in_arena() && !buffer.transient() ? buffer.bytes : 0);
+    bytes = saturating_add(bytes, buffer.in_arena() && !buffer.transient() ? buffer.bytes : 0);
   }
   std::uint64_t most = 0;
   for (const ProgramWave& wave : program.waves) {
     std::uint64_t own = 0;
     for (const MemoryUse& use : uses_of(wave.arguments)) {
       const ProgramBuffer& buffer = program.buffers[use.buffer];
-      own = add(own, buffer.in_arena() && buffer.transient() ? buffer.bytes : 0);
+      own = saturating_add(own, buffer.in_arena() && buffer.transient() ? buffer.bytes : 0);
     }
     most = std::max(most, own);
   }
-  return add(bytes, most);
+  return saturating_add(bytes, most);
 }
 
 Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGroups& groups,

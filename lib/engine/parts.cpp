@@ -36,9 +36,7 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
   if (given.rows->wraps != 0) {
     return {fmt::format("{} reads {} around a torus", text, name), ""};
   }
-  return {opencl_c::obstacle_to_moving(program.units[program.ops[spec.op].unit].unit,
-                                       program.function(spec.op), argument),
-          ""};
+  return {opencl_c::obstacle_to_moving(program.unit(spec.op).unit, program.function(spec.op), argument), ""};
 }
 
 ByteRange hull(const ByteRange& a, const ByteRange& b) {

@@ -16,14 +16,6 @@
 #include <utility>
 
 namespace tidegate::engine {
-namespace {
-
-std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
-}
-
-} // namespace
 
 Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations) {
   std::uint64_t items = 0; // tiles, and published items of queues
@@ -181,8 +173,8 @@ Result<Recommendation> with_memory(const Recommendation& earlier, const Job& pro
 policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
                                          policy::ExecutionMode mode, Promotion promoted) {
   recommendation.execution_mode = mode;
-  recommendation.promote_hot_opcodes = promoted == Promotion::opcodes || promoted == Promotion::all;
-  recommendation.promote_hot_windows = promoted == Promotion::windows || promoted == Promotion::all;
+  recommendation.promote_hot_opcodes = includes(promoted, Promotion::opcodes);
+  recommendation.promote_hot_windows = includes(promoted, Promotion::windows);
   return recommendation;
 }
 
@@ -211,9 +203,7 @@ std::uint64_t least_of_hot(const Job& program, std::uint64_t all) {
 }
 
 Promotion both(bool windows, bool opcodes) {
-  return windows   ? opcodes ? Promotion::all : Promotion::windows
-         : opcodes ? Promotion::opcodes
-                   : Promotion::none;
+  return static_cast<Promotion>((windows ? 1 : 0) + (opcodes ? 2 : 0));
 }
 
 } // namespace
@@ -225,8 +215,7 @@ std::vector<HotOp> hot_opcodes(const Job& program) {
     ops[op].op = op;
   }
   for (const ProgramWave& wave : program.waves) {
-    const std::uint64_t tiles =
-        std::uint64_t{wave.range.tiles()} * (wave.section == Section::each ? program.iterations : 1);
+    const std::uint64_t tiles = wave.range.tiles() * program.runs_of(wave);
     ops[wave.op].tiles += tiles;
     all += tiles;
   }
@@ -266,12 +255,11 @@ std::uint32_t hot_opcode_count(const Job& program, std::span<const std::uint64_t
 HotCounts hot_counts(const Job& program, const std::vector<Window>& windows) {
   std::vector<std::uint64_t> items;
   for (const ProgramWave& wave : program.waves) {
-    items.push_back(wave.items() * (wave.section == Section::each ? program.iterations : 1));
+    items.push_back(wave.items() * program.runs_of(wave));
   }
   std::uint64_t pairs = 0;
   for (const Window& window : windows) {
-    const bool repeats = program.waves[window.waves.front()].section == Section::each;
-    pairs += (window.waves.size() - 1) * (repeats ? program.iterations : 1);
+    pairs += (window.waves.size() - 1) * program.runs_of(program.waves[window.waves.front()]);
   }
   return {.opcodes = hot_opcode_count(program, items), .windows = clipped(pairs)};
 }
@@ -280,8 +268,8 @@ PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recom
                                  std::vector<Window> windows, std::vector<HotOp> ops) {
   const Promotion wanted = asked_for.value_or(
       both(recommendation.launch.promote_hot_windows, recommendation.launch.promote_hot_opcodes));
-  const bool takes_windows = wanted == Promotion::windows || wanted == Promotion::all;
-  const bool takes_ops = wanted == Promotion::opcodes || wanted == Promotion::all;
+  const bool takes_windows = includes(wanted, Promotion::windows);
+  const bool takes_ops = includes(wanted, Promotion::opcodes);
   PromotionChoice choice{.promoted = both(takes_windows && !windows.empty(), takes_ops && !ops.empty()),
                          .reason = asked_for ? "requested"
                                              : "as the launch policy says, by the counts of its evidence",

@@ -67,8 +67,11 @@ Result<Recommendation> with_memory(const Recommendation& earlier, const Job& pro
 
 // Promotions: waves become windows, and ops get separate cases that are tested first. The policy decides by
 // counts, unless the user does.
-enum class Promotion : std::uint8_t { none, windows, opcodes, all };
+enum class Promotion : std::uint8_t { none, windows, opcodes, all = windows | opcodes };
 inline constexpr std::array<std::string_view, 4> promotion_names{"none", "windows", "opcodes", "all"};
+constexpr bool includes(Promotion all, Promotion one) {
+  return (static_cast<unsigned>(all) & static_cast<unsigned>(one)) != 0;
+}
 
 // Returns the recommendation with the mode and the promotions that ran: the user may state others than the
 // policy chooses.

@@ -264,7 +264,7 @@ private:
   // rounds of all by one, as with several calls under a condition PoCL (3.1) lets every work-item run them. Queues whose
   // ops publish have other ones, by the priorities in use.
   bool is_same_turn(std::uint32_t op) {
-    const opencl_c::TranslationUnit& unit = program_.units[program_.ops[op].unit].unit;
+    const opencl_c::TranslationUnit& unit = program_.unit(op).unit;
     std::string text;
     for (const std::string& name : unit.facts->reachable({program_.function(op).name})) {
       if (const opencl_c::Function* const function = unit.definition(name)) {

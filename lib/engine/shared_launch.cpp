@@ -32,9 +32,8 @@ public:
     if (!ops_.alone[op].empty()) {
       return ops_.alone[op];
     }
-    if (program_.units[program_.ops[op].unit].built_in.empty() &&
-        program_.units[program_.ops[op].unit].parsed_options.others !=
-            program_.units[unit_].parsed_options.others) {
+    if (program_.unit(op).built_in.empty() &&
+        program_.unit(op).parsed_options.others != program_.units[unit_].parsed_options.others) {
       return "its compiler options differ from those of the other ops";
     }
     if (!ops_.kernels[op].sub_group_functions.empty()) {
@@ -105,12 +104,12 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
   std::uint32_t least_without_idling = max_group_size;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size || !program.units[program.ops[wave.op].unit].built_in.empty() ||
-        !ops.alone[wave.op].empty() || !ops.kernels[wave.op].sub_group_functions.empty()) {
+    if (size > max_group_size || !program.unit(wave.op).built_in.empty() || !ops.alone[wave.op].empty() ||
+        !ops.kernels[wave.op].sub_group_functions.empty()) {
       continue;
     }
     const auto tiles = static_cast<double>(tiles_as_written(wave));
-    all[size] += tiles * size * (wave.section == Section::each ? program.iterations : 1);
+    all[size] += tiles * size * static_cast<double>(program.runs_of(wave));
     const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
     const bool may_idle = limits.items_idle && kernel.may_idle;
     if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
@@ -141,11 +140,9 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
 std::uint32_t main_options(const Job& program) {
   std::map<std::vector<std::string>, double> weights;
   for (const ProgramWave& wave : program.waves) {
-    if (!program.units[program.ops[wave.op].unit].built_in.empty()) {
-      continue;
+    if (program.unit(wave.op).built_in.empty()) {
+      weights[program.unit(wave.op).parsed_options.others] += static_cast<double>(tiles_as_written(wave));
     }
-    weights[program.units[program.ops[wave.op].unit].parsed_options.others] +=
-        static_cast<double>(tiles_as_written(wave));
   }
   const auto options = heaviest(weights, std::vector<std::string>());
   for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {

@@ -117,7 +117,7 @@ private:
     const std::pair key(wave.op, wave.range.dimensions);
     auto found = launch_functions_.find(key);
     if (found == launch_functions_.end()) {
-      const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
+      const opencl_c::TranslationUnit& unit = program_.unit(wave.op).unit;
       found = launch_functions_
                   .emplace(key, opencl_c::launch_function(unit, program_.function(wave.op),
                                                           wave.range.dimensions - 1))

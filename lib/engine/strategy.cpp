@@ -17,41 +17,6 @@ namespace {
 
 using Candidates = std::vector<Candidate>;
 
-Candidate candidate_of(ProgramLoad load, Synchronization waits, Strategy strategy, const FixedShape& fixed,
-                       const DeviceModel& model) {
-  Candidate candidate{.shape = {.strategy = strategy},
-                      .group_size = load.group_size,
-                      .cost = {},
-                      .of_iteration = {},
-                      .refused = {},
-                      .waits = std::move(waits),
-                      .load = {}};
-  if (is_persistent(strategy)) {
-    const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
-    candidate.shape.mapping = fixed.mapping.value_or(best_mapping(load, strategy, model));
-    if (strategy == Strategy::counters && candidate.shape.mapping == TileMapping::strided) {
-      candidate.shape.mapping = TileMapping::blocked; // groups wait for consecutive tiles
-    }
-    candidate.shape.workers =
-        best_workers(load, strategy, candidate.shape.mapping, model, resident, fixed.workers);
-    candidate.plain_stages = static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
-  }
-  candidate.cost = estimate(load, candidate.shape, model);
-  candidate.of_iteration = estimate_of_iteration(load, candidate.shape, model);
-  candidate.waits.mapping = candidate.shape.mapping;
-  candidate.load = std::move(load);
-  return candidate;
-}
-
-std::uint32_t most_tiles_per_pack(const Schedule& schedule) {
-  std::uint32_t most = 1;
-  for (const std::uint32_t tiles : schedule.tiles_per_pack) {
-    most = std::max(most, tiles);
-  }
-  return most;
-}
-
 // Returns the cheapest candidate that satisfies `may`.
 template <class Condition>
 std::size_t least(const Candidates& candidates, Condition may) {
@@ -115,8 +80,8 @@ void refuse_persistent(Candidates& candidates, std::string_view reason) {
 } // namespace
 
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
-                                    const device::Tuning& tuning, const FixedShape& fixed, bool interpreted) {
-  if (fixed.side_by_side || interpreted) {
+                                    const device::Tuning& tuning, const FixedShape& fixed) {
+  if (fixed.side_by_side || fixed.interpreted) {
     return {fixed.side_by_side.value_or(1)};
   }
   std::uint32_t tiles = 1;
@@ -134,16 +99,35 @@ std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_un
 }
 
 std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
-                                       const MemoryLayout& memory, const FixedShape& fixed, bool interpreted,
-                                       const DeviceModel& model, std::optional<Strategy> asked_for) {
+                                       const MemoryLayout& memory, const FixedShape& fixed,
+                                       const DeviceModel& model) {
   Candidates candidates;
-  const auto add = [&](Strategy strategy, std::size_t schedule) {
-    Synchronization waits = synchronize(program, schedules.all[schedule], memory, strategy);
-    ProgramLoad load = load_of(program, ops, schedules.all[schedule], waits, interpreted);
-    candidates.push_back(candidate_of(std::move(load), std::move(waits), strategy, fixed, model));
-    candidates.back().schedule = schedule;
-    candidates.back().side_by_side =
-        is_persistent(strategy) ? most_tiles_per_pack(schedules.all[schedule]) : 1;
+  const auto add = [&](Strategy strategy, std::size_t index) {
+    const Schedule& schedule = schedules.all[index];
+    Candidate candidate{.shape = {.strategy = strategy},
+                        .schedule = index,
+                        .waits = synchronize(program, schedule, memory, strategy)};
+    candidate.load = load_of(program, ops, schedule, candidate.waits, fixed.interpreted);
+    const ProgramLoad& load = candidate.load;
+    candidate.group_size = load.group_size;
+    if (is_persistent(strategy)) {
+      const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+          model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
+      TileMapping& mapping = candidate.shape.mapping;
+      mapping = fixed.mapping.value_or(best_mapping(load, strategy, model));
+      if (strategy == Strategy::counters && mapping == TileMapping::strided) {
+        mapping = TileMapping::blocked; // groups wait for consecutive tiles
+      }
+      candidate.shape.workers = best_workers(load, strategy, mapping, model, resident, fixed.workers);
+      candidate.plain_stages =
+          static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
+      candidate.side_by_side =
+          schedule.tiles_per_pack.empty() ? 1 : std::ranges::max(schedule.tiles_per_pack);
+    }
+    candidate.cost = estimate(load, candidate.shape, model);
+    candidate.of_iteration = estimate_of_iteration(load, candidate.shape, model);
+    candidate.waits.mapping = candidate.shape.mapping;
+    candidates.push_back(std::move(candidate));
   };
   add(Strategy::launch, Schedules::launch);
   for (const Strategy strategy : {Strategy::barrier, Strategy::counters}) {
@@ -153,7 +137,7 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
   }
   // If launches share no waves, they are plain already.
   if (schedules.all[Schedules::plain].stages.size() != schedules.all[Schedules::launch].stages.size() ||
-      asked_for == Strategy::plain) {
+      fixed.strategy == Strategy::plain) {
     add(Strategy::plain, Schedules::plain);
   }
   return candidates;

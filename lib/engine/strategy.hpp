@@ -33,6 +33,8 @@ struct Candidate {
 
 // Choices fixed by the command line or a profile.
 struct FixedShape {
+  std::optional<Strategy> strategy;
+  bool interpreted = false; // arguments are read from descriptors
   std::optional<std::uint32_t> side_by_side;
   std::optional<TileMapping> mapping;
   std::optional<std::uint32_t> workers;
@@ -42,7 +44,7 @@ struct FixedShape {
 // first: as many as fill the tuning's number of work-items while each compute unit has a group, and 1. Only 1
 // in an interpreter, whose loop over tiles costs more than it hides.
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
-                                    const device::Tuning& tuning, const FixedShape& fixed, bool interpreted);
+                                    const device::Tuning& tuning, const FixedShape& fixed);
 
 // The possible schedules: launches, plain launches, and persistent ones with different numbers of concurrent
 // tiles.
@@ -53,8 +55,8 @@ struct Schedules {
 
 // Returns each strategy with each of its possible schedules.
 std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
-                                       const MemoryLayout& memory, const FixedShape& fixed, bool interpreted,
-                                       const DeviceModel& model, std::optional<Strategy> asked_for);
+                                       const MemoryLayout& memory, const FixedShape& fixed,
+                                       const DeviceModel& model);
 
 // Inputs of the choice.
 struct StrategyQuestion {

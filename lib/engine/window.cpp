@@ -139,8 +139,7 @@ private:
   }
 
   [[nodiscard]] bool same_options(std::uint32_t a, std::uint32_t b) const {
-    return program_.units[program_.ops[a].unit].parsed_options.others ==
-           program_.units[program_.ops[b].unit].parsed_options.others;
+    return program_.unit(a).parsed_options.others == program_.unit(b).parsed_options.others;
   }
 
   [[nodiscard]] bool has_locals(std::uint32_t wave) const {
@@ -185,7 +184,7 @@ private:
     std::string type;
     for (const std::uint32_t wave : window.waves) {
       const ProgramWave& spec = program_.waves[wave];
-      const opencl_c::TranslationUnit& unit = program_.units[program_.ops[spec.op].unit].unit;
+      const opencl_c::TranslationUnit& unit = program_.unit(spec.op).unit;
       const opencl_c::Function& kernel = program_.function(spec.op);
       std::size_t arguments = 0;
       for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
@@ -499,7 +498,7 @@ private:
     if (!is_new) {
       return found->second;
     }
-    const ProgramUnit& like = program_.units[program_.ops[parts.front().op].unit];
+    const ProgramUnit& like = program_.unit(parts.front().op);
     ProgramUnit unit{.path = like.path,
                      .files = {},
                      .options = like.options,

@@ -704,9 +704,6 @@ Result<ProgramWave> queue_wave(const WaveInput& in) {
   wave.own_arguments = static_cast<std::uint32_t>(own.size());
   wave.state = own[queue_state_index].buffer;
   wave.arguments.insert(wave.arguments.begin(), own.begin(), own.end());
-  for (const QueueTile& tile : made.queue.tiles) {
-    wave.tile_items.push_back(tile.count);
-  }
   for (const std::string_view kernel : queue_kernels) {
     const auto& functions = made.unit.unit.functions;
     const auto found = std::ranges::find(functions, kernel, &opencl_c::Function::name);

@@ -22,8 +22,6 @@ FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in 
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)
 # Modules (a source with its header) that still include each other.
 KNOWN_CYCLES = [
-    {"engine/kernel_objects", "engine/schedule"},
-    {"engine/active", "engine/compile", "engine/generate"},
     {f"engine/traversal/{name}" for name in
      ("checks", "dispatch", "execute", "memory", "own", "rank_run", "report", "resident", "run")},
 ]

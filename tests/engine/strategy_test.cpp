@@ -58,8 +58,8 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
 
 std::vector<Candidate> candidates_of(const Chain& chain, const device::Tuning& tuning = {}) {
   const device::DeviceInfo device = gpu();
-  return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {}, false,
-                         model_of(&device, tuning), {});
+  return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {},
+                         model_of(&device, tuning));
 }
 
 Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {
@@ -154,13 +154,13 @@ TEST_CASE("constants and choices of the profile") {
   CHECK(chosen(chain, {.scales = {.start = 5, .launches = 1, .barriers = 1, .waits = 1, .work = 1}}) ==
         Strategy::launch);
 
-  const auto packed = [&](const FixedShape& fixed, bool interpreted = false) {
+  const auto packed = [&](const FixedShape& fixed) {
     Job program = program_of(1, {});
     program.waves = {wave_of(0, {}, range_of(1056 * 256, 256))};
-    return packings(program, 132, {}, fixed, interpreted);
+    return packings(program, 132, {}, fixed);
   };
   CHECK(packed({}) == std::vector{2U, 1U});
-  CHECK(packed({}, true) == std::vector{1U});
+  CHECK(packed({.interpreted = true}) == std::vector{1U});
   CHECK(packed({.side_by_side = 4}) == std::vector{4U});
-  CHECK(packings(chain.program, 132, {}, {}, false) == std::vector{1U}); // a tile for each unit
+  CHECK(packings(chain.program, 132, {}, {}) == std::vector{1U}); // a tile for each unit
 }
