@@ -27,8 +27,8 @@ struct Key {
   std::string_view name{};
 };
 constexpr std::array text_keys{
-    Key{"/status"},   Key{"/device/name", "device"}, Key{"/device/driver_version", "driver"},
-    Key{"/strategy"}, Key{"/execution_mode"},        Key{"/promotion/promoted"},
+    Key{"/status"},   Key{"/device/name", "device"},    Key{"/device/driver_version", "driver"},
+    Key{"/strategy"}, Key{"/telemetry/execution_mode"}, Key{"/promotion/promoted"},
     Key{"/algorithm"}};
 constexpr std::array number_keys{Key{"/wall_time_ns"},
                                  Key{"/build_ns"},

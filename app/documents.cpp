@@ -68,6 +68,17 @@ constexpr Field compared_number_fields[] = {
 };
 TIDEGATE_RECORD(ComparedNumber, compared_number_fields);
 
+constexpr Field baseline_fields[] = {
+    required<&Baseline::file>("report of the earlier run"),
+    required<&Baseline::run_ns>("their median"),
+    required<&Baseline::speedup>("median of all ratios of an earlier time and one of this run"),
+    required<&Baseline::speedup_low>(
+        "lower end of the interval that holds the true ratio with 95 % confidence"),
+    required<&Baseline::speedup_high>("upper end of that interval"),
+    required<&Baseline::verdict>("faster or slower than the earlier run if the interval leaves out 1"),
+};
+TIDEGATE_RECORD(Baseline, baseline_fields);
+
 constexpr Field report_comparison_fields[] = {
     required<&ReportComparison::a>("file of the first report"),
     required<&ReportComparison::b>("file of the second report"),

@@ -62,11 +62,21 @@ struct ComparedNumber {
   std::optional<std::string> a_topology, b_topology; // of a graph's wave that both have
 };
 
+// A run's times next to those of an earlier report; nothing pairs the rounds.
+struct Baseline {
+  std::string file;
+  std::uint64_t rounds = 0;
+  double run_ns = 0;  // median of the earlier run
+  double speedup = 1; // the earlier time divided by the later one, with its interval
+  double speedup_low = 1, speedup_high = 1;
+  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
+};
+
 // Two reports of runs, A the earlier one.
 struct ReportComparison {
   std::string a; // files
   std::string b;
-  std::optional<engine::BaselineReport> speed; // of B against A, if both were run with --compare
+  std::optional<Baseline> speed; // of B against A, if both were run with --compare
   std::vector<ComparedText> texts;
   std::vector<ComparedNumber> numbers;
   std::vector<ComparedNumber> waves; // nanoseconds of an execution

@@ -204,8 +204,8 @@ Result<void> judge_parity(const engine::RunReport& report) {
   const auto expected = report.expected.value_or(std::vector<engine::ExpectedReport>());
   if (const auto wrong = std::ranges::find(expected, false, &engine::ExpectedReport::equal);
       wrong != expected.end()) {
-    return differ(fmt::format("{} of {} of {} are not as expected", wrong->outside,
-                              plural(wrong->elements, "element"), in_quotes(wrong->buffer)),
+    return differ(fmt::format("{} of {} outside of the tolerances", plural(wrong->outside, "element"),
+                              in_quotes(wrong->buffer)),
                   "look at the worst of them", fmt::format("/expected/{}/equal", wrong - expected.begin()));
   }
   if (report.stress && report.stress->failure) {
@@ -238,10 +238,13 @@ Result<void> judge(const documents::RunReportDocument& document) {
     const std::string_view missing = evidence.topology ? "promotion" : "topology";
     errors.add(incomplete("evidence", "run_report", "/evidence", missing).value());
   }
-  errors.check(judge_kind("topology", evidence.topology, evidence.complete.topology, report.recommendation));
+  const auto complete = [](const auto& kind) {
+    return kind ? std::optional(!policy::incomplete_field(*kind)) : std::nullopt;
+  };
+  errors.check(judge_kind("topology", evidence.topology, complete(evidence.topology), report.recommendation));
   const policy::LaunchRecommendation ran =
-      engine::as_promoted(report.recommendation, report.mode, report.promotion.promoted);
-  errors.check(judge_kind("promotion", evidence.promotion, evidence.complete.promotion, ran,
+      engine::as_promoted(report.recommendation, report.telemetry.execution_mode, report.promotion.promoted);
+  errors.check(judge_kind("promotion", evidence.promotion, complete(evidence.promotion), ran,
                           ran == report.recommendation));
   return errors.result();
 }

@@ -46,9 +46,9 @@ Result<void> drain_priority(std::string_view input, Style style, std::string& js
       input, style, json, [](const documents::RunReportDocument& document) {
         policy::RequeueAccounting all;
         for (const engine::QueueReport& queue : document.report.queues) {
-          all.requeue_count += queue.requeue_count;
-          all.aged_promotions += queue.aged_promotions;
-          all.max_priority_age = std::max(all.max_priority_age, queue.max_priority_age);
+          all.requeue_count += queue.accounting.requeue_count;
+          all.aged_promotions += queue.accounting.aged_promotions;
+          all.max_priority_age = std::max(all.max_priority_age, queue.accounting.max_priority_age);
         }
         return policy::drain_recommendation(all);
       });

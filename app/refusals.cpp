@@ -45,7 +45,7 @@ std::vector<Combination> rules(const AskedRun& request) {
       {"--strategy counters", compile.strategy == engine::Strategy::counters, 0,
        "each wave waits for all of the previous one"},
       {"--strategy plain", compile.strategy == engine::Strategy::plain, 0, "launch has one launch per wave"},
-      {"--trace", !options.trace.empty(), one_run},
+      {"--trace", !options.trace.empty(), one_run | one_process},
       {"--report", !options.page.empty(), one_run},
       {"--by-wave", request.by_wave, one_process},
       {"--emit-kernel", !options.emit_kernel.empty(), one_run | one_process},

@@ -4,6 +4,7 @@
 #include "app/plan.hpp"
 #include "app/run.hpp"
 #include "core/json.hpp"
+#include "engine/compile.hpp"
 #include <tidegate/core/encode.hpp>
 
 #include <fmt/ranges.h>
@@ -349,30 +350,29 @@ std::string frontier_part(const traversal::FrontierReport& report) {
 // Wave programs.
 
 // Returns the place of each wave's colour: waves of a small program have one each, those of a large one share their op's.
-std::vector<std::size_t> colours_of(const engine::ProgramSummary& program) {
+std::vector<std::size_t> colours_of(const engine::Job& program) {
+  constexpr std::size_t all = picture_colours.size();
   std::vector<std::size_t> colours;
-  std::map<std::string_view, std::size_t> ops;
-  for (const engine::WaveSummary& wave : program.waves) {
-    const std::size_t of_op = ops.emplace(wave.op, ops.size()).first->second;
-    const std::size_t all = picture_colours.size();
-    colours.push_back((program.waves.size() <= all ? colours.size() : of_op) % all);
+  for (const engine::ProgramWave& wave : program.waves) {
+    colours.push_back((program.waves.size() <= all ? colours.size() : wave.op) % all);
   }
   return colours;
 }
 
 // The colour of each name of a timeline: that of its first wave.
-std::vector<std::size_t> span_colours(const engine::Timeline& timeline,
-                                      const engine::ProgramSummary& program) {
-  const std::vector<std::size_t> of_waves = colours_of(program);
+std::vector<std::size_t> span_colours(const engine::RunReport& report) {
   std::map<std::string, std::size_t> of_texts;
-  for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    of_texts.emplace(program.waves[i].text, of_waves[i]);
-  }
-  for (const engine::WindowSummary& window : program.windows) {
-    of_texts.emplace(window.text, window.waves.empty() ? 0 : of_waves[window.waves.front()]);
+  if (report.compiled) {
+    const std::vector<std::size_t> of_waves = colours_of(report.compiled->written);
+    for (std::uint32_t i = 0; i < of_waves.size(); ++i) {
+      of_texts.emplace(report.compiled->written.wave_text(i), of_waves[i]);
+    }
+    for (std::uint32_t i = 0; i < report.compiled->parts.size(); ++i) {
+      of_texts.emplace(report.compiled->program.wave_text(i), of_waves[report.compiled->parts[i].front()]);
+    }
   }
   std::vector<std::size_t> colours;
-  for (const std::string& name : timeline.names) {
+  for (const std::string& name : report.timeline->names) {
     const auto found = of_texts.find(of_texts.contains(name) ? name : name.substr(0, name.find(" + ")));
     colours.push_back(found == of_texts.end() ? 0 : found->second);
   }
@@ -380,21 +380,26 @@ std::vector<std::size_t> span_colours(const engine::Timeline& timeline,
 }
 
 std::string plan_part(const documents::RunReportDocument& document) {
-  const engine::ProgramSummary& program = document.report.program;
-  PlannedDag planned{.named = {.dag = program.dag, .names = {}, .iterations = program.most_iterations},
-                     .plan = memory_plan(document.plan)};
-  Rows rows{{"wave", "op", "tiles", "group"}};
-  for (const engine::WaveSummary& wave : program.waves) {
-    planned.named.names.push_back(wave.name);
-    planned.named.sections.push_back(wave.section);
-  }
-  if (planned.plan.order.empty()) {
+  const auto& compiled = document.report.compiled;
+  if (!compiled || document.plan.barriers.groups.empty()) {
     return "";
   }
+  const engine::Job& program = compiled->written;
+  PlannedDag planned{.named = {.dag = engine::wave_dag(program, compiled->budget_bytes),
+                               .names = {},
+                               .iterations = program.iterations},
+                     .plan = memory_plan(document.plan)};
+  for (std::size_t i = 0; i < program.waves.size(); ++i) {
+    const engine::ProgramWave& wave = program.waves[i];
+    planned.named.names.push_back(wave.name.empty() ? fmt::format("{} {}", program.ops[wave.op].name, i)
+                                                    : wave.name);
+    planned.named.sections.push_back(wave.section);
+  }
+  Rows rows{{"wave", "op", "tiles", "group"}};
   for (std::size_t group = 0; group < planned.plan.group_count(); ++group) {
     for (const std::uint32_t wave : planned.plan.group(group)) {
-      rows.push_back({program.waves[wave].name, program.waves[wave].op,
-                      std::to_string(program.waves[wave].tiles), std::to_string(group)});
+      rows.push_back({planned.named.names[wave], program.ops[program.waves[wave].op].name,
+                      std::to_string(program.waves[wave].range.tiles()), std::to_string(group)});
     }
   }
   return scrolled("Picture of the plan",
@@ -406,22 +411,27 @@ std::string plan_part(const documents::RunReportDocument& document) {
 }
 
 std::string memory_part(const engine::RunReport& report) {
+  if (!report.compiled || report.compiled->program.buffers.empty()) {
+    return "";
+  }
   const engine::MemoryReport& memory = report.memory;
+  const engine::CompiledProgram& compiled = *report.compiled;
   PlannedArena planned{
       .lifetimes = {},
       .plan = {.height_bytes = memory.arena_bytes, .lower_bound_bytes = memory.lower_bound_bytes}};
   Rows rows{{"buffer", "bytes", "offset", "alive"}};
-  for (const engine::BufferSummary& buffer : report.program.buffers) {
-    const bool in_arena = buffer.memory == engine::MemoryKind::arena;
-    if (in_arena) {
-      planned.lifetimes.buffers.push_back({.id = Identifier(buffer.name), .lifetime = buffer.alive});
-      planned.plan.offsets.push_back(buffer.offset);
+  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
+    const engine::ProgramBuffer& buffer = compiled.program.buffers[i];
+    const planning::ArenaBuffer& alive = compiled.memory.lifetimes[i];
+    if (buffer.in_arena()) {
+      planned.lifetimes.buffers.push_back({.id = Identifier(buffer.name), .lifetime = alive});
+      planned.plan.offsets.push_back(compiled.memory.offsets[i]);
     }
     rows.push_back({buffer.name, std::to_string(buffer.bytes),
-                    in_arena
-                        ? std::to_string(buffer.offset)
-                        : std::string(engine::memory_kind_names[static_cast<std::size_t>(buffer.memory)]),
-                    fmt::format("in groups {} to {}", buffer.alive.lower, buffer.alive.upper - 1)});
+                    buffer.in_arena()    ? std::to_string(compiled.memory.offsets[i])
+                    : buffer.is_object() ? "image"
+                                         : "registers",
+                    fmt::format("in groups {} to {}", alive.lower, alive.upper - 1)});
   }
   std::string text;
   if (!planned.plan.offsets.empty() && memory.arena_bytes != 0) {
@@ -433,15 +443,16 @@ std::string memory_part(const engine::RunReport& report) {
   text += fmt::format(
       "<p class=\"soft small\">Arena {}, images {}, tables {}{}.</p>", bytes_text(memory.arena_bytes),
       bytes_text(memory.image_bytes), bytes_text(memory.table_bytes),
-      report.program.budget_bytes == 0 ? ""
-                                       : fmt::format("; budget {}", bytes_text(report.program.budget_bytes)));
-  return rows.size() == 1 ? "" : text + details("Buffers in words", table(rows));
+      compiled.budget_bytes == 0 ? "" : fmt::format("; budget {}", bytes_text(compiled.budget_bytes)));
+  return text + details("Buffers in words", table(rows));
 }
 
 std::string policy_part(const documents::RunReportDocument& document) {
   const policy::LaunchRecommendation& launch = document.report.recommendation;
   Rows steps{{"decision", "outcome", "because"}};
-  for (const policy::ExplanationStep& step : document.report.program.reasons) {
+  for (const policy::ExplanationStep& step : document.report.compiled
+                                                 ? document.report.compiled->recommendation.reasons
+                                                 : std::vector<policy::ExplanationStep>()) {
     steps.push_back({step.step, step.outcome, step.because});
   }
   return fmt::format("<p><strong>{}</strong> in {} mode, {} of {}, queue {}</p>",
@@ -570,12 +581,10 @@ std::string report_page(const documents::RunReportDocument& document, const Page
   if (report.first_run) {
     times.push_back({"first run", report.first_run->elapsed_ns});
   }
-  const engine::ProgramSummary& program = report.program;
   std::string body = first_parts(
       report, made, other, tiles(report, other, outputs, verdict, "An iteration", report.iterations), times);
   body += section("timeline", "Timeline",
-                  report.timeline ? timeline_part(*report.timeline, span_colours(*report.timeline, program))
-                                  : "");
+                  report.timeline ? timeline_part(*report.timeline, span_colours(report)) : "");
   body += section("waves", "Where the time went", made.waves.empty() ? "" : table(made.waves));
   body += section("plan", "Plan", plan_part(document));
   body += section("memory", "Memory", memory_part(report));

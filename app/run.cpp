@@ -37,10 +37,8 @@ std::string program_folder(const std::string& program_path) {
 documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options) {
   documents::RunReportDocument document;
   document.plan = plan_to_document(report.plan, plan_options);
-  document.evidence = {.topology = report.topology_evidence,
-                       .promotion = report.promotion_evidence,
-                       .complete = {.topology = !policy::incomplete_field(report.topology_evidence),
-                                    .promotion = !policy::incomplete_field(report.promotion_evidence)}};
+  document.evidence = {
+      .topology = report.topology_evidence, .promotion = report.promotion_evidence, .complete = {}};
   document.report = std::move(report);
   return document;
 }
@@ -134,9 +132,9 @@ template <class Report>
 Result<void> write_trace_and_page(Report& report, const Run& run) {
   const std::string program =
       display_name(run.program) + (run.graph.empty() ? "" : ' ' + display_name(run.graph));
-  if (report.trace) {
-    TIDEGATE_CHECK(write_text(report.trace->file, trace_json(*report.timeline, program)));
-    report.files_written.push_back(engine::written_file(report.trace->file, "trace"));
+  if (!report.trace.empty()) {
+    TIDEGATE_CHECK(write_text(report.trace, trace_json(*report.timeline, program)));
+    report.files_written.push_back(engine::written_file(report.trace, "trace"));
   }
   if (!run.options.page.empty()) {
     const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};

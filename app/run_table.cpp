@@ -40,10 +40,10 @@ void add_written(const engine::ReportHead& report, Rows& rows) {
     rows.push_back({&written == &report.files_written.front() ? "  written" : "",
                     fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
   }
-  if (report.trace) {
-    add_row(rows, "trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace->file,
-            plural(report.trace->spans, "span"),
-            report.trace->clock == "none" ? "of launches" : "by the device's clock");
+  if (!report.trace.empty()) {
+    add_row(rows, "trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace,
+            plural(report.timeline->span_count(), "span"),
+            report.timeline->clock == engine::DeviceClock::none ? "of launches" : "by the device's clock");
   }
 }
 
@@ -99,19 +99,18 @@ std::string expected_text(const engine::ExpectedReport& of) {
 }
 
 std::string stress_text(const engine::StressReport& stress) {
-  std::uint64_t runs = 0;
   std::vector<std::string> kinds;
-  for (const engine::StressRuns& of : stress.completed) {
-    runs += of.runs;
-    kinds.push_back(fmt::format("{} {}", of.runs,
-                                of.kind == engine::StressKind::wave_order
-                                    ? "with waves in other orders"
-                                    : engine::stress_kind_names[static_cast<std::size_t>(of.kind)]));
+  for (std::size_t kind = 0; kind < engine::stress_kind_names.size(); ++kind) {
+    if (const auto runs = std::ranges::count(stress.completed, static_cast<engine::StressKind>(kind));
+        runs != 0) {
+      kinds.push_back(fmt::format(
+          "{} {}", runs, kind == 0 ? "with waves in other orders" : engine::stress_kind_names[kind]));
+    }
   }
-  return stress.failure
-             ? fmt::format("FAILED in run {} of {}: {}", runs, stress.runs, stress.failure->variation)
-             : fmt::format("{} of {} equal to plain launches: {}", runs, plural(stress.runs, "run"),
-                           fmt::join(kinds, ", "));
+  return stress.failure ? fmt::format("FAILED in run {} of {}: {}", stress.completed.size(), stress.runs,
+                                      stress.failure->variation)
+                        : fmt::format("{} of {} equal to plain launches: {}", stress.completed.size(),
+                                      plural(stress.runs, "run"), fmt::join(kinds, ", "));
 }
 
 void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
@@ -142,9 +141,6 @@ void add_comparison(const engine::ReportHead& report, const std::optional<Timing
       {"  compared", speed_text(timings->times_as_fast, timings->verdict, timings->other, times.rounds)});
   rows.push_back({"", spread_text("this run", times.run_rounds_ns, times.run_ns)});
   rows.push_back({"", spread_text("plain launches", times.plain_rounds_ns, times.plain_ns)});
-  if (times.traced.value_or(false)) {
-    rows.push_back({"", "timed with the kernel of --trace, --by-wave or --report, which reads a clock"});
-  }
 }
 
 void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
@@ -154,8 +150,8 @@ void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
                 ? ""
                 : fmt::format("; in registers: {}", fmt::join(window.register_buffers, ", ")));
   }
-  for (const engine::HotOpReport& op : promotion.ops) {
-    add_row(rows, "hot op", "{}, {}", in_quotes(op.op), plural(op.tiles, "tile"));
+  for (const std::string& op : promotion.ops) {
+    add_row(rows, "hot op", "{}", in_quotes(op));
   }
   if (promotion.promoted != engine::Promotion::none) {
     add_row(rows, "promoted", "{}: {}", engine::promotion_names[static_cast<std::size_t>(promotion.promoted)],
@@ -193,13 +189,14 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
   }
   if (queue.publishing) {
     text += fmt::format(
-        "; {} published, {} run, needed room for {} of {}{}", queue.publishing->published_items,
-        queue.publishing->executed_items, queue.publishing->needed_capacity, queue.publishing->capacity,
+        "; {} published, {} run, needed room for {} of {}{}", queue.publishing->published,
+        queue.publishing->executed, queue.publishing->needed_capacity, queue.publishing->capacity,
         queue.publishing->grown_from ? fmt::format(", grown from {}", *queue.publishing->grown_from) : "");
   }
   if ((queue.requeues || queue.publishing) && !planned) {
-    text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
-                        fmt::format("{} raised by age", queue.aged_promotions));
+    text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"),
+                        plural(queue.accounting.requeue_count, "requeue"),
+                        fmt::format("{} raised by age", queue.accounting.aged_promotions));
   }
   return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining)
                                                 : text;
@@ -232,7 +229,7 @@ Rows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   return rows;
 }
 
-// Formats the lowest estimate of each strategy, and the measured time of the one that was taken.
+// Formats the lowest estimate of each strategy.
 std::string estimates_text(const std::vector<engine::CandidateReport>& candidates) {
   std::string text;
   for (std::size_t i = 0; i < engine::strategy_names.size(); ++i) {
@@ -246,10 +243,6 @@ std::string estimates_text(const std::vector<engine::CandidateReport>& candidate
                                 short_time_text(*least))
                   : "";
   }
-  for (const engine::CandidateReport& candidate : candidates) {
-    text +=
-        candidate.measured_ns ? fmt::format("; measured {}", short_time_text(*candidate.measured_ns)) : "";
-  }
   return text;
 }
 
@@ -257,11 +250,19 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
   if (!report.ranks) {
     return;
   }
+  const std::vector<engine::RankReport>& ranks = report.ranks->ranks;
+  std::uint64_t bytes = 0, messages = 0;
+  for (const engine::RankReport& rank : ranks) {
+    bytes += rank.bytes_sent;
+    messages += rank.messages;
+  }
+  const auto slowest = std::ranges::max_element(ranks, {}, [](const auto& rank) {
+    return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
+  });
   add_row(rows, "ranks", "{}; {} sent in {}",
-          report.ranks->ranks.size() == 1
-              ? "one alone reports, as the run ended early"
-              : fmt::format("{}, the slowest is {}", report.ranks->ranks.size(), report.ranks->slowest),
-          bytes_text(report.ranks->bytes_sent), plural(report.ranks->messages, "message"));
+          ranks.size() == 1 ? "one alone reports, as the run ended early"
+                            : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
+          bytes_text(bytes), plural(messages, "message"));
   for (const engine::RankReport& rank : report.ranks->ranks) {
     rows.push_back(
         {fmt::format("  rank {}", rank.rank),
@@ -272,23 +273,18 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
              (rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "")});
   }
   for (const engine::RankWaveReport& wave : report.ranks->waves) {
-    if (wave.runs_on != engine::RunsOn::parts) {
-      add_row(rows, "on one rank", "{}, as {}{}{}", wave.wave, wave.reason, wave.fix.empty() ? "" : ": ",
-              wave.fix);
-    }
+    add_row(rows, "on one rank", "{}, as {}", wave.wave, wave.reason);
   }
   for (const engine::RankBufferReport& buffer : report.ranks->buffers) {
     if (buffer.split && !buffer.in_parts) {
-      add_row(rows, "not in parts", "{}, as {}{}{}", in_quotes(buffer.buffer), buffer.reason,
-              buffer.fix.empty() ? "" : ": ", buffer.fix);
+      add_row(rows, "not in parts", "{}, as {}", in_quotes(buffer.buffer), buffer.reason);
     }
   }
 }
 
 // Returns true if a run that was to be one persistent launch took several, other than its slices.
 bool is_divided(const engine::RunReport& report) {
-  return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) &&
-         (!report.fallbacks.empty() || report.new_launches);
+  return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) && !report.fallbacks.empty();
 }
 
 void add_times(const engine::RunReport& report, Rows& rows) {
@@ -385,9 +381,12 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   }
   Rows rows = head_rows(report);
   if (report.candidates) {
-    rows.push_back({"  estimate", estimates_text(*report.candidates)});
+    const double measured =
+        report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
+    add_row(rows, "estimate", "{}{}", estimates_text(*report.candidates),
+            report.status == engine::RunStatus::done ? "; measured " + short_time_text(measured) : "");
   }
-  add_row(rows, "mode", "{}: {}", policy::name(report.mode), report.mode_reason);
+  add_row(rows, "mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
   add_promotion(report.promotion, rows);
   add_sources(report, rows);
   add_row(rows, "plan", "{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
@@ -399,7 +398,7 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   if (report.memory.sum_bytes != 0) {
     add_row(rows, "memory", "arena of {} ({} without sharing; {})", bytes_text(report.memory.arena_bytes),
             bytes_text(report.memory.sum_bytes),
-            report.memory.optimal
+            report.memory.arena_bytes == report.memory.lower_bound_bytes
                 ? "proved to be the least"
                 : fmt::format("lower bound {}", bytes_text(report.memory.lower_bound_bytes)));
   }
@@ -408,10 +407,6 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   }
   for (const engine::FallbackReport& wave : report.fallbacks) {
     add_row(rows, "alone", "{}: {}", wave.wave, wave.reason);
-  }
-  for (const engine::FallbackReport& wave :
-       report.new_launches.value_or(std::vector<engine::FallbackReport>())) {
-    add_row(rows, "new launch", "{}: {}", wave.wave, wave.reason);
   }
   for (const engine::HitsReport& hits : report.hits.value_or(std::vector<engine::HitsReport>())) {
     rows.push_back({"  hits", hits_text(hits)});

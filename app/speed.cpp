@@ -47,11 +47,13 @@ static std::optional<Timings> timings_of(const engine::ReportHead& report, std::
 std::optional<Timings> timings_of(const engine::RunReport& report) {
   const std::string_view strategy = engine::strategy_names[static_cast<std::size_t>(report.strategy)];
   const bool same = report.comparison && report.comparison->verdict == SpeedVerdict::same_launches;
-  return timings_of(report,
-                    same ? std::string(strategy)
-                         : fmt::format("{}, {}", strategy,
-                                       policy::execution_mode_names[static_cast<std::size_t>(report.mode)]),
-                    "plain launches");
+  return timings_of(
+      report,
+      same ? std::string(strategy)
+           : fmt::format(
+                 "{}, {}", strategy,
+                 policy::execution_mode_names[static_cast<std::size_t>(report.telemetry.execution_mode)]),
+      "plain launches");
 }
 
 std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
@@ -89,19 +91,19 @@ std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict,
   return {};
 }
 
-std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
-                                                       const std::string& file) {
+std::optional<documents::Baseline> against_baseline(const Timings& run, const Timings& baseline,
+                                                    const std::string& file) {
   const RatioEstimate estimated = unpaired_ratio(run.run_ns, baseline.run_ns);
   if (!estimated.certain) {
     return {};
   }
-  return engine::BaselineReport{.file = file,
-                                .rounds = baseline.run_ns.size(),
-                                .run_ns = median(baseline.run_ns),
-                                .speedup = estimated.ratio,
-                                .speedup_low = estimated.low,
-                                .speedup_high = estimated.high,
-                                .verdict = verdict_of(estimated)};
+  return documents::Baseline{.file = file,
+                             .rounds = baseline.run_ns.size(),
+                             .run_ns = median(baseline.run_ns),
+                             .speedup = estimated.ratio,
+                             .speedup_low = estimated.low,
+                             .speedup_high = estimated.high,
+                             .verdict = verdict_of(estimated)};
 }
 
 Result<void> refuse_other_work(const Timings& run, const Timings& baseline) {
@@ -114,7 +116,7 @@ Result<void> refuse_other_work(const Timings& run, const Timings& baseline) {
       "give the report of this program with the same sizes, on this device");
 }
 
-std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline, double part) {
+std::optional<Error> slower_than_baseline(const documents::Baseline& baseline, double part) {
   if (baseline.verdict != SpeedVerdict::slower || 1 / baseline.speedup <= 1 + part) {
     return {};
   }
@@ -124,7 +126,7 @@ std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline
                .fix = "look at what both reports say of `comparison`; the outputs were written"};
 }
 
-std::string speed_text(const engine::BaselineReport& report, std::string_view other) {
+std::string speed_text(const documents::Baseline& report, std::string_view other) {
   return speed_text({.ratio = report.speedup, .low = report.speedup_low, .high = report.speedup_high},
                     report.verdict, other, report.rounds);
 }

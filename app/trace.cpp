@@ -32,15 +32,6 @@ public:
         add_span(span, i + 1);
       }
     }
-    // Each arrow is two flow events: it leaves the span around from_ns and reaches the span that begins at to_ns.
-    for (std::size_t i = 0; i < timeline_.arrows.size(); ++i) {
-      const engine::Arrow& arrow = timeline_.arrows[i];
-      const std::string_view name = timeline_.names[arrow.name];
-      event('s', name, arrow.from_lane + 1, R"(,"id":{},"cat":"dependency","ts":{})", i + 1,
-            micros(arrow.from_ns));
-      event('f', name, arrow.to_lane + 1, R"(,"id":{},"cat":"dependency","bp":"e","ts":{})", i + 1,
-            micros(arrow.to_ns));
-    }
     for (const engine::Curve& curve : timeline_.curves) {
       for (const auto& [ns, value] : curve.points) {
         event('C', curve.name, 0, R"(,"ts":{},"args":{{"value":{}}})", micros(ns), value);

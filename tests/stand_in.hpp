@@ -100,6 +100,7 @@ public:
   bool records = false;                 // has command buffers
   std::string binary_text = "binary";   // of every program
   std::function<void()> while_building; // a generated kernel; may be empty
+  std::function<void()> while_reading;  // memory; may be empty
 
   // Calls so far, by kind; several sessions can share them.
   std::shared_ptr<std::map<std::string, int>> counts = std::make_shared<std::map<std::string, int>>();
@@ -141,6 +142,9 @@ public:
   Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
                  Transferred /*when*/) const override {
     const Status status = called("read");
+    if (while_reading) {
+      while_reading();
+    }
     if (status == success) {
       std::ranges::copy(bytes_of(from, offset, bytes.size()), bytes.begin());
     }

@@ -75,6 +75,7 @@ struct StandInRun : Run {
   int calls = 0;
   std::vector<device::test::StandIn::Failure> failures;
   std::function<void()> while_building;   // a generated kernel
+  std::function<void()> while_reading;    // memory back
   std::function<void()> while_persistent; // launches run
   std::shared_ptr<std::map<std::string, int>> calls_of_sessions =
       std::make_shared<std::map<std::string, int>>();
@@ -88,6 +89,7 @@ struct StandInRun : Run {
       session->failures = failures;
       session->counts = calls_of_sessions;
       session->while_building = while_building;
+      session->while_reading = while_reading;
       session->kernels["advance"] = [this](const auto& launch) { advance(launch); };
       session->kernels["copied"] = [](const auto& launch) {
         std::ranges::copy(launch.template buffer<std::uint32_t>(0),

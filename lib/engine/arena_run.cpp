@@ -64,14 +64,13 @@ BuiltProgram build(const device::Session& session, const device::DeviceInfo& dev
   return built;
 }
 
-std::uint32_t wanted_workers(const CompiledProgram& compiled, std::uint32_t resident) {
+// Returns the number of groups to launch if `resident` can run concurrently: those that the cost model wants, without what
+// the policy sheds where memory is tight.
+static std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident) {
   const std::uint32_t stated = compiled.tuning.workers;
-  return best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.mapping,
-                      compiled.model, resident, stated == 0 ? std::nullopt : std::optional(stated));
-}
-
-std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident) {
-  const std::uint32_t wanted = wanted_workers(compiled, resident);
+  const std::uint32_t wanted =
+      best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.mapping,
+                   compiled.model, resident, stated == 0 ? std::nullopt : std::optional(stated));
   if (compiled.recommendation.launch.topology != policy::Topology::memory_constrained) {
     return wanted;
   }
@@ -138,12 +137,11 @@ bool has_failed(const QueueOutcome& queue) {
 }
 
 // Clears the transient buffers, or the others without contents, on which a program may rely.
-void clear_arena(const device::Session& session, const CompiledProgram& compiled, const Arena& arena,
-                 bool transient) {
-  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
-    const ProgramBuffer& buffer = compiled.program.buffers[i];
-    if (buffer.in_arena() && !buffer.first && buffer.transient() == transient) {
-      engine::clear(session, arena.parts[i].memory, arena.parts[i].offset, buffer.bytes);
+void clear_arena(const device::Session& session, const Job& program, const Arena& arena, bool transient) {
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    if (!buffer.in_registers && !buffer.first && buffer.transient() == transient) {
+      clear_contents(session, buffer, arena.parts[i]);
     }
   }
   device::require(session.finish(), "clearing the buffers");
@@ -178,16 +176,6 @@ std::uint64_t stream_budget(const CompiledProgram& compiled) {
   return compiled.written.budget_bytes != 0 ? compiled.written.budget_bytes : compiled.budget_bytes / 2;
 }
 
-void copy_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
-                   const DevicePart& to) {
-  if (buffer.is_object()) {
-    copy_image(session, buffer, from.object, to.object);
-  } else {
-    device::require(session.copy(from.memory, from.offset, to.memory, to.offset, buffer.bytes, nullptr),
-                    "copying an input");
-  }
-}
-
 // Keeps a copy of contents that the arena is about to lose, if there is room.
 void keep_copy(const device::Session& session, const CompiledProgram& compiled, Kept& kept,
                const std::string& content, std::size_t index, const DevicePart& part) {
@@ -195,55 +183,45 @@ void keep_copy(const device::Session& session, const CompiledProgram& compiled, 
   if (content.empty() || kept.find(content) || !kept.make_room(buffer.bytes, stream_budget(compiled))) {
     return;
   }
-  const auto input = std::make_shared<KeptInput>();
+  const auto input = std::make_shared<Holding>();
   input->bytes = buffer.bytes;
-  input->content = content;
-  if (buffer.is_object()) {
-    input->part.object = allocate_image(session, compiled.program, index);
-  } else {
-    input->part.memory = allocate(session, buffer.bytes);
-  }
-  copy_contents(session, buffer, part, input->part);
+  input->contents = {content};
+  input->arena.parts.push_back(
+      {.memory = buffer.is_object() ? device::Buffer() : allocate(session, buffer.bytes),
+       .object = allocate_image(session, compiled.program, index)});
+  copy_contents(session, buffer, part, input->arena.parts.front());
   kept.use(input);
 }
 
 // Puts the first contents into the arena and the images, from the device if it has them.
 void fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-          KeptArena& memory, KeptInputs* inputs) {
+          Holding& memory, KeptInputs* inputs) {
+  const std::vector<DevicePart>& parts = memory.arena.parts;
   for (std::size_t i = 0; inputs != nullptr && i < inputs->replaced.size(); ++i) {
-    keep_copy(session, compiled, inputs->kept, inputs->replaced[i], i, memory.part(i));
+    keep_copy(session, compiled, inputs->kept, inputs->replaced[i], i, parts[i]);
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
-    const DevicePart part = memory.part(i);
-    if (buffer.is_object() && !buffer.first) {
-      fill_image(session, buffer, {}, part.object);
-    }
-    if (buffer.in_registers || !buffer.first) {
-      continue;
-    }
     const std::optional<DevicePart> found = inputs != nullptr ? inputs->found[i] : std::nullopt;
-    if (found && memory.contents[i] == buffer.content) {
-      continue; // where it was
+    if (buffer.in_registers || !buffer.first || (found && memory.contents[i] == buffer.content)) {
+      continue; // it is where it was
     }
     if (found) {
-      copy_contents(session, buffer, *found, part);
-    } else if (buffer.is_object()) {
-      fill_image(session, buffer, first[i], part.object);
+      copy_contents(session, buffer, *found, parts[i]);
     } else {
-      upload(session, part.memory, part.offset, first[i], transferred(first));
+      write_first(session, buffer, first[i], parts[i], transferred(first));
     }
     const bool keeps = inputs != nullptr && stays(compiled, i);
     memory.contents[i] = keeps ? buffer.content : "";
     if (inputs != nullptr && !keeps && !found) {
-      keep_copy(session, compiled, inputs->kept, buffer.content, i, part);
+      keep_copy(session, compiled, inputs->kept, buffer.content, i, parts[i]);
     }
   }
 }
 
 // The arena of the program's last run, or a new one.
-std::shared_ptr<KeptArena> arena_for(const device::Session& session, const CompiledProgram& compiled,
-                                     ArenaUse use, KeptInputs* inputs) {
+std::shared_ptr<Holding> memory_for(const RunContext& context, ArenaUse use, KeptInputs* inputs) {
+  const CompiledProgram& compiled = context.compiled;
   if (inputs != nullptr && inputs->arena) {
     return inputs->arena;
   }
@@ -251,8 +229,9 @@ std::shared_ptr<KeptArena> arena_for(const device::Session& session, const Compi
     inputs->kept.make_room(compiled.memory.arena_bytes + compiled.memory.image_bytes + compiled.table_bytes,
                            stream_budget(compiled));
   }
-  auto memory = std::make_shared<KeptArena>(allocate_arena(session, compiled.program, compiled.memory, use),
-                                            allocate_images(session, compiled.program));
+  auto memory = std::make_shared<Holding>(
+      context.exchange != nullptr ? allocate_apart(context.session, compiled.program)
+                                  : allocate_arena(context.session, compiled.program, compiled.memory, use));
   memory->bytes = compiled.memory.arena_bytes + compiled.memory.image_bytes;
   if (inputs != nullptr) {
     inputs->kept.use(memory);
@@ -262,19 +241,6 @@ std::shared_ptr<KeptArena> arena_for(const device::Session& session, const Compi
 }
 
 } // namespace
-
-std::optional<DevicePart> KeptArena::find(const std::string& content) const {
-  const auto at = std::ranges::find(contents, content);
-  if (at == contents.end()) {
-    return {};
-  }
-  return part(static_cast<std::size_t>(at - contents.begin()));
-}
-
-DevicePart KeptArena::part(std::size_t buffer) const {
-  const Arena::Part& place = arena.parts[buffer];
-  return {place.memory, place.offset, images[buffer]};
-}
 
 bool KeptInputs::hit(const Job& program) const {
   bool any = false;
@@ -288,7 +254,7 @@ bool KeptInputs::hit(const Job& program) const {
   return any;
 }
 
-KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<KeptArena> arena) {
+KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<Holding> arena) {
   KeptInputs inputs{.kept = kept, .arena = std::move(arena)};
   if (inputs.arena) {
     kept.use(inputs.arena);
@@ -329,27 +295,24 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   }
   const auto start = std::chrono::steady_clock::now();
   ArenaRun run;
-  const ArenaUse use = context.exchange != nullptr ? ArenaUse::apart
-                       : !built.plain_programs     ? ArenaUse::generated_kernel
-                       : built.kernel              ? ArenaUse::both
-                                                   : ArenaUse::plain_launches;
-  const std::shared_ptr<KeptArena> memory = arena_for(session, compiled, use, inputs);
+  const ArenaUse use = !built.plain_programs ? ArenaUse::generated_kernel
+                       : built.kernel        ? ArenaUse::both
+                                             : ArenaUse::plain_launches;
+  const std::shared_ptr<Holding> memory = memory_for(context, use, inputs);
   const Arena& arena = memory->arena;
-  const DeviceImages& images = memory->images;
   std::optional<BoundObjects> objects;
   if (built.kernel) {
-    objects.emplace(session, compiled.tables.objects, images, built.kernel->kernel,
+    objects.emplace(session, compiled.tables.objects, arena, built.kernel->kernel,
                     first_object_argument(compiled.strategy.strategy));
   }
   std::optional<PlainWaves> plain;
   if (built.plain_programs) {
     plain.emplace(session, *built.plain_programs, program, built.plain_waves,
-                  WaveMemory{compiled.schedule.storage, arena.views, images}, QueueWay::drain);
+                  WaveMemory{compiled.schedule.storage, arena}, QueueWay::drain);
   }
   const QueueStates queues(session, program, arena);
   Dispatcher dispatcher(context, plain ? &*plain : nullptr, queues, arena, limits);
-  clear_arena(session, compiled, arena, false); // some drivers allocate only now
-  const auto cleared = std::chrono::steady_clock::now();
+  clear_arena(session, program, arena, false); // some drivers allocate only now
   fill(session, compiled, first, *memory, inputs);
   if (use == ArenaUse::both) {
     touch(session, arena);
@@ -357,10 +320,9 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   // With values of an earlier run a tile that does not wait for them would be right. On a GPU the first launch into
   // fresh memory takes longer besides.
   if (!used_before) {
-    clear_arena(session, compiled, arena, true);
+    clear_arena(session, program, arena, true);
   }
   device::require(session.finish(), "filling the buffers");
-  run.upload_ns = elapsed_ns(cleared);
   run.publish_ns = elapsed_ns(start);
 
   context.monitor.begin(Activity::running);
@@ -372,22 +334,15 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
     return run;
   }
   const auto& storage = compiled.schedule.storage[run.outcome.iterations % compiled.schedule.phases()];
-  const auto download_part = [&](std::size_t buffer, std::span<std::byte> bytes, Transferred when) {
-    const Arena::Part& part = arena.parts[storage[buffer]];
-    download(session, part.memory, part.offset, bytes, when);
-  };
+  const auto part_of = [&](std::size_t buffer) -> const DevicePart& { return arena.parts[storage[buffer]]; };
   const bool done = run.outcome.status == RunStatus::done;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
-    if (!buffer.is_read_back() || (!done && buffer.counted_bytes == 0)) {
-      continue;
+    if (buffer.is_read_back() && (done || buffer.counted_bytes != 0)) {
+      read_contents(session, buffer, part_of(i), done ? outputs[i] : outputs[i].first(buffer.counted_bytes),
+                    transferred(outputs));
+      ++run.buffers_read;
     }
-    if (buffer.in_arena()) {
-      download_part(i, done ? outputs[i] : outputs[i].first(buffer.counted_bytes), transferred(outputs));
-    } else {
-      download_image(session, images[storage[i]], buffer, outputs[i]);
-    }
-    ++run.buffers_read;
   }
   if (done && context.exchange != nullptr) {
     outputs = context.exchange->gather_outputs(static_cast<std::uint32_t>(run.outcome.iterations));
@@ -403,7 +358,8 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
     if (context.exchange != nullptr) {
       run.until->value = context.exchange->until_value();
     } else {
-      download_part(program.until->buffer, run.until->value, Transferred::now);
+      download(session, part_of(program.until->buffer).memory, part_of(program.until->buffer).offset,
+               run.until->value);
     }
     run.until->reached = run.outcome.until_met; // later waves may have changed the value
     if (run.until->reached) {

@@ -1,10 +1,14 @@
-#include "engine/bounds.hpp"
-
+// Detects accesses out of bounds, which devices do not report: the program runs wave by wave, as plain
+// launches, and the guards around every buffer are checked after each.
+//
+//   arena:  [guard][  buffer a  ][guard]  [guard][ buffer b ][guard] …
+//
+// A guard holds a pattern; the wave that has just ended wrote any changed byte. What is written beyond all guards may
+// crash the driver: the waiting process then names the wave (device::WorkNotes::checked).
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
-#include "engine/device_images.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/plain_waves.hpp"
+#include "engine/proof.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -20,8 +24,6 @@
 
 namespace tidegate::engine {
 namespace {
-
-constexpr std::uint64_t no_guards = ~std::uint64_t{0}; // in place of an offset, for images
 
 // The contents of all guards. Each guard takes them from another place on, so that bytes which a kernel copies from one
 // guard to another are seen.
@@ -95,61 +97,54 @@ std::uint64_t size_of_guards(const device::DeviceInfo& device, const Job& progra
 
 // Every buffer between two guards in one block of memory. Images have no guards, because devices discard writes outside
 // of them.
-struct GuardedMemory {
-  std::vector<device::Buffer> buffers; // by buffer
-  device::Buffer arena;
-  std::vector<std::uint64_t> offsets; // by buffer, in the arena
-};
-
-GuardedMemory allocate_guarded(const device::Session& session, const device::DeviceInfo& device,
-                               const Job& program, const GuardPattern& pattern) {
+Arena allocate_guarded(const device::Session& session, const device::DeviceInfo& device, const Job& program,
+                       const GuardPattern& pattern) {
   const std::uint64_t alignment = std::max<std::uint64_t>(256, std::bit_ceil(device.base_alignment_bytes));
-  const auto aligned = [alignment](std::uint64_t bytes) {
-    return (bytes + alignment - 1) / alignment * alignment;
-  };
-  GuardedMemory memory;
+  Arena arena;
   std::uint64_t end = 0;
-  for (const ProgramBuffer& buffer : program.buffers) {
-    if (!buffer.in_arena()) {
-      memory.offsets.push_back(no_guards);
-      continue;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    DevicePart& part = arena.parts.emplace_back();
+    part.object = allocate_image(session, program, i);
+    if (program.buffers[i].in_arena()) {
+      part.offset = (end + pattern.guard_bytes() + alignment - 1) / alignment * alignment;
+      end = part.offset + program.buffers[i].bytes + pattern.guard_bytes();
     }
-    memory.offsets.push_back(aligned(end + pattern.guard_bytes()));
-    end = memory.offsets.back() + buffer.bytes + pattern.guard_bytes();
   }
-  memory.arena = allocate(session, end);
-  for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
-    if (memory.offsets[i] == no_guards) {
-      memory.buffers.emplace_back();
-      continue;
+  arena.whole = allocate(session, end);
+  for (std::size_t i = 0; i < arena.parts.size(); ++i) {
+    DevicePart& part = arena.parts[i];
+    const std::uint64_t bytes = program.buffers[i].bytes;
+    arena.views.emplace_back();
+    if (program.buffers[i].in_arena()) {
+      part.memory = arena.whole;
+      arena.views.back() = sub_buffer(session, arena.whole, part.offset, bytes);
+      pattern.write(session, arena.whole, part.offset - pattern.guard_bytes(), 2 * i);
+      pattern.write(session, arena.whole, part.offset + bytes, 2 * i + 1);
     }
-    memory.buffers.push_back(sub_buffer(session, memory.arena, memory.offsets[i], program.buffers[i].bytes));
-    pattern.write(session, memory.arena, memory.offsets[i] - pattern.guard_bytes(), 2 * i);
-    pattern.write(session, memory.arena, memory.offsets[i] + program.buffers[i].bytes, 2 * i + 1);
   }
-  return memory;
+  return arena;
 }
 
 // Returns the guards that the last wave changed.
 std::vector<BoundsViolation> violations(const device::Session& session, const Job& program,
-                                        const GuardedMemory& memory, GuardPattern& pattern,
-                                        std::uint32_t wave, std::uint64_t iteration) {
+                                        const Arena& arena, GuardPattern& pattern,
+                                        const BoundsViolation& at) {
   std::vector<BoundsViolation> found;
-  for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
-    if (memory.offsets[i] == no_guards) {
-      continue;
-    }
-    for (const bool after : {false, true}) {
-      const std::uint64_t begin =
-          after ? memory.offsets[i] + program.buffers[i].bytes : memory.offsets[i] - pattern.guard_bytes();
-      if (const auto changes = pattern.changes(session, memory.arena, begin, 2 * i + (after ? 1 : 0))) {
-        found.push_back({.wave = program.wave_text(wave),
-                         .iteration = iteration,
-                         .buffer = program.buffers[i].name,
-                         .side = after ? Side::after : Side::before,
-                         .distance_bytes = after ? changes->first : pattern.guard_bytes() - changes->last,
-                         .changed_bytes = changes->bytes,
-                         .buffer_bytes = program.buffers[i].bytes});
+  for (std::size_t i = 0; i < arena.parts.size(); ++i) {
+    for (const Side side :
+         program.buffers[i].in_arena() ? std::vector{Side::before, Side::after} : std::vector<Side>()) {
+      const bool after = side == Side::after;
+      const std::uint64_t begin = arena.parts[i].offset;
+      const std::uint64_t bytes = program.buffers[i].bytes;
+      if (const auto changes =
+              pattern.changes(session, arena.whole, after ? begin + bytes : begin - pattern.guard_bytes(),
+                              2 * i + (after ? 1 : 0))) {
+        BoundsViolation& violation = found.emplace_back(at);
+        violation.buffer = program.buffers[i].name;
+        violation.side = side;
+        violation.distance_bytes = after ? changes->first : pattern.guard_bytes() - changes->last;
+        violation.changed_bytes = changes->bytes;
+        violation.buffer_bytes = bytes;
       }
     }
   }
@@ -171,41 +166,34 @@ std::string place_text(const BoundsViolation& violation) {
 Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                   const RunOptions& options, Monitor& monitor) try {
   const Job& program = compiled.program;
-  const auto& storage = compiled.schedule.storage;
   const device::PrintsToStandardError prints;
   TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
                options.open_session(device, device::Profiling::as_needed));
   const device::Session& session = *opened;
   check_images(session, program);
   TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
-  const std::vector<std::uint32_t> order = program_order(program);
   monitor.begin(Activity::building);
-  const PlainPrograms programs(session, program, order);
+  Reference reference(session, program, compiled.schedule.storage, first);
+  reference.one_by_one(monitor);
   GuardPattern pattern(size_of_guards(device, program));
-  const GuardedMemory memory = allocate_guarded(session, device, program, pattern);
-  fill_apart(session, program, first, memory.buffers);
-  device::require(session.finish(), "filling the buffers");
-  const DeviceImages images = allocate_images(session, program);
-  fill_images(session, program, first, images);
-  PlainWaves waves(session, programs, program, order, {storage, memory.buffers, images});
+  const Arena arena = allocate_guarded(session, device, program, pattern);
 
   monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
   monitor.deadline = deadline;
-  BoundsReport report{.guard_bytes = pattern.guard_bytes()};
+  BoundsReport report;
   // Ends at the first violation or when time is up.
-  const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
-    device::work_notes().set_checked(fmt::format("{}, in iteration {},", program.wave_text(wave), iteration));
-    const bool in_time = waves.run(wave, iteration, deadline, monitor);
+  const auto check = [&](std::uint32_t wave, std::uint32_t iteration) {
     ++report.checked_waves;
-    report.violations = violations(session, program, memory, pattern, wave, iteration);
-    report.complete = !report.violations.empty() || in_time;
-    return report.violations.empty() && report.complete;
+    report.violations = violations(session, program, arena, pattern,
+                                   {.wave = program.wave_text(wave), .iteration = iteration});
+    return report.violations.empty();
   };
-  const auto read = [&](std::uint32_t owner, std::span<std::byte> value) {
-    download(session, memory.buffers[owner], 0, value);
+  const auto note = [&](std::uint32_t wave, std::uint32_t iteration) {
+    device::work_notes().set_checked(fmt::format("{}, in iteration {},", program.wave_text(wave), iteration));
   };
-  run_wave_by_wave(program, order, storage, {.run = run, .read = read});
+  const PlainRun run = reference.run(deadline, {.memory = &arena, .before = note, .after = check});
+  report.complete = !report.violations.empty() || run.in_time;
   return report;
 } catch (device::Refused& refused) {
   return tl::unexpected(std::move(refused.error));

@@ -101,22 +101,13 @@ constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
 
 Result<HostContents> first_contents(const device::Session& session, const Job& program,
                                     std::uint64_t most_pinned_bytes, const std::vector<bool>& passed_over) {
-  return first_contents(session, program, most_pinned_bytes, [&](std::size_t buffer) {
-    return !passed_over.empty() && passed_over[buffer] ? Result<std::vector<std::byte>>()
-                                                       : program.buffers[buffer].first();
-  });
-}
-
-Result<HostContents>
-first_contents(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes,
-               const std::function<Result<std::vector<std::byte>>(std::size_t buffer)>& read) {
   BufferContents contents(program.buffers.size());
   ErrorList errors;
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    if (!program.buffers[i].first) {
+    if (!program.buffers[i].first || (!passed_over.empty() && passed_over[i])) {
       continue;
     }
-    auto bytes = read(i);
+    auto bytes = program.buffers[i].first();
     if (!bytes && !bytes.error().pointer) {
       bytes.error().pointer = program.buffers[i].pointer + "/init";
     }
@@ -137,6 +128,129 @@ HostContents output_room(const device::Session& session, const Job& program,
   return {session, sizes, most_pinned_bytes};
 }
 
+namespace {
+
+using device::ImageUse;
+
+std::string_view text(ImageUse use) {
+  return use.both                  ? "read and write at once"
+         : use.reads && use.writes ? "read and write"
+         : use.writes              ? "write"
+                                   : "read";
+}
+
+// Uses of an image by waves, including images that it is swapped with.
+ImageUse use_of(const Job& program, std::uint32_t image) {
+  ImageUse use{.reads = program.buffers[image].swapped, .writes = program.buffers[image].swapped};
+  for (const ProgramWave& wave : program.waves) {
+    for (const ProgramArgument& argument : wave.arguments) {
+      if (argument.kind == ProgramArgument::Kind::image &&
+          (argument.buffer == image || program.buffers[image].swapped)) {
+        use.reads |= argument.buffer == image && argument.access != Access::write;
+        use.writes |= argument.buffer == image && argument.access != Access::read;
+        use.both |= argument.access == Access::read_write;
+      }
+    }
+  }
+  return use;
+}
+
+Error lacks_format(const device::Session& session, const ProgramBuffer& image, const ImageUse& use,
+                   const std::vector<ImageFormat>& supported) {
+  std::string others; // with the same number of elements
+  for (const ImageFormat format : supported) {
+    if (elements_per_texel(format) == elements_per_texel(image.image->format)) {
+      others += fmt::format("{}{}", others.empty() ? "" : ", ", name(format));
+    }
+  }
+  return {.code = ErrorCode::unsupported_kernel,
+          .message = fmt::format("{} has no {} of format {} that kernels {}", session.device_name,
+                                 type_name(*image.image), name(image.image->format), text(use)),
+          .fix = others.empty() ? "use a buffer, or another device" : "give one of " + others,
+          .pointer = "/images/" + pointer_token(image.name) + "/format"};
+}
+
+void check_size(const device::Session& session, const ProgramBuffer& image) {
+  const ImageShape& shape = *image.image;
+  ImageShape most = require(session.largest_image(shape.kind), "asking for the largest image");
+  most.format = shape.format;
+  if (shape.width > most.width || shape.height > most.height || shape.depth > most.depth ||
+      shape.layers > most.layers) {
+    throw device::Refused{{.code = ErrorCode::unsupported_kernel,
+                           .message = fmt::format("{} is {}; {} takes {} at most", in_quotes(image.name),
+                                                  describe(shape), session.device_name, describe(most)),
+                           .fix = "cut it into several images, or use a buffer",
+                           .pointer = "/images/" + pointer_token(image.name)}};
+  }
+}
+
+} // namespace
+
+void check_images(const device::Session& session, const Job& program) {
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& image = program.buffers[i];
+    if (!image.image) {
+      continue;
+    }
+    const ImageUse use = use_of(program, i);
+    const auto supported =
+        require(session.image_formats(image.image->kind, use), "asking for the formats of images");
+    if (std::ranges::find(supported, image.image->format) == supported.end()) {
+      throw device::Refused{lacks_format(session, image, use, supported)};
+    }
+    check_size(session, image);
+  }
+}
+
+device::Image allocate_image(const device::Session& session, const Job& program, std::size_t index) {
+  const ProgramBuffer& image = program.buffers[index];
+  return image.image
+             ? require(session.make_image(*image.image, use_of(program, static_cast<std::uint32_t>(index))),
+                       "allocating the image " + in_quotes(image.name))
+             : device::Image();
+}
+
+device::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec) {
+  return require(session.make_sampler(spec), "making a sampler");
+}
+
+BoundObjects::BoundObjects(const device::Session& session, const std::vector<KernelObject>& objects,
+                           const Arena& arena, const device::Kernel& kernel, std::uint32_t first) {
+  for (const KernelObject& object : objects) {
+    images_.push_back(object.is_sampler ? device::Image() : arena.parts[object.image].object);
+  }
+  bind(session, objects, kernel, first);
+}
+
+BoundObjects::BoundObjects(const device::Session& session, const Job& program,
+                           const std::vector<KernelObject>& objects, const device::Kernel& kernel,
+                           std::uint32_t first) {
+  for (const KernelObject& object : objects) {
+    if (object.is_sampler) {
+      images_.emplace_back();
+      continue;
+    }
+    ImageShape shape = *program.buffers[object.image].image;
+    shape.width = shape.height = shape.depth = shape.layers = 1;
+    images_.push_back(require(session.make_image(shape, use_of(program, object.image)),
+                              "allocating an image of one texel"));
+  }
+  bind(session, objects, kernel, first);
+}
+
+void BoundObjects::bind(const device::Session& session, const std::vector<KernelObject>& objects,
+                        const device::Kernel& kernel, std::uint32_t first) {
+  for (std::uint32_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].is_sampler) {
+      samplers_.push_back(make_sampler(session, objects[i].sampler));
+      require(session.set_object(kernel, first + i, samplers_.back()),
+              "setting a sampler of the generated kernel");
+    } else {
+      require(session.set_object(kernel, first + i, images_[i]), "setting an image of the generated kernel");
+    }
+  }
+}
+
 device::Buffer allocate(const device::Session& session, std::uint64_t bytes) {
   return require(session.allocate(std::max<std::uint64_t>(bytes, 1)),
                  fmt::format("allocating {} of device memory", bytes_text(bytes)));
@@ -147,15 +261,18 @@ device::Buffer sub_buffer(const device::Session& session, const device::Buffer& 
   return require(session.part_of(whole, offset, bytes), "making a sub-buffer");
 }
 
+Arena allocate_apart(const device::Session& session, const Job& program) {
+  Arena arena;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    arena.views.push_back(buffer.in_arena() ? allocate(session, buffer.bytes) : device::Buffer());
+    arena.parts.push_back({.memory = arena.views.back(), .object = allocate_image(session, program, i)});
+  }
+  return arena;
+}
+
 Arena allocate_arena(const device::Session& session, const Job& program, const MemoryLayout& layout,
                      ArenaUse use) {
-  if (use == ArenaUse::apart) {
-    Arena apart;
-    apart.views = allocate_apart(session, program);
-    std::ranges::transform(apart.views, std::back_inserter(apart.parts),
-                           [](const device::Buffer& memory) { return Arena::Part{.memory = memory}; });
-    return apart;
-  }
   std::vector<std::size_t> order; // by offset
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     if (program.buffers[i].in_arena()) {
@@ -184,12 +301,10 @@ Arena allocate_arena(const device::Session& session, const Job& program, const M
       arena.parts[i] = {.memory = block, .offset = one_block ? layout.offsets[i] : layout.offsets[i] - begin};
     }
   }
-  if (use == ArenaUse::generated_kernel) {
-    return arena;
-  }
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const Arena::Part& part = arena.parts[i];
-    if (program.buffers[i].in_arena()) {
+    const DevicePart& part = arena.parts[i];
+    arena.parts[i].object = allocate_image(session, program, i);
+    if (program.buffers[i].in_arena() && use != ArenaUse::generated_kernel) {
       arena.views[i] = !one_block && part.offset == 0
                            ? part.memory
                            : sub_buffer(session, part.memory, part.offset, program.buffers[i].bytes);
@@ -212,25 +327,9 @@ void touch(const device::Session& session, const Arena& arena) {
   }
 }
 
-std::vector<device::Buffer> allocate_apart(const device::Session& session, const Job& program) {
-  std::vector<device::Buffer> buffers;
-  for (const ProgramBuffer& buffer : program.buffers) {
-    buffers.push_back(buffer.in_arena() ? allocate(session, buffer.bytes) : device::Buffer());
-  }
-  return buffers;
-}
-
 void fill(const device::Session& session, const device::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
           std::span<const std::byte> pattern, device::Event* event) {
   require(session.fill(to, offset, bytes, pattern, event), "filling device memory");
-}
-
-void clear(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
-           std::uint64_t bytes) {
-  constexpr std::byte zero{0};
-  if (bytes != 0) {
-    fill(session, to, offset, bytes, std::span(&zero, 1));
-  }
 }
 
 void upload(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
@@ -249,18 +348,94 @@ void download(const device::Session& session, const device::Buffer& from, std::u
   }
 }
 
-void fill_apart(const device::Session& session, const Job& program, const HostContents& first,
-                const std::vector<device::Buffer>& memory) {
-  for (std::size_t i = 0; i < memory.size(); ++i) {
-    if (!program.buffers[i].in_arena()) {
-      continue;
-    }
-    if (!first[i].empty()) {
-      upload(session, memory[i], 0, first[i]);
-    } else {
-      clear(session, memory[i], 0, program.buffers[i].bytes);
-    }
+void write_first(const device::Session& session, const ProgramBuffer& buffer,
+                 std::span<const std::byte> first, const DevicePart& to, Transferred when) {
+  if (first.empty()) {
+    clear_contents(session, buffer, to);
+  } else if (buffer.image) {
+    require(session.write_image(to.object, *buffer.image, first), "writing an image");
+  } else {
+    upload(session, to.memory, to.offset, first, when);
   }
+}
+
+void clear_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& part) {
+  constexpr std::byte zero{0};
+  if (!buffer.image && buffer.bytes != 0) {
+    fill(session, part.memory, part.offset, buffer.bytes, std::span(&zero, 1));
+  } else if (buffer.image && !buffer.transient()) {
+    require(session.write_image(part.object, *buffer.image, std::vector<std::byte>(buffer.bytes)),
+            "clearing an image");
+  }
+}
+
+void copy_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
+                   const DevicePart& to) {
+  require(buffer.image ? session.copy_image(from.object, to.object, *buffer.image)
+                       : session.copy(from.memory, from.offset, to.memory, to.offset, buffer.bytes, nullptr),
+          buffer.image ? "copying an image" : "copying an input");
+}
+
+void read_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
+                   std::span<std::byte> bytes, Transferred when) {
+  if (buffer.image) {
+    require(session.read_image(from.object, *buffer.image, bytes), "reading an image back");
+  } else {
+    download(session, from.memory, from.offset, bytes, when);
+  }
+}
+
+// Type names and size rules of OpenCL images.
+
+namespace {
+
+bool is_depth(const ImageShape& shape) {
+  return row(shape.format).order == ChannelOrder::depth;
+}
+
+} // namespace
+
+std::string_view type_name(const ImageShape& shape) {
+  switch (shape.kind) {
+  case ImageKind::image1d: return "image1d_t";
+  case ImageKind::image1d_buffer: return "image1d_buffer_t";
+  case ImageKind::image1d_array: return "image1d_array_t";
+  case ImageKind::image2d: return is_depth(shape) ? "image2d_depth_t" : "image2d_t";
+  case ImageKind::image2d_array: return is_depth(shape) ? "image2d_array_depth_t" : "image2d_array_t";
+  case ImageKind::image3d: break;
+  }
+  return "image3d_t";
+}
+
+std::string describe(const ImageShape& shape) {
+  std::string text = fmt::format("{} of {}", name(shape.format), shape.width);
+  if (shape.kind == ImageKind::image2d || shape.kind == ImageKind::image2d_array ||
+      shape.kind == ImageKind::image3d) {
+    text += fmt::format(" x {}", shape.height);
+  }
+  if (shape.kind == ImageKind::image3d) {
+    text += fmt::format(" x {}", shape.depth);
+  }
+  if (shape.kind == ImageKind::image1d_array || shape.kind == ImageKind::image2d_array) {
+    text += fmt::format(" in {} layers", shape.layers);
+  }
+  return text;
+}
+
+std::vector<std::uint64_t> array_shape(const ImageShape& shape) {
+  std::vector<std::uint64_t> dimensions;
+  switch (shape.kind) {
+  case ImageKind::image1d:
+  case ImageKind::image1d_buffer: dimensions = {shape.width}; break;
+  case ImageKind::image1d_array: dimensions = {shape.layers, shape.width}; break;
+  case ImageKind::image2d: dimensions = {shape.height, shape.width}; break;
+  case ImageKind::image2d_array: dimensions = {shape.layers, shape.height, shape.width}; break;
+  case ImageKind::image3d: dimensions = {shape.depth, shape.height, shape.width}; break;
+  }
+  if (const std::uint32_t elements = elements_per_texel(shape.format); elements > 1) {
+    dimensions.push_back(elements);
+  }
+  return dimensions;
 }
 
 } // namespace tidegate::engine

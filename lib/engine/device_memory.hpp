@@ -1,13 +1,13 @@
-// A program's buffers in device memory and their contents in host memory.
+// A program's buffers and images in device memory, and their contents in host memory.
 #pragma once
 #include "device/session.hpp"
 #include "engine/job.hpp"
+#include "engine/kernel_objects.hpp"
 #include "engine/memory_layout.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -69,15 +69,17 @@ Result<HostContents> first_contents(const device::Session& session, const Job& p
                                     std::uint64_t most_pinned_bytes,
                                     const std::vector<bool>& passed_over = {});
 
-// Does the same with the contents that `read` returns for each buffer that has first contents.
-Result<HostContents>
-first_contents(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes,
-               const std::function<Result<std::vector<std::byte>>(std::size_t buffer)>& read);
-
 // Allocates room for the outputs.
 HostContents output_room(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes);
 
-// Device memory of a program's buffers.
+// A place in device memory, or an image.
+struct DevicePart {
+  device::Buffer memory;
+  std::uint64_t offset = 0; // bytes
+  device::Image object = {};
+};
+
+// Device memory of a program's buffers and images.
 struct Arena {
   Arena() = default;
   Arena(Arena&&) = default;
@@ -86,26 +88,24 @@ struct Arena {
   // sub-buffers overlap.
   ~Arena();
 
-  struct Part {
-    device::Buffer memory;
-    std::uint64_t offset = 0; // bytes
-  };
   device::Buffer whole;              // for a generated kernel; empty without one
-  std::vector<Part> parts;           // by buffer; empty outside the arena
+  std::vector<DevicePart> parts;     // by buffer; empty for those in registers
   std::vector<device::Buffer> views; // by buffer, for plain launches; empty outside the arena
 };
 
-enum class ArenaUse : std::uint8_t { generated_kernel, plain_launches, both, apart };
+enum class ArenaUse : std::uint8_t { generated_kernel, plain_launches, both };
 
 // Allocates device memory. Throws device::Refused.
 device::Buffer allocate(const device::Session& session, std::uint64_t bytes);
 
-// Allocates the arena of a layout. On a GPU, plain launches alone get a block for each buffer, or for buffers that
-// share memory, because a first launch with sub-buffers takes longer. On a CPU all buffers stay in one block, where the
-// layout keeps them out of the same cache sets. `apart`: each buffer has a block, whatever the layout. Throws
-// device::Refused.
+// Allocates the memory of a layout, and images. On a GPU, plain launches alone get a block for each buffer, or for
+// buffers that share memory, because a first launch with sub-buffers takes longer. On a CPU all buffers stay in one
+// block, where the layout keeps them out of the same cache sets. Throws device::Refused.
 Arena allocate_arena(const device::Session& session, const Job& program, const MemoryLayout& layout,
                      ArenaUse use);
+
+// Allocates a block for each buffer, and images. Throws device::Refused.
+Arena allocate_apart(const device::Session& session, const Job& program);
 
 // Returns a view of a part of a buffer. Throws device::Refused.
 device::Buffer sub_buffer(const device::Session& session, const device::Buffer& whole, std::uint64_t offset,
@@ -115,23 +115,56 @@ device::Buffer sub_buffer(const device::Session& session, const device::Buffer& 
 // takes an extra microsecond for each; this keeps most of it out of the dispatch time. Throws device::Refused.
 void touch(const device::Session& session, const Arena& arena);
 
-// Allocates each buffer separately; empty for images. Throws device::Refused.
-std::vector<device::Buffer> allocate_apart(const device::Session& session, const Job& program);
-
 // Enqueues a fill; `bytes` and `offset` are multiples of the pattern's size. Throws device::Refused.
 void fill(const device::Session& session, const device::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
           std::span<const std::byte> pattern, device::Event* event = nullptr);
-void clear(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
-           std::uint64_t bytes);
 
-// Enqueues the first contents of buffers in separate memory, or zeros. Throws device::Refused.
-void fill_apart(const device::Session& session, const Job& program, const HostContents& first,
-                const std::vector<device::Buffer>& memory);
+// The contents of a buffer or image: writes the first ones; zeros, if there are none, unless it is an image that waves
+// write before they read it; copies all; reads the start of a buffer or a whole image. All throw device::Refused.
+void write_first(const device::Session& session, const ProgramBuffer& buffer,
+                 std::span<const std::byte> first, const DevicePart& to, Transferred when = Transferred::now);
+void clear_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& part);
+void copy_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
+                   const DevicePart& to);
+void read_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
+                   std::span<std::byte> bytes, Transferred when = Transferred::now);
 
 // Writes or reads bytes. Throws device::Refused.
 void upload(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
             std::span<const std::byte> bytes, Transferred when = Transferred::now);
 void download(const device::Session& session, const device::Buffer& from, std::uint64_t offset,
               std::span<std::byte> bytes, Transferred when = Transferred::now);
+
+// Images and samplers.
+
+// Checks all images. Throws device::Refused with unsupported_kernel if the device lacks an image's format for
+// its use in kernels, or its size.
+void check_images(const device::Session& session, const Job& program);
+
+// Allocates a buffer that is an image; empty for others. Throws device::Refused.
+device::Image allocate_image(const device::Session& session, const Job& program, std::size_t index);
+
+// Makes a sampler. Throws device::Refused.
+device::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);
+
+// Images and samplers set as arguments of a generated kernel from index `first` on; owns what it created for
+// them.
+class BoundObjects {
+public:
+  // Binds the memory of a run. Throws device::Refused.
+  BoundObjects(const device::Session& session, const std::vector<KernelObject>& objects, const Arena& arena,
+               const device::Kernel& kernel, std::uint32_t first);
+
+  // Binds images of one texel, for a launch that accesses none. Throws device::Refused.
+  BoundObjects(const device::Session& session, const Job& program, const std::vector<KernelObject>& objects,
+               const device::Kernel& kernel, std::uint32_t first);
+
+private:
+  void bind(const device::Session& session, const std::vector<KernelObject>& objects,
+            const device::Kernel& kernel, std::uint32_t first);
+
+  std::vector<device::Image> images_; // by object
+  std::vector<device::Sampler> samplers_;
+};
 
 } // namespace tidegate::engine

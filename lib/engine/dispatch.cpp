@@ -489,7 +489,7 @@ void Dispatcher::completed(std::uint64_t iterations) {
 
 bool Dispatcher::until_met(std::uint32_t phase) {
   std::vector<std::byte> value(program_.until->value.size());
-  const Arena::Part& part = arena_.parts[schedule_.storage[phase][program_.until->buffer]];
+  const DevicePart& part = arena_.parts[schedule_.storage[phase][program_.until->buffer]];
   if (exchange_ != nullptr) {
     exchange_->decide(part, value);
   } else {

@@ -81,7 +81,6 @@ using namespace engine;
 
 constexpr Field device_report_fields[] = {
     required<&DeviceReport::name>("name, as the driver reports it"),
-    required<&DeviceReport::platform>("OpenCL platform that it belongs to"),
     required<&DeviceReport::driver_version>("version of its driver"),
 };
 TIDEGATE_RECORD(DeviceReport, device_report_fields);
@@ -109,22 +108,12 @@ TIDEGATE_RECORD(OutputParity, parity_fields);
 
 constexpr Field expected_fields[] = {
     required<&ExpectedReport::buffer>("name of the buffer"),
-    required<&ExpectedReport::file>("file of the reference"),
     required<&ExpectedReport::equal>("whether no element is outside of the tolerances"),
-    required<&ExpectedReport::elements>("elements that were compared"),
     required<&ExpectedReport::outside>("elements outside of the tolerances"),
     optional<&ExpectedReport::worst>(
         "element that exceeds its tolerance most, or comes nearest to it; left out if all are equal"),
 };
 TIDEGATE_RECORD(ExpectedReport, expected_fields);
-
-constexpr Field stress_runs_fields[] = {
-    required<&StressRuns::kind>(
-        "wave_order: plain launches in another order that the dependencies allow; launch, barrier, "
-        "counters: this strategy, with tiles in another order, late work-groups and other numbers of them"),
-    required<&StressRuns::runs>("number of runs"),
-};
-TIDEGATE_RECORD(StressRuns, stress_runs_fields);
 
 constexpr Field stress_failure_fields[] = {
     required<&StressFailure::seed>("--stress 1 --set tuning.stress-seed=N repeats the run with this number"),
@@ -135,9 +124,9 @@ constexpr Field stress_failure_fields[] = {
 TIDEGATE_RECORD(StressFailure, stress_failure_fields);
 
 constexpr Field stress_fields[] = {
-    required<&StressReport::runs>("runs that were requested"),
-    required<&StressReport::seed>("seed of the first run; each further one adds 1"),
-    required<&StressReport::completed>("completed runs by kind"),
+    required<&StressReport::completed>(
+        "completed runs: wave_order: plain launches in another order that the dependencies allow; launch, barrier, "
+        "counters: this strategy, with tiles in another order, late work-groups and other numbers of them"),
     optional<&StressReport::failure>("first run whose outputs differ; no run follows it"),
 };
 TIDEGATE_RECORD(StressReport, stress_fields);
@@ -149,8 +138,6 @@ constexpr Field candidate_fields[] = {
     optional<&CandidateReport::mapping>("tile mapping of a persistent launch").named("order"),
     required<&CandidateReport::estimated_ns>("time of a dispatch, as estimated by the cost model"),
     required<&CandidateReport::taken>("whether the program runs this way"),
-    optional<&CandidateReport::measured_ns>(
-        "measured time of the chosen dispatch; with --compare the median"),
     optional<&CandidateReport::refused>("why it may not be chosen"),
 };
 TIDEGATE_RECORD(CandidateReport, candidate_fields);
@@ -182,7 +169,6 @@ constexpr Field first_run_fields[] = {
     required<&FirstRun::elapsed_ns>("time that it took; for a wave program including builds"),
     required<&FirstRun::runs>("total dispatches of the program"),
     optional<&FirstRun::plain_ns>("median of a dispatch as plain launches"),
-    optional<&FirstRun::taken_ns>("time of the adopted way, from the measured ratios"),
     required<&FirstRun::candidates>(
         "all candidates; those with a ratio or a reason were tried, by this run or an earlier one"),
     optional<&FirstRun::difference>("how a candidate's outputs differed from those of plain launches"),
@@ -194,25 +180,19 @@ TIDEGATE_DOCUMENT(FirstRun, "first_run", "Candidates that first runs of a progra
                   Direction::output);
 
 // In reports: without what serves later runs.
-constexpr Field reported_first_run_fields[] = {
-    first_run_fields[0],             // compared
-    first_run_fields[1],             // equal
-    first_run_fields[2],             // measured
-    first_run_fields[3],             // kept
-    first_run_fields[4],             // settled
-    first_run_fields[5],             // reason
-    first_run_fields[6],             // next
-    first_run_fields[9],             // budget_ns
-    first_run_fields[10],            // elapsed_ns
-    first_run_fields[11],            // runs
-    first_run_fields[12],            // plain_ns
-    first_run_fields[13],            // taken_ns
-    explained(first_run_fields[14]), // candidates
-    first_run_fields[15],            // difference
-    first_run_fields[16],            // difference_file
-};
+constexpr Field reported_candidate_fields[] = {first_candidate_fields[0], first_candidate_fields[1],
+                                               first_candidate_fields[3]};
+constinit const Record reported_candidate = record_of<FirstCandidate>(reported_candidate_fields);
+constexpr auto reported_first_run_fields = [] {
+  auto fields = without<3>(first_run_fields, {"repeat", "iterations", "budget_ns"});
+  for (Field& field : fields) {
+    field = field.name == "candidates" ? explained(field).described_by(reported_candidate) : field;
+  }
+  return fields;
+}();
 constinit const Record reported_first_run = record_of<FirstRun>(reported_first_run_fields);
-constexpr auto brief_first_run_fields = without<1>(reported_first_run_fields, {"candidates"});
+constexpr auto brief_first_run_fields =
+    without<4>(first_run_fields, {"repeat", "iterations", "budget_ns", "candidates"});
 constinit const Record brief_first_run = record_of<FirstRun>(brief_first_run_fields);
 
 constexpr Field comparison_fields[] = {
@@ -230,25 +210,12 @@ constexpr Field comparison_fields[] = {
         "interval is the range of all rounds"),
     required<&Comparison::plain_rounds_ns>("every round of the plain launches"),
     required<&Comparison::run_rounds_ns>("every round of this run"),
-    optional<&Comparison::traced>(documents::traced_meaning),
 };
 TIDEGATE_RECORD(Comparison, comparison_fields);
-
-constexpr Field baseline_fields[] = {
-    required<&BaselineReport::file>("report of the earlier run"),
-    required<&BaselineReport::run_ns>("their median"),
-    required<&BaselineReport::speedup>("median of all ratios of an earlier time and one of this run"),
-    required<&BaselineReport::speedup_low>(
-        "lower end of the interval that holds the true ratio with 95 % confidence"),
-    required<&BaselineReport::speedup_high>("upper end of that interval"),
-    required<&BaselineReport::verdict>("faster or slower than the earlier run if the interval leaves out 1"),
-};
-TIDEGATE_RECORD(BaselineReport, baseline_fields);
 
 constexpr Field stuck_fields[] = {
     required<&StuckGroup::group>("the work-group"),
     required<&StuckGroup::iteration>("counted from 0"),
-    required<&StuckGroup::stage>("shared stage of the iteration that it was about to start"),
     required<&StuckGroup::waves>("the waves of that stage"),
     required<&StuckGroup::tile>("its first tile of the stage"),
     required<&StuckGroup::counter>(
@@ -265,25 +232,14 @@ constexpr Field violation_fields[] = {
     required<&BoundsViolation::side>("before: in front of its first byte; after: past its last byte"),
     required<&BoundsViolation::distance_bytes>(
         "distance of the nearest changed byte: 0 is the first byte after, 1 the last byte before the buffer"),
-    required<&BoundsViolation::changed_bytes>("bytes next to the buffer that were seen to be changed"),
-    required<&BoundsViolation::buffer_bytes>("size of the buffer"),
 };
 TIDEGATE_RECORD(BoundsViolation, violation_fields);
 
 constexpr Field bounds_fields[] = {
     required<&BoundsReport::checked_waves>("launches after which the guards were checked"),
-    required<&BoundsReport::complete>("whether the program finished in time, or reached a violation"),
     required<&BoundsReport::violations>("writes of the last wave outside buffers"),
 };
 TIDEGATE_RECORD(BoundsReport, bounds_fields);
-
-constexpr Field until_report_fields[] = {
-    required<&UntilReport::buffer>("the buffer whose element 0 ends the repetition"),
-    required<&UntilReport::waiting_for>("the value that ends it"),
-    required<&UntilReport::value>("the value after the last iteration"),
-    required<&UntilReport::reached>("whether it is the value that ends the repetition"),
-};
-TIDEGATE_RECORD(UntilReport, until_report_fields);
 
 constexpr Field wave_time_fields[] = {
     required<&WaveTime::waves>("the wave, or waves that ran as one task"),
@@ -317,7 +273,6 @@ constexpr Field written_file_fields[] = {
     required<&WrittenFile::file>("its path"),
     required<&WrittenFile::what>(
         "its content: a buffer, an image, a result, the generated kernel, the trace or the page"),
-    required<&WrittenFile::bytes>("its size"),
 };
 TIDEGATE_RECORD(WrittenFile, written_file_fields);
 
@@ -344,32 +299,25 @@ TIDEGATE_RECORD(RankReport, rank_fields);
 
 constexpr Field rank_wave_fields[] = {
     required<&RankWaveReport::wave>("the wave"),
-    required<&RankWaveReport::runs_on>(
-        "parts: each rank runs a part of its range or bytes; one: rank 0 runs it and sends the others what it may have written"),
-    required<&RankWaveReport::reason>("why it is not cut into parts"),
-    required<&RankWaveReport::fix>("what to change in the program so that it is; empty if nothing helps"),
+    required<&RankWaveReport::reason>("why it is not cut into parts, and what helps"),
 };
 TIDEGATE_RECORD(RankWaveReport, rank_wave_fields);
 
 constexpr Field rank_buffer_fields[] = {
     required<&RankBufferReport::buffer>("the buffer"),
-    required<&RankBufferReport::split>("whether each rank writes its part"),
     required<&RankBufferReport::in_parts>(
         "whether each rank has memory for the part alone that it owns or reads; otherwise for all of it"),
     required<&RankBufferReport::bytes_sent>(
         "of its contents, by all ranks, for waves that read what other ranks wrote"),
-    required<&RankBufferReport::reason>("why it is not split, or not in parts"),
-    required<&RankBufferReport::fix>("what to change in the program so that it is; empty if nothing helps"),
+    required<&RankBufferReport::reason>("why it is not split, or not in parts, and what helps"),
 };
 TIDEGATE_RECORD(RankBufferReport, rank_buffer_fields);
 
 constexpr Field ranks_fields[] = {
     required<&RanksReport::ranks>("each of them; of a run that ended early the one alone that reports"),
-    required<&RanksReport::slowest>("the rank that worked longest, without waiting"),
-    required<&RanksReport::bytes_sent>("by all ranks"),
-    required<&RanksReport::messages>("of all ranks"),
-    required<&RanksReport::waves>("how each wave of a wave program runs"),
-    required<&RanksReport::buffers>("where each buffer of a wave program is written"),
+    required<&RanksReport::waves>(
+        "waves that rank 0 runs, which then sends the others what they may have written"),
+    required<&RanksReport::buffers>("the buffers of a wave program"),
 };
 TIDEGATE_RECORD(RanksReport, ranks_fields);
 
@@ -378,19 +326,15 @@ constexpr Field hits_report_fields[] = {
     required<&HitsReport::capacity>("hits that have room"),
     optional<&HitsReport::hits>(
         "hits that were appended, as the device counted them, until then if the run was "
-        "stopped; left out, as are the next two, after a hang"),
-    optional<&HitsReport::dropped>("hits of these without room"),
-    optional<&HitsReport::needed_capacity>("capacity with room for all of them"),
-    optional<&HitsReport::grown_from>(
-        "first capacity, if the program ran again; the counts are those of the last run"),
+        "stopped; left out after a hang"),
 };
 TIDEGATE_RECORD(HitsReport, hits_report_fields);
 
 constexpr Field active_choice_fields[] = {
     required<&ActiveChoice::iteration>("counted from 0"),
     required<&ActiveChoice::active_tiles>("tiles whose flag was set"),
-    required<&ActiveChoice::topology>("topology by the rules of the launch policy"),
-    required<&ActiveChoice::rule>("rule that chose it"),
+    required<&ActiveChoice::topology>(
+        "topology by the rules of the launch policy: of persistent launches with barriers; else a recommendation"),
     required<&ActiveChoice::walk>(
         "tiles that were gone over: none, those of a list, those of a list of blocks of 8, all"),
 };
@@ -399,9 +343,6 @@ TIDEGATE_RECORD(ActiveChoice, active_choice_fields);
 constexpr Field active_report_fields[] = {
     required<&ActiveReport::wave>("index of the wave"),
     required<&ActiveReport::tiles>("its work-groups"),
-    required<&ActiveReport::chosen_by_device>(
-        "whether the device chose, as persistent launches with barriers do; "
-        "otherwise all tiles were gone over, and topologies are recommendations"),
     required<&ActiveReport::iterations>("how often it ran"),
     required<&ActiveReport::active_tiles>("tiles whose flag was set, in all iterations"),
     required<&ActiveReport::choices>("the iterations; of more than 65535 the last ones"),
@@ -409,30 +350,26 @@ constexpr Field active_report_fields[] = {
 TIDEGATE_RECORD(ActiveReport, active_report_fields);
 
 constexpr Field publishing_fields[] = {
-    required<&PublishingReport::given_items>("items that the iterations began with"),
-    required<&PublishingReport::published_items>("items that ops have published"),
-    required<&PublishingReport::executed_items>("items that were completed"),
-    required<&PublishingReport::deduped_items>("items of pure ops that were not published again"),
-    required<&PublishingReport::capacity>("items that the queue can hold"),
-    required<&PublishingReport::needed_capacity>(
+    required<&PublishingCounts::published>("items that ops have published").named("published_items"),
+    required<&PublishingCounts::deduped>("items of pure ops that were not published again")
+        .named("deduped_items"),
+    required<&PublishingCounts::needed_capacity>(
         "the most items that it had to hold: running and waiting, or different ones of pure ops"),
-    optional<&PublishingReport::grown_from>(
-        "first capacity, if the program ran again; the counts are those of the last run"),
 };
-TIDEGATE_RECORD(PublishingReport, publishing_fields);
+TIDEGATE_RECORD(PublishingCounts, publishing_fields);
 
 constexpr Field queue_report_fields[] = {
     required<&QueueReport::wave>("the wave"),
-    required<&QueueReport::items>("given items"),
     required<&QueueReport::deduped_items>("items of pure ops that were identical to others"),
     required<&QueueReport::published_items>("items that were sent to the device"),
     required<&QueueReport::items_processed>("items that were completed, in all iterations"),
     required<&QueueReport::items_remaining>("items that were not completed, likewise"),
     required<&QueueReport::rounds>("rounds of all iterations; 0 if no op requeues or publishes"),
-    required<&QueueReport::requeue_count>("requeues of all items"),
-    required<&QueueReport::aged_promotions>(
+    required<&QueueReport::accounting, &policy::RequeueAccounting::requeue_count>("requeues of all items"),
+    required<&QueueReport::accounting, &policy::RequeueAccounting::aged_promotions>(
         "priorities raised by age: runs of items ahead of their priority"),
-    required<&QueueReport::max_priority_age>("longest wait of an item, in rounds"),
+    required<&QueueReport::accounting, &policy::RequeueAccounting::max_priority_age>(
+        "longest wait of an item, in rounds"),
     optional<&QueueReport::publishing>("items of all iterations as the device counted them, if ops publish"),
 };
 TIDEGATE_RECORD(QueueReport, queue_report_fields);
@@ -454,8 +391,6 @@ constexpr Field run_memory_fields[] = {
     required<&MemoryReport::image_bytes>("device memory of all images, outside the arena"),
     required<&MemoryReport::sum_bytes>("memory of all buffers without sharing"),
     required<&MemoryReport::lower_bound_bytes>("proved lower bound of the arena"),
-    required<&MemoryReport::optimal>("whether it is proved that no arena is smaller"),
-    required<&MemoryReport::table_bytes>("memory of descriptors and counters, outside the arena"),
     explained(required<&MemoryReport::offsets>("offset of every buffer")),
 };
 TIDEGATE_RECORD(MemoryReport, run_memory_fields);
@@ -500,18 +435,11 @@ constexpr Field window_fields[] = {
 };
 TIDEGATE_RECORD(WindowReport, window_fields);
 
-constexpr Field hot_op_fields[] = {
-    required<&HotOpReport::op>("its name, or those of a window's ops"),
-    required<&HotOpReport::tiles>("tiles of all iterations"),
-};
-TIDEGATE_RECORD(HotOpReport, hot_op_fields);
-
 constexpr Field promotion_fields[] = {
     required<&PromotionReport::promoted>("promotions: none, windows, opcodes or all"),
-    required<&PromotionReport::reason>("reason of the decision"),
     required<&PromotionReport::windows>("waves that ran as one"),
     required<&PromotionReport::ops>(
-        "hot ops, which have separate cases that are tested first; the hottest first"),
+        "hot ops or windows of them, which have separate cases that are tested first; the hottest first"),
 };
 TIDEGATE_RECORD(PromotionReport, promotion_fields);
 
@@ -524,12 +452,14 @@ constinit const Record run_barriers = record_of<Barriers>(run_barriers_fields);
 constexpr Field run_plan_fields[] = {
     required<&FrontierMemoryPlan::planner>("the strategy that formed the groups").named("strategy"),
     required<&FrontierMemoryPlan::barriers>("the groups and their barriers").described_by(run_barriers),
-    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::lower_bound_groups>(
-        "no plan of this DAG has fewer groups"),
-    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::optimal>(
-        "true when it is proved that no plan has fewer groups"),
 };
 constinit const Record run_plan = record_of<FrontierMemoryPlan>(run_plan_fields);
+
+constexpr Field run_evidence_fields[] = {
+    optional<&Evidence::topology>("of the topology"),
+    optional<&Evidence::promotion>("of the mode and the promotions"),
+};
+constinit const Record run_evidence = record_of<Evidence>(run_evidence_fields);
 
 using ReportedFields = HeadFields<RunReportDocument, &RunReportDocument::report>;
 constexpr ReportedFields run_head;
@@ -547,26 +477,21 @@ constexpr Field run_report_fields[] = {
     run_head.device,
     run_head.strategy,
     run_head.strategy_reason,
-    reported<&RunReport::mode>("mode of the generated kernel").named("execution_mode"),
-    reported<&RunReport::mode_reason>("reason of the mode"),
     reported<&RunReport::promotion>("promoted waves and ops; the policy's reasons are in the evidence"),
     reported<&RunReport::candidates>(
         "every launch plan with its estimated time; left out if the device was not measured"),
     reported<&RunReport::first_run>("how the launch plan was chosen; left out if the command line fixes it")
         .described_by(reported_first_run),
-    run_head.ordering,
     run_head.items_processed,
     reported<&RunReport::items_remaining>("items that were not completed, with those of queues"),
     reported<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
     reported<&RunReport::iterations>("completed iterations"),
-    reported<&RunReport::until>("condition that ends the repetition, and its last value"),
+    reported<&RunReport::until_value>("of until: what element 0 of its buffer is after the last iteration"),
     reported<&RunReport::converged>("whether until was reached; left out without one"),
     run_head.warnings,
     run_head.wall_time_ns,
     run_head.queue_plan_ns,
     run_head.queue_publish_ns,
-    reported<&RunReport::upload_ns>(
-        "part of queue_publish_ns: uploading first contents of buffers and images"),
     run_head.build_ns,
     reported<&RunReport::dispatch_ns>("time from the first launch to the end of the last")
         .named("backend_dispatch_ns"),
@@ -585,9 +510,7 @@ constexpr Field run_report_fields[] = {
     run_head.policy_file,
     run_head.files_written,
     run_head.stuck_groups,
-    reported<&RunReport::fallbacks>("waves that cannot share a launch"),
-    reported<&RunReport::new_launches>(
-        "waves for whose images a persistent launch ends; left out without one"),
+    reported<&RunReport::fallbacks>("waves that cannot share a launch, or for whose images one ends"),
     reported<&RunReport::hits>("lists of hits; left out without one"),
     reported<&RunReport::active>("waves with active tiles; left out without one"),
     reported<&RunReport::queues>("waves of work items"),
@@ -596,11 +519,10 @@ constexpr Field run_report_fields[] = {
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "
         "or else undefined"),
     reported<&RunReport::geometry>("geometry of the launches").named("effective_geometry"),
-    run_head.geometry_reason,
     reported<&RunReport::memory>("the arena"),
     required<&RunReportDocument::plan>("the groups of waves").described_by(run_plan),
     reported<&RunReport::recommendation>("recommendation of the launch policy"),
-    required<&RunReportDocument::evidence>("evidence of the recommendation"),
+    required<&RunReportDocument::evidence>("evidence of the recommendation").described_by(run_evidence),
     run_head.telemetry,
     run_head.slices_ns,
     reported<&RunReport::wave_times>("with --by-wave, --trace or --report: where the time went, by wave"),

@@ -14,10 +14,6 @@
 
 namespace tidegate::documents {
 
-inline constexpr std::string_view traced_meaning =
-    "true if --trace, --by-wave or --report made the timed kernel read the device's clock, which costs time; the times "
-    "themselves are always the host's, from the first launch to the end of the last";
-
 enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };
 inline constexpr std::array<std::string_view, 4> verdict_names{"valid", "incomplete", "inconsistent",
                                                                "invalid"};
@@ -47,7 +43,6 @@ TIDEGATE_CHOICES(policy::TopologyRule, policy::topology_rule_names);
 TIDEGATE_CHOICES(engine::ActiveWalk, engine::active_walk_names);
 TIDEGATE_CHOICES(engine::HitOverflow, engine::hit_overflow_names);
 TIDEGATE_CHOICES(engine::Side, engine::side_names);
-TIDEGATE_CHOICES(engine::RunsOn, engine::runs_on_names);
 TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
 
 TIDEGATE_HAS_RECORD(engine::DeviceReport);
@@ -81,7 +76,6 @@ struct HeadFields {
   Field strategy = of<&Head::strategy>(
       "barrier: one persistent launch; launch: one launch per stage, or per step of a traversal");
   Field strategy_reason = of<&Head::strategy_reason>("reason of the choice");
-  Field ordering = of<&Head::ordering>("the proved memory ordering of persistent launches");
   Field warnings = of<&Head::warnings>("likely mistakes in the program");
   Field wall_time_ns = of<&Head::wall_time_ns>("total time");
   Field build_ns = of<&Head::build_ns>("time of building or loading kernels, of compilation in first "
@@ -111,8 +105,6 @@ struct HeadFields {
   Field region_lineage = of<&Head::region_lineage>(
       "by executed group, or wave of a traversal, in order: bit n for source rule n of its waves or "
       "their ancestors; empty without rules");
-  Field geometry_reason = of<&Head::geometry_reason>(
-      "why the launches have another geometry: the policy knows the items, and neither the kernels nor what is resident");
   Field telemetry = of<&Head::telemetry>("counts of the run");
   Field comparison = of<&Head::comparison>("with --compare: times of this run and of plain launches");
   Field stuck_groups =

@@ -2,7 +2,7 @@
 
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
-#include "engine/device_images.hpp"
+#include "engine/device_memory.hpp"
 #include "engine/kept.hpp"
 #include "engine/plain_programs.hpp"
 #include <tidegate/core/error.hpp>

@@ -35,7 +35,7 @@ struct Prepared {
   Residency residency;
 
   // These are used in a stream.
-  std::weak_ptr<KeptArena> arena;                         // others may have taken its room
+  std::weak_ptr<Holding> arena;                           // others may have taken its room
   std::map<std::string, std::string> sources;             // states of the files of its kernels
   std::optional<FirstRun> first_run;                      // as its next run reports it
   std::optional<std::string> profile_file, policy_file{}; // likewise
@@ -55,7 +55,6 @@ struct ExecutedProgram {
   std::vector<ExpectedReport> expected; // of a run that was done
   std::vector<WrittenFile> files_written;
   std::optional<RanksReport> ranks; // of several ranks, of rank 0
-  std::optional<Timeline> timeline; // likewise, of a traced run
 };
 
 // Returns the longest time that a persistent launch may take if a first run on a CPU chose it: another

@@ -13,9 +13,10 @@ void Kept::use(const std::shared_ptr<Holding>& holding) {
 
 std::optional<DevicePart> Kept::find(const std::string& content) {
   for (const auto& holding : holdings) {
-    if (auto part = content.empty() ? std::nullopt : holding->find(content)) {
+    const auto at = std::ranges::find(holding->contents, content);
+    if (!content.empty() && at != holding->contents.end()) {
       holding->last_run = run;
-      return part;
+      return holding->arena.parts[static_cast<std::size_t>(at - holding->contents.begin())];
     }
   }
   return {};

@@ -1,7 +1,7 @@
 // A stream of runs keeps from one run to the next: the session, compiled programs, and memory of the device with
 // arenas, inputs and graphs. When a budget is full, the memory that was not used for the longest time goes first.
 #pragma once
-#include "device/session.hpp"
+#include "engine/device_memory.hpp"
 
 #include <cstdint>
 #include <map>
@@ -15,35 +15,21 @@ namespace tidegate::engine {
 
 struct Prepared;
 
-// A place in device memory, or an image.
-struct DevicePart {
-  device::Buffer memory;
-  std::uint64_t offset = 0; // bytes
-  device::Image object = {};
-};
-
-// Memory of the device that stays after a run.
+// Memory of the device that stays after a run: a program's arena, an input outside of all arenas whose contents runs
+// change, or a graph.
 struct Holding {
   std::uint64_t bytes = 0;
   std::uint64_t last_run = 0; // that used it
+  Arena arena;
+  std::vector<std::string>
+      contents;         // by part, the name of what it holds (ProgramBuffer::content); empty: unknown
+  HostContents outputs; // of a program: room for them, between two runs
 
   Holding() = default;
   Holding(const Holding&) = delete;
   Holding& operator=(const Holding&) = delete;
+  explicit Holding(Arena made) : arena(std::move(made)), contents(arena.parts.size()) {}
   virtual ~Holding() = default;
-
-  // Returns where it has contents of this name (ProgramBuffer::content), if it has them.
-  [[nodiscard]] virtual std::optional<DevicePart> find(const std::string& /*content*/) const { return {}; }
-};
-
-// An input outside of all arenas, whose contents runs change.
-struct KeptInput final : Holding {
-  std::string content;
-  DevicePart part;
-
-  [[nodiscard]] std::optional<DevicePart> find(const std::string& name) const override {
-    return name == content ? std::optional(part) : std::nullopt;
-  }
 };
 
 struct Kept {

@@ -196,6 +196,19 @@ device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
                  "making the kernel " + in_quotes(name));
 }
 
+device::Status Launcher::launch(const device::Kernel& kernel, const device::LaunchRange& range,
+                                std::uint32_t op, const std::string& before, device::Event* event) {
+  const bool first = session_.on_host && compiled_.emplace(op, range.local).second;
+  device::Event launched;
+  event = first && event == nullptr ? &launched : event;
+  if (first) {
+    require(session_.finish(), "running the waves before " + before);
+  }
+  const device::Status status = session_.launch(kernel, range, event);
+  compile_ns_ += first && status == device::success ? device::time_before_start(session_, *event) : 0;
+  return status;
+}
+
 Error blame_sources(const device::Session& session, const Job& program, Error build_failure) {
   std::vector<std::uint32_t> waves;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {

@@ -4,9 +4,13 @@
 #include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidegate::engine {
@@ -25,6 +29,23 @@ private:
   const device::Session& session_;
   const Job& program_;
   std::map<std::uint32_t, device::Program> units_;
+};
+
+// Launches of kernels. On a CPU it waits for the first one of each op and work-group size, in which the driver compiles.
+class Launcher {
+public:
+  explicit Launcher(const device::Session& session) : session_(session) {}
+
+  // `before` names what ran before it, for errors; `event` may be null. Throws device::Refused.
+  device::Status launch(const device::Kernel& kernel, const device::LaunchRange& range, std::uint32_t op,
+                        const std::string& before, device::Event* event);
+
+  [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; } // in first launches so far
+
+private:
+  const device::Session& session_;
+  std::set<std::pair<std::uint32_t, std::array<std::size_t, 3>>> compiled_; // op and work-group size
+  std::uint64_t compile_ns_ = 0;
 };
 
 // Sets the location of a failure to the call of a function that the linker did not find, if its log names one.

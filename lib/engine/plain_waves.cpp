@@ -1,6 +1,5 @@
 #include "engine/plain_waves.hpp"
 
-#include "core/interrupt.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -27,12 +26,13 @@ device::LaunchRange launch_range(const NdRange& range) {
 
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
                        const std::vector<std::uint32_t>& waves, const WaveMemory& memory, QueueWay way)
-    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(memory.storage.size())) {
+    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(memory.storage.size())),
+      launcher_(session) {
   for (std::uint32_t phase = 0; phase < phases_; ++phase) {
     const auto& storage = memory.storage[phase];
     std::vector<device::Buffer> buffers;
     for (const std::uint32_t owner : storage) {
-      buffers.push_back(memory.buffers[owner]);
+      buffers.push_back(memory.arena.views[owner]);
     }
     for (const std::uint32_t wave : waves) {
       const ProgramWave& spec = program.waves[wave];
@@ -43,7 +43,8 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
         continue;
       }
       if (spec.in_rounds() || (spec.listed_items && way != QueueWay::drain)) {
-        queues_.emplace(std::pair(wave, phase), QueueRounds(session, programs, program, wave, buffers, way));
+        queues_.emplace(std::pair(wave, phase),
+                        QueueRounds({session, programs, program, launcher_}, wave, buffers, way));
         continue;
       }
       Prepared prepared{.kernel = programs.kernel(spec.op), .range = launch_range(spec.range)};
@@ -58,7 +59,8 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
           status = session.set_object(prepared.kernel, i, device::Buffer());
           break;
         case ProgramArgument::Kind::image:
-          status = session.set_object(prepared.kernel, i, memory.images[storage[argument.buffer]]);
+          status =
+              session.set_object(prepared.kernel, i, memory.arena.parts[storage[argument.buffer]].object);
           break;
         case ProgramArgument::Kind::sampler:
           prepared.samplers.push_back(make_sampler(session, argument.sampler));
@@ -124,58 +126,33 @@ device::Launch PlainWaves::repeated_launch(std::uint32_t wave, std::uint32_t pha
 bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
                         std::chrono::steady_clock::time_point deadline, device::Event* event) {
   if (const auto queue = queues_.find({wave, iteration % phases_}); queue != queues_.end()) {
-    QueueRounds& rounds = queue->second;
-    const std::uint64_t compile_before = rounds.compile_ns();
-    const bool drained = rounds.run(deadline, event);
-    compile_ns_ += rounds.compile_ns() - compile_before;
-    return drained;
+    return queue->second.run(deadline, event);
   }
   const Prepared& prepared = prepared_.at({wave, iteration % phases_});
-  const auto& what = program_.waves[wave].command;
   const ProgramWave& spec = program_.waves[wave];
-  const bool first = session_.on_host && !what && compiled_.emplace(spec.op, spec.range.local).second;
-  device::Event launched;
-  event = first && event == nullptr ? &launched : event;
-  if (first) {
-    device::require(session_.finish(), "running the waves before " + program_.wave_text(wave));
-  }
   device::Status status = device::success;
-  if (what) {
-    status = transfer(*what, prepared, event);
+  if (spec.command) {
+    status = transfer(*spec.command, prepared, event);
   } else {
     set_progressions(wave, iteration, prepared.kernel);
-    status = session_.launch(prepared.kernel, prepared.range, event);
+    status = launcher_.launch(prepared.kernel, prepared.range, spec.op, program_.wave_text(wave), event);
   }
-  if (status != device::success) {
-    Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
-    if (status == device::invalid_work_group_size && spec.range.ragged()) {
-      error.code = ErrorCode::invalid_program; // not the device's fault
-      error.message =
-          fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
-                      "launched with work-groups of different sizes, which this device does not take",
-                      program_.wave_text(wave));
-      error.fix =
-          "make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the "
-          "device has it";
-      error.pointer = program_.wave_pointer(wave) + "/local_size";
-    }
-    throw device::Refused{std::move(error)};
+  if (status == device::success) {
+    return true;
   }
-  if (first) {
-    compile_ns_ += device::time_before_start(session_, *event);
+  Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
+  if (status == device::invalid_work_group_size && spec.range.ragged()) {
+    error.code = ErrorCode::invalid_program; // not the device's fault
+    error.message =
+        fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
+                    "launched with work-groups of different sizes, which this device does not take",
+                    program_.wave_text(wave));
+    error.fix =
+        "make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the "
+        "device has it";
+    error.pointer = program_.wave_pointer(wave) + "/local_size";
   }
-  return true;
-}
-
-bool PlainWaves::run(std::uint32_t wave, std::uint32_t iteration,
-                     std::chrono::steady_clock::time_point deadline, Monitor& monitor) {
-  monitor.iterations = iteration;
-  monitor.in_flight = 1;
-  launch(wave, iteration, deadline);
-  require(session_.finish(), "running " + program_.wave_text(wave));
-  monitor.in_flight = 0;
-  return !InterruptWatch::interrupted() &&
-         Monitor::Clock::now() < deadline + std::chrono::nanoseconds(compile_ns_);
+  throw device::Refused{std::move(error)};
 }
 
 bool same_value(const Job& program, const std::vector<std::byte>& value) {
@@ -193,32 +170,6 @@ bool same_value(const Job& program, const std::vector<std::byte>& value) {
             ((value[1] | program.until->value[1]) & std::byte{0x7f}) == std::byte{0});
   default: return value == program.until->value;
   }
-}
-
-std::uint32_t run_wave_by_wave(const Job& program, const std::vector<std::uint32_t>& order,
-                               const std::vector<std::vector<std::uint32_t>>& storage,
-                               const WaveByWave& how) {
-  std::uint32_t iteration = 0;
-  const auto run_section = [&](Section section) {
-    return std::ranges::all_of(order, [&](std::uint32_t wave) {
-      return program.waves[wave].section != section || how.run(wave, iteration);
-    });
-  };
-  bool goes_on = run_section(Section::before);
-  bool finished = false;
-  while (goes_on && !finished && iteration < program.iterations) {
-    goes_on = run_section(Section::each);
-    ++iteration;
-    if (program.until) {
-      std::vector<std::byte> value(program.until->value.size());
-      how.read(storage[iteration % storage.size()][program.until->buffer], value);
-      finished = same_value(program, value);
-    }
-  }
-  if (goes_on) {
-    run_section(Section::after);
-  }
-  return iteration;
 }
 
 } // namespace tidegate::engine

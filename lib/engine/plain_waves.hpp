@@ -1,32 +1,25 @@
 // Waves as ordinary launches of the user's kernels, as in a host program.
 #pragma once
-#include "device/monitor.hpp"
 #include "device/session.hpp"
-#include "engine/device_images.hpp"
+#include "engine/device_memory.hpp"
 #include "engine/job.hpp"
 #include "engine/plain_programs.hpp"
 #include "engine/queue_rounds.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <set>
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace tidegate::engine {
 
-// The memory of a program's buffers and images, by index; storage[phase][buffer] is the index of a buffer's memory.
+// The memory of a program's buffers and images; storage[phase][buffer] is the index of a buffer's memory.
 struct WaveMemory {
   const std::vector<std::vector<std::uint32_t>>& storage;
-  const std::vector<device::Buffer>& buffers;
-  const DeviceImages& images;
+  const Arena& arena;
 };
 
 // Kernel objects with all arguments set, one for each wave and swap phase, so that a launch does nothing
@@ -37,16 +30,13 @@ public:
   PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
              const std::vector<std::uint32_t>& waves, const WaveMemory& memory,
              QueueWay way = QueueWay::check);
+  PlainWaves(const PlainWaves&) = delete; // its queues share the launcher
+  PlainWaves& operator=(const PlainWaves&) = delete;
 
-  // Enqueues one wave in an iteration. On a CPU it waits for the first launch of each op and work-group size,
-  // in which the driver compiles. `event` may be null. Returns false if a queue was not drained, possibly
+  // Enqueues one wave in an iteration. `event` may be null. Returns false if a queue was not drained, possibly
   // because of `deadline`. Throws device::Refused.
   bool launch(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
               device::Event* event = nullptr);
-
-  // Launches a wave and waits for its end; returns false if time is up.
-  bool run(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
-           Monitor& monitor);
 
   // Returns true if a wave is the same launch in every iteration of a swap phase.
   [[nodiscard]] bool repeats(std::uint32_t wave) const;
@@ -63,7 +53,7 @@ public:
   }
 
   // Returns the time that first launches spent compiling so far.
-  [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
+  [[nodiscard]] std::uint64_t compile_ns() const { return launcher_.compile_ns(); }
 
 private:
   struct Prepared {
@@ -80,25 +70,11 @@ private:
   const Job& program_;
   const std::uint32_t phases_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, QueueRounds> queues_;     // waves with several launches
-  std::set<std::pair<std::uint32_t, std::array<std::uint32_t, 3>>> compiled_; // op and work-group size
-  std::uint64_t compile_ns_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, QueueRounds> queues_; // waves with several launches
+  Launcher launcher_;
 };
 
 // Returns true if an element has the value that `until` waits for, compared as numbers, not as bits.
 bool same_value(const Job& program, const std::vector<std::byte>& value);
-
-// Callbacks of run_wave_by_wave().
-struct WaveByWave {
-  // Runs a wave in an iteration; returns false to end the program.
-  std::function<bool(std::uint32_t wave, std::uint32_t iteration)> run;
-  // Reads element 0 of the buffer with this memory.
-  std::function<void(std::uint32_t owner, std::span<std::byte> value)> read;
-};
-
-// Runs the waves in this order, iteration by iteration, until `run` returns false. Returns the number of
-// iterations.
-std::uint32_t run_wave_by_wave(const Job& program, const std::vector<std::uint32_t>& order,
-                               const std::vector<std::vector<std::uint32_t>>& storage, const WaveByWave& how);
 
 } // namespace tidegate::engine

@@ -200,48 +200,75 @@ Reference::Reference(const device::Session& session, const Job& program,
     : session_(session), program_(program), storage_(storage), first_(first), waves_(program_order(program)),
       programs_(session, program, waves_) {}
 
-PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_t> order, QueueWay way) {
-  std::vector<device::Buffer> memory = allocate_apart(session_, program_);
-  const DeviceImages images = allocate_images(session_, program_);
-  fill_images(session_, program_, first_, images);
-  fill_apart(session_, program_, first_, memory);
-  PlainWaves waves(session_, programs_, program_, waves_, {storage_, memory, images}, way);
+PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
+  const auto begin = Clock::now();
+  std::optional<Arena> own;
+  if (way.memory == nullptr) {
+    own.emplace(allocate_apart(session_, program_));
+  }
+  const Arena& arena = own ? *own : *way.memory;
+  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
+    if (!program_.buffers[i].in_registers) {
+      write_first(session_, program_.buffers[i], first_[i], arena.parts[i]);
+    }
+  }
+  PlainWaves waves(session_, programs_, program_, waves_, {storage_, arena}, way.queues);
   device::require(session_.finish(), "clearing the buffers");
 
   PlainRun result;
   constexpr std::uint64_t launches_between_looks = 4096;
   std::uint64_t launches = 0;
-  const auto in_time = [&] {
-    return Clock::now() < deadline + std::chrono::nanoseconds(waves.compile_ns()) &&
-           !InterruptWatch::interrupted();
+  std::uint32_t iteration = 0;
+  const auto look = [&] {
+    result.in_time = result.in_time &&
+                     Clock::now() < deadline + std::chrono::nanoseconds(waves.compile_ns()) &&
+                     !InterruptWatch::interrupted();
   };
-  const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
-    const bool alone = monitor_ != nullptr && iteration == 0;
-    if (alone) {
+  const auto run_wave = [&](std::uint32_t wave) {
+    const bool alone = way.after || (monitor_ != nullptr && iteration == 0);
+    if (alone && monitor_ != nullptr) {
+      monitor_->iterations = iteration;
       monitor_->wave = wave;
       monitor_->in_flight = 1;
     }
+    if (way.before) {
+      way.before(wave, iteration);
+    }
     result.in_time = result.in_time && waves.launch(wave, iteration, deadline);
-    if (alone) {
-      device::require(session_.finish(), "running " + program_.wave_text(wave));
+    if (alone || ++launches % launches_between_looks == 0) {
+      device::require(session_.finish(),
+                      alone ? "running " + program_.wave_text(wave) : "running the plain launches");
+      look();
+    }
+    if (alone && monitor_ != nullptr) {
       monitor_->wave = Monitor::no_wave;
       monitor_->in_flight = 0;
-      result.in_time = result.in_time && in_time();
     }
-    if (result.in_time && ++launches % launches_between_looks == 0) {
-      device::require(session_.finish(), "running the plain launches");
-      result.in_time = in_time();
-    }
-    return result.in_time;
+    return (!way.after || way.after(wave, iteration)) && result.in_time;
   };
-  const auto read = [&](std::uint32_t owner, std::span<std::byte> value) {
-    download(session_, memory[owner], 0, value);
-    result.in_time &= in_time();
+  const std::span<const std::uint32_t> order =
+      way.order.empty() ? std::span<const std::uint32_t>(waves_) : way.order;
+  const auto run_section = [&](Section section) {
+    return std::ranges::all_of(
+        order, [&](std::uint32_t wave) { return program_.waves[wave].section != section || run_wave(wave); });
   };
   const auto start = Clock::now();
-  const std::vector<std::uint32_t> other(order.begin(), order.end());
-  const std::uint32_t iterations =
-      run_wave_by_wave(program_, order.empty() ? waves_ : other, storage_, {.run = run, .read = read});
+  bool goes_on = run_section(Section::before);
+  bool finished = false;
+  while (goes_on && !finished && iteration < program_.iterations) {
+    goes_on = run_section(Section::each);
+    ++iteration;
+    if (program_.until) {
+      std::vector<std::byte> value(program_.until->value.size());
+      const DevicePart& tested = arena.parts[storage_[iteration % storage_.size()][program_.until->buffer]];
+      download(session_, tested.memory, tested.offset, value);
+      look();
+      finished = same_value(program_, value);
+    }
+  }
+  if (goes_on) {
+    run_section(Section::after);
+  }
   device::require(session_.finish(), "running the plain launches");
   const std::uint64_t elapsed = elapsed_ns(start);
   result.dispatch_ns = elapsed - std::min(elapsed, waves.compile_ns());
@@ -249,67 +276,64 @@ PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_
   result.outputs = output_room(session_, program_, 0);
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
     if (program_.buffers[i].is_result()) {
-      const std::uint32_t owner = storage_[iterations % storage_.size()][i];
-      if (program_.buffers[i].in_arena()) {
-        download(session_, memory[owner], 0, result.outputs[i]);
-      } else {
-        download_image(session_, images[owner], program_.buffers[i], result.outputs[i]);
-      }
+      read_contents(session_, program_.buffers[i], arena.parts[storage_[iteration % storage_.size()][i]],
+                    result.outputs[i]);
     }
   }
+  const std::uint64_t all = elapsed_ns(begin);
+  result.elapsed_ns = all - std::min(all, waves.compile_ns());
   return result;
 }
 
-namespace {
-
-bool runs_in_any_order(const ProgramWave& wave) {
-  return wave.listed_items.has_value();
+OutputParity Reference::compare(const HostContents& found) const {
+  return compare_outputs(program_, expected, found);
 }
 
-} // namespace
+void Reference::find_cause(OutputParity& parity, const HostContents& found, const RunContext& context,
+                           const DispatchLimits& limits) {
+  const PlainRun again = run(limits.deadline);
+  const ArenaRun rerun = run_in_arena(context, first_, limits);
+  if (again.in_time && rerun.outcome.status == RunStatus::done) {
+    parity.likely_cause =
+        likely_cause(parity, compare(again.outputs).equal,
+                     compare_outputs(program_, found, rerun.outputs).equal, program_.publishes());
+  }
+}
 
 Proof prove(const RunContext& context, const HostContents& first, const HostContents& outputs,
             const DispatchLimits& limits) {
   const CompiledProgram& compiled = context.compiled;
   context.monitor.begin(Activity::proving);
   Reference reference(context.session, compiled.written, compiled.schedule.storage, first);
-  const PlainRun plain = reference.run(limits.deadline);
+  PlainRun plain = reference.run(limits.deadline);
   if (!plain.in_time) {
     return {.in_time = false};
   }
-  Proof proof{.parity = compare_outputs(compiled.written, plain.outputs, outputs)};
-  if (proof.parity.equal && std::ranges::any_of(compiled.written.waves, runs_in_any_order)) {
+  reference.expected = std::move(plain.outputs);
+  Proof proof{.parity = reference.compare(outputs)};
+  if (!proof.parity.equal) {
+    reference.find_cause(proof.parity, outputs, context, limits);
+    return proof;
+  }
+  if (std::ranges::any_of(compiled.written.waves,
+                          [](const ProgramWave& wave) { return wave.listed_items.has_value(); })) {
     // Both may have run the items in one order, as work-groups do with the items of a short round.
-    const PlainRun reversed = reference.run(limits.deadline, {}, QueueWay::reversed);
+    const PlainRun reversed = reference.run(limits.deadline, {.queues = QueueWay::reversed});
     if (!reversed.in_time) {
       return {.in_time = false};
     }
-    proof.parity = compare_outputs(compiled.written, plain.outputs, reversed.outputs);
+    proof.parity = reference.compare(reversed.outputs);
     if (!proof.parity.equal) {
       proof.parity.likely_cause = DifferenceCause::item_order;
       proof.parity.items_reversed = true;
       return proof;
     }
   }
-  if (proof.parity.equal) {
-    if (context.options.stress_runs != 0) {
-      proof.stress = run_under_stress(context, first, plain.outputs, reference, limits.deadline);
-    }
-    if (!proof.stress || (proof.stress->in_time && !proof.stress->failure)) {
-      proof.comparison = compare(context, first, reference, limits);
-      if (proof.comparison && compiled.clock != DeviceClock::none) {
-        proof.comparison->traced = true;
-      }
-    }
-    return proof;
+  if (context.options.stress_runs != 0) {
+    proof.stress = run_under_stress(context, first, reference, limits.deadline);
   }
-  // Run both again: a difference that does not repeat is a race.
-  const PlainRun again = reference.run(limits.deadline);
-  const ArenaRun rerun = run_in_arena(context, first, limits);
-  if (again.in_time && rerun.outcome.status == RunStatus::done) {
-    proof.parity.likely_cause = likely_cause(
-        proof.parity, compare_outputs(compiled.written, plain.outputs, again.outputs).equal,
-        compare_outputs(compiled.written, outputs, rerun.outputs).equal, compiled.program.publishes());
+  if (proof.holds()) {
+    proof.comparison = compare(context, first, reference, limits);
   }
   return proof;
 }

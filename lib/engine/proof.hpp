@@ -69,11 +69,6 @@ enum class StressKind : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> stress_kind_names{"wave_order", "launch", "barrier",
                                                                    "counters"};
 
-struct StressRuns {
-  StressKind kind = StressKind::wave_order;
-  std::uint64_t runs = 0;
-};
-
 struct StressFailure {
   std::uint64_t seed = 0; // --stress 1 with this seed repeats it
   StressKind kind = StressKind::wave_order;
@@ -87,10 +82,9 @@ struct StressFailure {
 };
 
 struct StressReport {
-  std::uint64_t runs = 0; // that were requested
-  std::uint64_t seed = 0; // of the first
-  bool in_time = true;    // all of them, or those before the failure
-  std::vector<StressRuns> completed;
+  std::uint64_t runs = 0;            // that were requested
+  bool in_time = true;               // all of them, or those before the failure
+  std::vector<StressKind> completed; // runs
   std::optional<StressFailure> failure;
 };
 
@@ -104,7 +98,6 @@ struct Comparison {
   SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
   std::vector<double> plain_rounds_ns;
   std::vector<double> run_rounds_ns;
-  std::optional<bool> traced; // the kernel also reads the device's clock, as --trace needs it
 };
 
 // A candidate of a program's first runs, in the order in which they try them.
@@ -132,8 +125,7 @@ struct FirstRun {
   std::uint64_t budget_ns = 0;
   std::uint64_t elapsed_ns = 0;
   std::uint64_t runs = 0;
-  std::optional<double> plain_ns; // medians of a dispatch of those iterations
-  std::optional<double> taken_ns;
+  std::optional<double> plain_ns;             // medians of a dispatch of those iterations
   std::vector<FirstCandidate> candidates;     // as the first of the runs has listed them
   std::optional<OutputParity> difference;     // of a candidate that differed from plain launches
   std::optional<std::string> difference_file; // file with all data for a bug report
@@ -155,9 +147,21 @@ DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, boo
 struct PlainRun {
   HostContents outputs;          // by buffer; empty without an output
   std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
+  std::uint64_t elapsed_ns = 0;  // with filling memory and reading it back, without compilation
   bool in_time = true;
 };
 
+// Variations of plain launches.
+struct PlainWay {
+  std::span<const std::uint32_t> order = {}; // of the waves; empty: the program's
+  QueueWay queues = QueueWay::check;
+  const Arena* memory = nullptr; // in place of a block for each buffer
+  // With them each wave runs alone between both; `after` returns false to end the run.
+  std::function<void(std::uint32_t wave, std::uint32_t iteration)> before = {};
+  std::function<bool(std::uint32_t wave, std::uint32_t iteration)> after = {};
+};
+
+// Plain launches of a program, and comparisons with their outputs.
 class Reference {
 public:
   // All references must outlive it. Throws device::Refused.
@@ -167,10 +171,17 @@ public:
   // The waves of the first iteration run one by one, and the monitor knows which: for runs that are not timed.
   void one_by_one(Monitor& monitor) { monitor_ = &monitor; }
 
-  // Allocates, runs, reads the outputs back and frees the memory; the waves in the program's order, or in `order`.
-  // Throws device::Refused.
-  PlainRun run(std::chrono::steady_clock::time_point deadline, std::span<const std::uint32_t> order = {},
-               QueueWay way = QueueWay::check);
+  // Allocates, runs, reads the outputs back and frees the memory. Throws device::Refused.
+  PlainRun run(std::chrono::steady_clock::time_point deadline, const PlainWay& way = {});
+
+  // Compares with the outputs that are expected.
+  [[nodiscard]] OutputParity compare(const HostContents& found) const;
+
+  // Finds the cause of a difference: runs both ways again, because one that does not repeat is a race.
+  void find_cause(OutputParity& parity, const HostContents& found, const RunContext& context,
+                  const DispatchLimits& limits);
+
+  HostContents expected; // outputs of a run in the program's order; set by the caller
 
 private:
   const device::Session& session_;
@@ -199,10 +210,9 @@ struct Proof {
 Proof prove(const RunContext& run, const HostContents& first, const HostContents& outputs,
             const DispatchLimits& limits);
 
-// Compares each run with `expected`, the outputs of plain launches in the program's order, and ends with the first that
-// differs. Throws device::Refused.
-StressReport run_under_stress(const RunContext& run, const HostContents& first, const HostContents& expected,
-                              Reference& reference, std::chrono::steady_clock::time_point deadline);
+// Compares each run with what the reference expects, and ends with the first that differs. Throws device::Refused.
+StressReport run_under_stress(const RunContext& run, const HostContents& first, Reference& reference,
+                              std::chrono::steady_clock::time_point deadline);
 
 // Times both ways in pairs of alternating order. Each returns its nanoseconds, or nothing once time is up: then the
 // rounds before count. Returns nothing without a round. `same_launches`: both ways are the same, so what differs is
@@ -210,5 +220,34 @@ StressReport run_under_stress(const RunContext& run, const HostContents& first, 
 std::optional<Comparison> compare_ways(std::uint64_t rounds, bool same_launches,
                                        const std::function<std::optional<std::uint64_t>()>& plain,
                                        const std::function<std::optional<std::uint64_t>()>& run);
+
+enum class Side : std::uint8_t { before, after };
+inline constexpr std::array<std::string_view, 2> side_names{"before", "after"}; // in documents
+
+// A wave that wrote outside a buffer.
+struct BoundsViolation {
+  std::string wave;
+  std::uint64_t iteration = 0;
+  std::string buffer;
+  Side side = Side::after;
+  std::uint64_t distance_bytes = 0; // of the nearest changed byte; 0: the first byte past the end
+  std::uint64_t changed_bytes = 0;  // of the guard
+  std::uint64_t buffer_bytes = 0;
+};
+
+// Returns where it wrote: past the end of "sums" (first byte at offset 280, 4 bytes changed).
+std::string place_text(const BoundsViolation& violation);
+
+struct BoundsReport {
+  std::uint64_t checked_waves = 0; // launches after which the guards were checked
+  bool complete = true;            // the program finished in time, or reached a violation
+  std::vector<BoundsViolation> violations;
+};
+
+// Runs the program without writing outputs. Ends at the first wave that wrote out of bounds, with all bytes
+// that it changed, or at the monitor's deadline, which starts after the build. Errors: of the device, of
+// building, of the program's files.
+Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                  const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::engine

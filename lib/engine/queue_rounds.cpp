@@ -170,17 +170,10 @@ std::vector<QueueReport> queues_before(const Job& program) {
 
 void report_queue(const Job& program, const QueueOutcome& outcome, QueueReport& report) {
   report.rounds = outcome.rounds;
-  report.requeue_count = outcome.accounting.requeue_count;
-  report.aged_promotions = outcome.accounting.aged_promotions;
-  report.max_priority_age = outcome.accounting.max_priority_age;
-  if (outcome.counts) {
-    report.publishing = PublishingReport{.given_items = outcome.counts->given,
-                                         .published_items = outcome.counts->published,
-                                         .executed_items = outcome.counts->executed,
-                                         .deduped_items = outcome.counts->deduped,
-                                         .capacity = program.waves[outcome.wave].rounds->capacity,
-                                         .needed_capacity = outcome.counts->needed_capacity,
-                                         .grown_from = {}};
+  report.accounting = outcome.accounting;
+  report.publishing = outcome.counts;
+  if (report.publishing) {
+    report.publishing->capacity = program.waves[outcome.wave].rounds->capacity;
   }
 }
 
@@ -195,7 +188,7 @@ QueueStates::QueueStates(const device::Session& session, const Job& program, con
 
 bool QueueStates::any_failed() const {
   return std::ranges::any_of(waves_, [this](std::uint32_t wave) {
-    const Arena::Part& state = arena_.parts[*program_.waves[wave].state];
+    const DevicePart& state = arena_.parts[*program_.waves[wave].state];
     return read_word(session_, state.memory, state.offset, TG_QUEUE_FAULT) != 0 ||
            read_word(session_, state.memory, state.offset, TG_QUEUE_END) != TG_QUEUE_DRAINED;
   });
@@ -205,175 +198,133 @@ std::vector<QueueOutcome> QueueStates::read() const {
   std::vector<QueueOutcome> outcomes;
   for (const std::uint32_t wave : waves_) {
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-    const Arena::Part& part = arena_.parts[*program_.waves[wave].state];
+    const DevicePart& part = arena_.parts[*program_.waves[wave].state];
     download(session_, part.memory, part.offset, std::as_writable_bytes(std::span(state)));
     outcomes.push_back(queue_outcome(program_, wave, state));
   }
   return outcomes;
 }
 
-QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
-                         std::uint32_t wave, const std::vector<device::Buffer>& memory, QueueWay way)
-    : session_(session), program_(program), wave_(wave), way_(way) {
-  const ProgramWave& spec = program.waves[wave];
-  const ProgramQueue& queue = *spec.queue;
-  if (checks()) {
-    check_ = programs.kernel(check_op(spec));
-    require(session.set_value(check_, 2, way == QueueWay::reversed ? 1U : 0U), "setting the order of items");
-    if (queue.publishes) {
-      const std::uint32_t room =
-          std::bit_ceil(std::min(spec.rounds->capacity, most_reference_items) * reference_room);
-      items_ = allocate(session, std::uint64_t{room} * 2 * sizeof(std::uint32_t));
-      seen_ = allocate(session, queue.seen_bytes);
-      state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
-      set(check_, 0, items_);
-      require(session.set_value(check_, 1, room), "setting the room for items");
-      set(check_, 3, state_);
-      set(check_, 4, seen_);
-      require(session.set_value(check_, 5, reference_items_per_launch), "setting the number of items");
-      for (std::uint32_t i = spec.own_arguments; i < spec.arguments.size(); ++i) {
-        set(check_, 6 + i - spec.own_arguments, memory[spec.arguments[i].buffer]);
-      }
-      return;
+QueueRounds::QueueRounds(const RoundsContext& context, std::uint32_t wave,
+                         const std::vector<device::Buffer>& memory, QueueWay way)
+    : context_(context), spec_(context.program.waves[wave]), text_(context.program.wave_text(wave)),
+      checks_(way != QueueWay::drain), publishes_(checks_ && spec_.queue->publishes) {
+  const device::Session& session = context.session;
+  const ProgramQueue& queue = *spec_.queue;
+  std::uint32_t index = 0; // of the next argument
+  const auto object = [&](const device::Kernel& kernel, const device::Buffer& buffer) {
+    require(session.set_object(kernel, index, buffer),
+            fmt::format("setting argument {} of {}", index, text_));
+    ++index;
+  };
+  const auto number = [&](const device::Kernel& kernel, std::uint32_t value) {
+    require(session.set_value(kernel, index, value), fmt::format("setting argument {} of {}", index, text_));
+    ++index;
+  };
+  if (!checks_) {
+    state_ = memory[*spec_.state];
+    drain_ = context.programs.kernel(spec_.op);
+    for (const ProgramArgument& argument : spec_.arguments) {
+      object(drain_, memory[argument.buffer]);
     }
-    items_ = allocate(session, queue.items.size() * sizeof(QueueItem));
-    if (!queue.items.empty()) {
-      upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
-    }
-    closed_ = allocate(session, queue.items.size() * sizeof(std::uint32_t));
-    state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
-    set(check_, 0, items_);
-    require(session.set_value(check_, 1, static_cast<std::uint32_t>(queue.items.size())),
-            "setting the number of items");
-    set(check_, 3, closed_);
-    set(check_, 4, state_);
-    for (std::uint32_t i = spec.own_arguments; i < spec.arguments.size(); ++i) {
-      set(check_, 5 + i - spec.own_arguments, memory[spec.arguments[i].buffer]);
+    if (spec_.in_rounds()) {
+      turn_ = context.programs.kernel(turn_op(spec_));
+      index = 0;
+      object(turn_, state_);
+      number(turn_, spec_.rounds->age_threshold);
+      number(turn_, spec_.rounds->most_stalled_rounds);
+      number(turn_, spec_.rounds->capacity);
     }
     return;
   }
-  state_ = memory[*spec.state];
-  drain_ = programs.kernel(spec.op);
-  for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
-    set(drain_, i, memory[spec.arguments[i].buffer]);
+  check_ = context.programs.kernel(check_op(spec_));
+  state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
+  auto items = static_cast<std::uint32_t>(queue.items.size());
+  if (publishes_) {
+    items = std::bit_ceil(std::min(spec_.rounds->capacity, most_reference_items) * reference_room);
+    items_ = allocate(session, std::uint64_t{items} * 2 * sizeof(std::uint32_t));
+    seen_ = allocate(session, queue.seen_bytes);
+  } else {
+    items_ = allocate(session, queue.items.size() * sizeof(QueueItem));
+    upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
+    closed_ = allocate(session, queue.items.size() * sizeof(std::uint32_t));
   }
-  if (spec.in_rounds()) {
-    turn_ = programs.kernel(turn_op(spec));
-    set(turn_, 0, state_);
-    require(session.set_value(turn_, 1, spec.rounds->age_threshold), "setting the age threshold");
-    require(session.set_value(turn_, 2, spec.rounds->most_stalled_rounds),
-            "setting the rounds without progress");
-    require(session.set_value(turn_, 3, spec.rounds->capacity), "setting the capacity");
+  object(check_, items_);
+  number(check_, items);
+  number(check_, way == QueueWay::reversed ? 1 : 0);
+  object(check_, publishes_ ? state_ : closed_);
+  object(check_, publishes_ ? seen_ : state_);
+  if (publishes_) {
+    number(check_, reference_items_per_launch);
+  }
+  for (const ProgramArgument& argument : spec_.users_arguments()) {
+    object(check_, memory[argument.buffer]);
   }
 }
 
-void QueueRounds::set(const device::Kernel& kernel, std::uint32_t index, const device::Buffer& memory) {
-  require(session_.set_object(kernel, index, memory),
-          fmt::format("setting argument {} of {}", index, program_.wave_text(wave_)));
-}
-
-void QueueRounds::launch(const device::Kernel& kernel, std::size_t items, std::size_t lanes,
+void QueueRounds::launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,
                          device::Event* event) {
-  const bool first = session_.on_host && compiled_.insert(kernel.of.get()).second;
-  device::Event launched;
-  event = first && event == nullptr ? &launched : event;
-  if (first) {
-    require(session_.finish(), "running the waves before " + program_.wave_text(wave_));
-  }
-  require(session_.launch(kernel, {.global = {items}, .local = {lanes}}, event),
-          "launching " + program_.wave_text(wave_));
-  compile_ns_ += first ? device::time_before_start(session_, *event) : 0;
-}
-
-// Compilation in first launches does not count as wall time.
-bool QueueRounds::out_of_time(Clock::time_point deadline) const {
-  return InterruptWatch::interrupted() ||
-         Clock::now() >= deadline + std::chrono::nanoseconds(compile_ns_ - compile_ns_before_);
+  require(context_.launcher.launch(kernel, {.global = {items}, .local = {lanes}}, op, text_, event),
+          "launching " + text_);
 }
 
 bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
-  compile_ns_before_ = compile_ns_;
-  return !checks()                                ? drain(deadline, event)
-         : program_.waves[wave_].queue->publishes ? check_publishing(deadline, event)
-                                                  : check(deadline, event);
-}
-
-bool QueueRounds::drain(Clock::time_point deadline, device::Event* event) {
-  while (true) {
-    const NdRange& range = program_.waves[wave_].range;
-    launch(drain_, range.global[0], range.local[0], std::exchange(event, nullptr));
-    launch(turn_, 1, 1, nullptr);
-    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-    download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
-    if (state[TG_QUEUE_MORE] == 0) {
-      return state[TG_QUEUE_END] == TG_QUEUE_DRAINED;
-    }
-    if (out_of_time(deadline)) {
-      return false;
-    }
-  }
-}
-
-bool QueueRounds::check(Clock::time_point deadline, device::Event* event) {
-  const ProgramQueue& queue = *program_.waves[wave_].queue;
-  if (queue.items.empty()) {
-    return true;
-  }
-  require(session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t)), "clearing the items' marks");
-  const std::optional<Rounds>& rounds = program_.waves[wave_].rounds;
-  for (std::uint32_t round = 0; round <= (rounds ? rounds->most_stalled_rounds : 0); ++round) {
-    require(session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)), "clearing the state of a queue");
-    const std::size_t lanes = 64;
-    launch(check_, (queue.items.size() + lanes - 1) / lanes * lanes, lanes, std::exchange(event, nullptr));
-    if (!rounds) {
-      return true; // the run that this one proves reports failures
-    }
-    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-    download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
-    if (state[TG_QUEUE_FAULT] != 0) {
-      throw device::Refused{queue_error(program_, wave_,
-                                        {.code = ErrorCode::queue_fault,
-                                         .item = state[TG_QUEUE_FAULT_PLACE],
-                                         .result = state[TG_QUEUE_FAULT_RESULT]})};
-    }
-    if (state[TG_QUEUE_MORE] == 0) {
+  const device::Session& session = context_.session;
+  const ProgramQueue& queue = *spec_.queue;
+  const std::uint64_t compiled_before = context_.launcher.compile_ns(); // this does not count as wall time
+  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+  std::uint64_t most_rounds = ~std::uint64_t{0};
+  if (publishes_) {
+    std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, *spec_.listed_items);
+    upload(session, items_, 0, std::as_bytes(std::span(queue.seeds)));
+    upload(session, state_, 0, std::as_bytes(std::span(state)));
+    require(session.clear(seen_, queue.seen_bytes), "clearing the items that were seen");
+  } else if (checks_) {
+    if (queue.items.empty()) {
       return true;
     }
-    if (out_of_time(deadline)) {
+    require(session.clear(closed_, queue.items.size() * sizeof(std::uint32_t)), "clearing the items' marks");
+    most_rounds = spec_.rounds ? std::uint64_t{spec_.rounds->most_stalled_rounds} + 1 : 1;
+  }
+  for (std::uint64_t round = 0; round < most_rounds; ++round) {
+    if (publishes_) {
+      launch(check_, check_op(spec_), 1, 1, std::exchange(event, nullptr));
+    } else if (checks_) {
+      require(session.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)), "clearing the state of a queue");
+      const std::size_t lanes = 64;
+      launch(check_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes,
+             std::exchange(event, nullptr));
+      if (!spec_.rounds) {
+        return true; // the run that this one proves reports failures
+      }
+    } else {
+      launch(drain_, spec_.op, spec_.range.global[0], spec_.range.local[0], std::exchange(event, nullptr));
+      launch(turn_, turn_op(spec_), 1, 1, nullptr);
+    }
+    download(session, state_, 0, std::as_writable_bytes(std::span(state)));
+    const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
+    if (checks_ && (state[TG_QUEUE_FAULT] != 0 || (publishes_ && full))) {
+      QueueFailure failure{.code =
+                               publishes_ && full ? ErrorCode::publish_queue_full : ErrorCode::queue_fault,
+                           .item = state[TG_QUEUE_FAULT_PLACE],
+                           .result = state[TG_QUEUE_FAULT_RESULT],
+                           .needed_capacity = state[TG_QUEUE_DEEPEST] / reference_room};
+      if (publishes_) {
+        failure.published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]);
+      }
+      throw device::Refused{queue_error(
+          context_.program, static_cast<std::uint32_t>(&spec_ - context_.program.waves.data()), failure)};
+    }
+    if (state[TG_QUEUE_MORE] == 0) {
+      return checks_ || !full;
+    }
+    if (InterruptWatch::interrupted() ||
+        Clock::now() >=
+            deadline + std::chrono::nanoseconds(context_.launcher.compile_ns() - compiled_before)) {
       return false;
     }
   }
   return false;
-}
-
-bool QueueRounds::check_publishing(Clock::time_point deadline, device::Event* event) {
-  const ProgramQueue& queue = *program_.waves[wave_].queue;
-  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-  std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, *program_.waves[wave_].listed_items);
-  if (!queue.seeds.empty()) {
-    upload(session_, items_, 0, std::as_bytes(std::span(queue.seeds)));
-  }
-  upload(session_, state_, 0, std::as_bytes(std::span(state)));
-  require(session_.clear(seen_, queue.seen_bytes), "clearing the items that were seen");
-  while (true) {
-    launch(check_, 1, 1, std::exchange(event, nullptr));
-    download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
-    const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
-    if (full || state[TG_QUEUE_FAULT] != 0) {
-      throw device::Refused{
-          queue_error(program_, wave_,
-                      {.code = full ? ErrorCode::publish_queue_full : ErrorCode::queue_fault,
-                       .published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]),
-                       .result = state[TG_QUEUE_FAULT_RESULT],
-                       .needed_capacity = state[TG_QUEUE_DEEPEST] / reference_room})};
-    }
-    if (state[TG_QUEUE_MORE] == 0) {
-      return true;
-    }
-    if (out_of_time(deadline)) {
-      return false;
-    }
-  }
 }
 
 } // namespace tidegate::engine

@@ -41,8 +41,10 @@ struct PublishingCounts {
   std::uint64_t given = 0; // that the iterations began with
   std::uint64_t published = 0;
   std::uint64_t executed = 0;
-  std::uint64_t deduped = 0;         // published items that were identical to others
-  std::uint32_t needed_capacity = 0; // the most items that the rings or the tables had to hold
+  std::uint64_t deduped = 0;                    // published items that were identical to others
+  std::uint32_t needed_capacity = 0;            // the most items that the rings or the tables had to hold
+  std::uint32_t capacity = 0;                   // of the queue
+  std::optional<std::uint64_t> grown_from = {}; // its first capacity, if the program ran again
 };
 
 struct QueueOutcome {
@@ -56,17 +58,6 @@ struct QueueOutcome {
   std::optional<PublishingCounts> counts = {};
 };
 
-// Items of a queue whose ops publish, counted on the device in all iterations.
-struct PublishingReport {
-  std::uint64_t given_items = 0; // that the iterations began with
-  std::uint64_t published_items = 0;
-  std::uint64_t executed_items = 0;
-  std::uint64_t deduped_items = 0; // published items that were identical to others
-  std::uint32_t capacity = 0;
-  std::uint32_t needed_capacity = 0;
-  std::optional<std::uint64_t> grown_from; // the first capacity, if the program ran again
-};
-
 // A wave of work items. Ages count rounds.
 struct QueueReport {
   std::string wave;
@@ -77,10 +68,8 @@ struct QueueReport {
   std::uint64_t items_remaining = 0;
   bool requeues = false; // some op can requeue
   std::uint64_t rounds = 0;
-  std::uint64_t requeue_count = 0;
-  std::uint64_t aged_promotions = 0;
-  std::uint32_t max_priority_age = 0;
-  std::optional<PublishingReport> publishing;
+  policy::RequeueAccounting accounting;
+  std::optional<PublishingCounts> publishing;
 };
 
 // Decodes the state of a queue (kernels/wave/queue_state.h).
@@ -112,40 +101,38 @@ private:
   std::vector<std::uint32_t> waves_; // with a queue
 };
 
+// What launches of rounds share; all references outlive them.
+struct RoundsContext {
+  const device::Session& session;
+  const PlainPrograms& programs;
+  const Job& program;
+  Launcher& launcher;
+};
+
 // One wave that is launched repeatedly until its queue is empty.
 class QueueRounds {
 public:
   using Clock = std::chrono::steady_clock;
 
   // `memory` holds the program's buffers by index in one swap phase. Throws device::Refused.
-  QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
-              std::uint32_t wave, const std::vector<device::Buffer>& memory, QueueWay way);
+  QueueRounds(const RoundsContext& context, std::uint32_t wave, const std::vector<device::Buffer>& memory,
+              QueueWay way);
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
   // receives the first launch and may be null. Throws device::Refused; as a reference also queue_error().
   bool run(Clock::time_point deadline, device::Event* event);
 
-  // On a CPU the driver compiles in the first launches.
-  [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
-
 private:
-  void set(const device::Kernel& kernel, std::uint32_t index, const device::Buffer& memory);
-  void launch(const device::Kernel& kernel, std::size_t items, std::size_t lanes, device::Event* event);
-  bool drain(Clock::time_point deadline, device::Event* event);
-  bool check(Clock::time_point deadline, device::Event* event);
-  bool check_publishing(Clock::time_point deadline, device::Event* event);
-  [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
-  [[nodiscard]] bool checks() const { return way_ == QueueWay::check || way_ == QueueWay::reversed; }
+  void launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,
+              device::Event* event);
 
-  const device::Session& session_;
-  const Job& program_;
-  const std::uint32_t wave_;
-  const QueueWay way_;
+  const RoundsContext context_;
+  const ProgramWave& spec_;
+  const std::string text_; // of the wave
+  const bool checks_;
+  const bool publishes_; // and checks
   device::Kernel drain_, turn_, check_;
   device::Buffer state_, items_, closed_, seen_;
-  std::set<const void*> compiled_; // kernels
-  std::uint64_t compile_ns_ = 0;
-  std::uint64_t compile_ns_before_ = 0; // before this run
 };
 
 } // namespace tidegate::engine

@@ -1,10 +1,8 @@
-// Times and messages of one rank, of a wave program or of a traversal: its clock, its trace, and the report of all
-// ranks.
+// Times and messages of one rank, of a wave program or of a traversal, and the report of all ranks.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/outcome.hpp"
-#include "engine/timeline.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 
@@ -31,14 +29,10 @@ struct RankReport {
   std::optional<std::uint64_t> device_bytes; // for its part of a graph, or its buffers
 };
 
-// Each rank runs its part of a wave, or rank 0 runs it and sends the others what it may have written.
-enum class RunsOn : std::uint8_t { parts, one };
-inline constexpr std::array<std::string_view, 2> runs_on_names{"parts", "one"};
-
+// A wave that rank 0 alone runs; it sends the others what it may have written.
 struct RankWaveReport {
   std::string wave;
-  RunsOn runs_on = RunsOn::parts;
-  std::string reason, fix;
+  std::string reason; // and what helps
 };
 
 struct RankBufferReport {
@@ -46,59 +40,15 @@ struct RankBufferReport {
   bool split = false;           // each rank writes its part
   bool in_parts = false;        // and has room for what it touches alone
   std::uint64_t bytes_sent = 0; // of its contents, by all ranks
-  std::string reason, fix;      // why it is not split, or has room for all of it
+  std::string reason;           // why it is not split, or has room for all of it, and what helps
 };
 
 // A run on several ranks.
 struct RanksReport {
   std::vector<RankReport> ranks;
-  std::uint32_t slowest = 0; // the rank that worked longest, without waiting
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t messages = 0;
   std::vector<RankWaveReport> waves;     // of a wave program
   std::vector<RankBufferReport> buffers; // of a wave program
 };
-
-// A traced run of one rank: from one mark to the next it has worked, or sent and waited for others.
-class RankTrace {
-public:
-  struct Span {
-    std::uint64_t begin_ns = 0; // since the trace was made
-    std::uint64_t end_ns = 0;
-    std::uint64_t bytes_sent = 0; // up to its end
-    std::uint32_t name = 0;       // index; of an exchange: none
-    std::uint32_t iteration = 0;
-    std::uint64_t exchange = 0; // 1: of messages
-  };
-
-  // Keeps at most as many spans; 0: traces nothing. All ranks make theirs at the same time, after a barrier.
-  explicit RankTrace(std::uint64_t most) : most_(most) {}
-  [[nodiscard]] bool on() const { return most_ != 0; }
-
-  // Ends what began at the last mark.
-  void worked(std::uint32_t name, std::uint32_t iteration) { mark({.name = name, .iteration = iteration}); }
-  void exchanged(std::uint32_t iteration, const ranks::Traffic& traffic) {
-    mark({.bytes_sent = traffic.bytes_sent, .iteration = iteration, .exchange = 1});
-  }
-
-  // Names the spans since the last call.
-  void name(std::uint32_t name, std::uint32_t iteration);
-
-  std::vector<Span> spans;
-  std::uint64_t left_out = 0;
-
-private:
-  void mark(Span span);
-
-  std::uint64_t most_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::uint64_t last_ns_ = 0;
-  std::size_t unnamed_ = 0;
-};
-
-// Returns two lanes for each rank, its work and its messages, and what it has sent as a curve: in rank 0; others get an
-// empty timeline. `names` are those of work. Errors: as Ranks::wait().
-Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names, ranks::Ranks& ranks);
 
 // Waits for the other ranks and times the dispatch. All references outlive it. All throw device::Refused for what
 // Ranks::wait() returns.
@@ -109,8 +59,7 @@ public:
   RankClock(ranks::Ranks& ranks, Monitor& monitor) : ranks_(ranks), monitor_(monitor) {}
 
   // Begins the dispatch on all ranks at the same time; `most` is its wall time, which ends at the time that it returns.
-  // Keeps at most `trace_spans` spans of a trace.
-  Clock::time_point begin(std::chrono::nanoseconds most, std::uint64_t trace_spans);
+  Clock::time_point begin(std::chrono::nanoseconds most);
 
   // Ends the dispatch on this rank.
   void end();
@@ -119,7 +68,6 @@ public:
   template <class Wait>
   auto together(const Wait& wait) {
     auto waited = wait();
-    trace.exchanged(static_cast<std::uint32_t>(monitor_.iterations), ranks_.traffic());
     if (!waited) {
       throw device::Refused{std::move(waited.error())};
     }
@@ -128,7 +76,6 @@ public:
     }
   }
 
-  RankTrace trace{0};
   ranks::Traffic traffic;        // of the dispatch
   std::uint64_t dispatch_ns = 0; // from its begin to its end
 

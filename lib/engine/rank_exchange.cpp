@@ -24,6 +24,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using device::require;
 
+std::string with_fix(const std::string& reason, const std::string& fix) {
+  return fix.empty() ? reason : reason + ": " + fix;
+}
+
 template <class T>
 T or_refuse(Result<T> result) {
   if (!result) {
@@ -117,7 +121,7 @@ Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena, con
   queues_ = &queues;
   memory_ = arena.views;
   device_bytes_ = session_.calls()->now().buffer_bytes;
-  return clock_.begin(settings_.most, settings_.trace_spans);
+  return clock_.begin(settings_.most);
 }
 
 const device::Buffer& RankExchange::memory(std::uint32_t buffer, std::uint32_t iteration) const {
@@ -306,10 +310,6 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
       at.status = out_of_time(at, deadline) ? at.status : RunStatus::queue_failed;
     }
   }
-  if (clock_.trace.on()) {
-    require(session_.finish(), "running the waves");
-    clock_.trace.worked(wave, iteration);
-  }
   if (cut.on_one_rank()) {
     at.status = share(wave, iteration, at.status);
   }
@@ -320,7 +320,7 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
   return at.status;
 }
 
-void RankExchange::decide(const Arena::Part& part, std::span<std::byte> value) {
+void RankExchange::decide(const DevicePart& part, std::span<std::byte> value) {
   if (rank_ == 0) {
     download(session_, part.memory, part.offset, value);
   }
@@ -396,11 +396,9 @@ RankBufferReport RankExchange::report_buffer(std::uint32_t buffer) const {
                           .split = split_.split(buffer),
                           .in_parts = split_.in_parts(buffer),
                           .bytes_sent = buffer_bytes_[buffer],
-                          .reason = {},
-                          .fix = {}};
+                          .reason = {}};
   if (report.split) {
-    report.reason = split_.whole[buffer].reason;
-    report.fix = split_.whole[buffer].fix;
+    report.reason = with_fix(split_.whole[buffer].reason, split_.whole[buffer].fix);
     return report;
   }
   report.reason = "no wave writes it";
@@ -413,12 +411,11 @@ RankBufferReport RankExchange::report_buffer(std::uint32_t buffer) const {
         continue;
       }
       whole = cut.on_one_rank();
-      report.fix = cut.fix;
-      report.reason = fmt::format("{} {}{}", whole ? "rank 0 runs all of" : "ranks combine theirs after",
-                                  program_.wave_text(wave), whole ? ", which writes it" : "");
-      if (argument.buffer != buffer) {
-        report.reason += " when it is swapped";
-      }
+      report.reason =
+          with_fix(fmt::format("{} {}{}{}", whole ? "rank 0 runs all of" : "ranks combine theirs after",
+                               program_.wave_text(wave), whole ? ", which writes it" : "",
+                               argument.buffer == buffer ? "" : " when it is swapped"),
+                   cut.fix);
     }
   }
   return report;
@@ -433,10 +430,10 @@ RanksReport RankExchange::report(const DispatchOutcome& outcome, const std::stri
                                                .device_bytes = device_bytes_},
                                               ranks_));
   for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
-    report.waves.push_back({.wave = program_.wave_text(wave),
-                            .runs_on = split_.waves[wave].on_one_rank() ? RunsOn::one : RunsOn::parts,
-                            .reason = split_.waves[wave].reason,
-                            .fix = split_.waves[wave].fix});
+    if (split_.waves[wave].on_one_rank()) {
+      report.waves.push_back({.wave = program_.wave_text(wave),
+                              .reason = with_fix(split_.waves[wave].reason, split_.waves[wave].fix)});
+    }
   }
   for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
     if (!program_.buffers[buffer].pointer.empty()) { // the others belong to queues
@@ -444,17 +441,6 @@ RanksReport RankExchange::report(const DispatchOutcome& outcome, const std::stri
     }
   }
   return report;
-}
-
-std::optional<Timeline> RankExchange::timeline() {
-  if (!clock_.trace.on()) {
-    return {};
-  }
-  std::vector<std::string> names;
-  for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
-    names.push_back(program_.wave_text(wave));
-  }
-  return or_refuse(timeline_of_ranks(clock_.trace, std::move(names), ranks_));
 }
 
 } // namespace tidegate::engine

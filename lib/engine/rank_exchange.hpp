@@ -26,7 +26,6 @@ namespace tidegate::engine {
 
 struct RankSettings {
   bool whole_outputs = true; // rank 0 needs them; otherwise those that files hold as they are stay in parts
-  std::uint64_t trace_spans = 0;                         // at most; a traced run waits for each launch
   std::chrono::nanoseconds most = std::chrono::hours(1); // wall time of the waves
 };
 
@@ -52,7 +51,7 @@ public:
 
   // Reads the value that `until` tests. Rank 0 decides for all: kernels that do not repeat their results could have
   // ranks go different ways.
-  void decide(const Arena::Part& part, std::span<std::byte> value);
+  void decide(const DevicePart& part, std::span<std::byte> value);
 
   // Ends the dispatch on this rank.
   void end() { clock_.end(); }
@@ -65,7 +64,6 @@ public:
 
   // In rank 0, of all ranks; of a run that ended early each has its own.
   RanksReport report(const DispatchOutcome& outcome, const std::string& device);
-  std::optional<Timeline> timeline(); // of a traced run, in rank 0
 
   [[nodiscard]] const std::vector<std::byte>& until_value() const {
     return until_value_;

@@ -115,15 +115,13 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   monitor.begin(Activity::building);
   BuiltProgram built = build(*session, device, part, {});
   const std::chrono::nanoseconds most(options.max_wall_time_ns);
-  RankExchange exchange(*session, compiled, split, ranks, monitor,
-                        {.whole_outputs = compared, .trace_spans = options.most_spans(), .most = most});
+  RankExchange exchange(*session, compiled, split, ranks, monitor, {.whole_outputs = compared, .most = most});
   const RunContext context{*session, device, part, built, monitor, options, &exchange};
   ExecutedProgram executed{.run = run_in_arena(context, first, dispatch_limits(part, device, options, {}))};
   executed.ranks = exchange.report(executed.run.outcome, device.name);
   if (executed.run.outcome.status != RunStatus::done) {
     return executed;
   }
-  executed.timeline = exchange.timeline();
   if (compared && !root) {
     return executed;
   }

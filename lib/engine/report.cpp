@@ -161,7 +161,7 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
     report.windows.push_back(std::move(window_report));
   }
   for (const engine::HotOp& op : compiled.promotion.ops) {
-    report.ops.push_back({.op = compiled.program.ops[op.op].name, .tiles = op.tiles});
+    report.ops.push_back(compiled.program.ops[op.op].name);
   }
   return report;
 }
@@ -180,16 +180,15 @@ std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProg
          .worker_groups = candidate.shape.workers,
          .mapping = persistent ? std::optional(candidate.shape.mapping) : std::nullopt,
          .estimated_ns = candidate.cost.sum(),
-         .measured_ns = {},
          .refused = candidate.refused.empty() ? std::nullopt : std::optional(candidate.refused)});
   }
   reports[choice.taken].taken = true;
   return reports;
 }
 
-// Adds the measured time of the chosen candidate, with its launched work-groups. Estimates all candidates for
-// the iterations that ran, which `until` left open.
-void report_measured(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
+// Adds the launched work-groups of the chosen candidate. Estimates all candidates for the iterations that ran, which
+// `until` left open.
+void report_estimates(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
   if (!report.candidates) {
     return;
   }
@@ -206,10 +205,6 @@ void report_measured(RunReport& report, const CompiledProgram& compiled, const E
   if (executed.residency.resident != 0) {
     taken.worker_groups = executed.residency.workers;
     taken.estimated_ns = estimate(load, launch_shape(compiled, executed.residency), compiled.model).sum();
-  }
-  if (executed.run.outcome.status == RunStatus::done) {
-    taken.measured_ns =
-        report.comparison ? report.comparison->run_ns : static_cast<double>(executed.run.outcome.dispatch_ns);
   }
 }
 
@@ -249,7 +244,6 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
   const Lineage lineage = trace_lineage(compiled.written, compiled.plan, compiled.schedule.storage, progress);
   report.lineage_ns = elapsed_ns(start);
   report.lineage_items = ran ? lineage.items : 0;
-  report.lineage_iterations = lineage.iterations;
   report.region_lineage = lineage.regions;
 }
 
@@ -265,59 +259,15 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
   }
 }
 
-WaveSummary wave_summary(const Job& program, std::size_t index) {
-  const ProgramWave& wave = program.waves[index];
-  const std::string& op = program.ops[wave.op].name;
-  return {.name = wave.name.empty() ? fmt::format("{} {}", op, index) : wave.name,
-          .text = program.wave_text(static_cast<std::uint32_t>(index)),
-          .op = op,
-          .section = wave.section,
-          .tiles = wave.range.tiles()};
-}
-
-BufferSummary buffer_summary(const ProgramBuffer& buffer, const MemoryLayout& memory, std::size_t index) {
-  return {.name = buffer.name,
-          .bytes = buffer.bytes,
-          .memory = buffer.is_object()    ? MemoryKind::image
-                    : buffer.in_registers ? MemoryKind::registers
-                                          : MemoryKind::arena,
-          .offset = memory.offsets[index],
-          .alive = memory.lifetimes[index]};
-}
-
-ProgramSummary summary_of(const CompiledProgram& compiled) {
-  const Job& program = compiled.written;
-  ProgramSummary summary{.dag = wave_dag(program, compiled.budget_bytes),
-                         .derived = program.derived,
-                         .most_iterations = program.iterations,
-                         .budget_bytes = compiled.budget_bytes,
-                         .budget_given = program.budget_bytes != 0,
-                         .reasons = compiled.recommendation.reasons};
-  for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    summary.waves.push_back(wave_summary(program, i));
-  }
-  for (std::uint32_t i = 0; i < compiled.program.waves.size(); ++i) {
-    if (compiled.program.waves[i].joined_waves != 1) {
-      summary.windows.push_back({.text = compiled.program.wave_text(i), .waves = compiled.parts[i]});
-    }
-  }
-  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
-    summary.buffers.push_back(buffer_summary(compiled.program.buffers[i], compiled.memory, i));
-  }
-  return summary;
-}
-
 // Reports the facts known after compilation.
 RunReport report_of_program(const CompiledProgram& compiled) {
   const policy::LaunchRecommendation& launch = compiled.recommendation.launch;
   RunReport report;
   report.strategy = compiled.strategy.strategy;
   report.strategy_reason = compiled.strategy.reason;
-  report.mode = compiled.mode.mode;
   report.mode_reason = compiled.mode.reason;
   report.promotion = promotion_report(compiled);
   report.candidates = candidate_reports(compiled);
-  report.ordering = compiled.ordering;
   report.warnings = compiled.warnings;
   report.queue_plan_ns = compiled.plan_ns;
   report.geometry.workgroup_size = compiled.schedule.group_size;
@@ -325,7 +275,6 @@ RunReport report_of_program(const CompiledProgram& compiled) {
                    .image_bytes = compiled.memory.image_bytes,
                    .sum_bytes = compiled.memory.sum_bytes,
                    .lower_bound_bytes = compiled.memory.lower_bound_bytes,
-                   .optimal = compiled.memory.optimal,
                    .table_bytes = compiled.table_bytes,
                    .offsets = {}};
   report.plan = compiled.plan;
@@ -346,17 +295,10 @@ RunReport report_of_program(const CompiledProgram& compiled) {
     report.published_items += wave.items;
   }
   report_progress(report, compiled, whole, false);
-  report.program = summary_of(compiled);
-  const auto with_names = [&](const std::vector<Fallback>& waves) {
-    std::vector<FallbackReport> named;
-    for (const Fallback& wave : waves) {
-      named.push_back({.wave = compiled.program.wave_text(wave.wave), .reason = wave.reason});
+  for (const auto* const waves : {&compiled.schedule.fallbacks, &compiled.schedule.new_launches}) {
+    for (const Fallback& wave : *waves) {
+      report.fallbacks.push_back({.wave = compiled.program.wave_text(wave.wave), .reason = wave.reason});
     }
-    return named;
-  };
-  report.fallbacks = with_names(compiled.schedule.fallbacks);
-  if (!compiled.schedule.new_launches.empty()) {
-    report.new_launches = with_names(compiled.schedule.new_launches);
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena()) {
@@ -393,23 +335,6 @@ RunStatus status_of(const ExecutedProgram& executed) {
   return (proof && !proof->holds()) || !std::ranges::all_of(executed.expected, &ExpectedReport::equal)
              ? RunStatus::outputs_differ
              : executed.run.outcome.status;
-}
-
-// Reports a check that runs the program wave by wave: its finding, or whether it completed.
-RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                          const RunOptions& options, bool complete, std::optional<Error> found,
-                          RunStatus status_of_found) {
-  RunReport report = report_of_program(compiled);
-  report.device = device_report(device);
-  report.status = RunStatus::checked;
-  if (found) {
-    report.status = status_of_found;
-    report.error = std::move(found);
-  } else if (!complete) {
-    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
-    report_ending(report, ending_of(report), options, false);
-  }
-  return report;
 }
 
 } // namespace
@@ -484,25 +409,6 @@ void report_active(RunReport& report, const CompiledProgram& compiled,
   }
 }
 
-std::string geometry_reason(const CompiledProgram& compiled, const Residency& residency, bool asked_for) {
-  if (residency.resident == 0) {
-    return "every launch has the work-groups of its waves";
-  }
-  const std::vector<std::uint32_t>& tiles = compiled.schedule.tiles_per_pack;
-  const std::uint32_t side_by_side = tiles.empty() ? 1 : std::ranges::max(tiles);
-  const bool all = residency.workers == residency.resident;
-  const bool shed = !asked_for && residency.workers < wanted_workers(compiled, residency.resident);
-  return fmt::format("{}; {} of {} resident work-groups: {}",
-                     side_by_side > 1 ? fmt::format("{} tiles side by side in a work-group", side_by_side)
-                                      : "work-groups as large as the largest of the program",
-                     residency.workers, residency.resident,
-                     asked_for                      ? "--workers"
-                     : shed                         ? "the policy leaves fewer, as memory is short"
-                     : compiled.tuning.workers != 0 ? "the fastest that were measured"
-                     : all                          ? "each has several tiles"
-                                                    : "more would have too few tiles, by the cost model");
-}
-
 // Returns the work-items that run at once: of the persistent launch, or of the largest of its launches.
 std::uint64_t launched_lanes(const CompiledProgram& compiled, const Residency& residency) {
   const Schedule& schedule = compiled.schedule;
@@ -532,17 +438,16 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report.until = until_report(compiled, executed);
   if (report.until) {
     report.converged = report.until->reached;
+    report.until_value = report.until->value;
     if (!*report.converged && outcome.status == RunStatus::done) {
       report.warnings.push_back(convergence_warning(report));
     }
   }
   report.queue_publish_ns = executed.run.publish_ns;
-  report.upload_ns = executed.run.upload_ns;
   report.build_ns = executed.build_ns;
   report.read_back_ns = executed.run.read_back_ns;
   report.files_written = executed.files_written;
   report.geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
-  report.geometry_reason = geometry_reason(compiled, residency, options.compile.workers.has_value());
   Telemetry& telemetry = report.telemetry;
   report_dispatch(report, outcome);
   report_calls(telemetry, executed.run.calls, outcome.calls);
@@ -564,7 +469,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
                                       device.profile ? device.profile->costs.memory_bytes_per_ns : 0);
     report_timeline(report, options);
   }
-  report_measured(report, compiled, executed);
+  report_estimates(report, compiled, executed);
   report.status = status_of(executed);
   report_queues(report, compiled.program, executed.run.queues);
   if (!executed.hits.empty()) {
@@ -572,7 +477,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   }
   policy::LaunchRequest launched = compiled.recommendation.request;
   for (const QueueReport& queue : report.queues) {
-    launched.requeue_count = saturating_sum(launched.requeue_count, queue.requeue_count);
+    launched.requeue_count = saturating_sum(launched.requeue_count, queue.accounting.requeue_count);
   }
   telemetry.pressure =
       policy::pressure_class(compiled.written.policy, launched, launched_lanes(compiled, residency));
@@ -584,10 +489,6 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     const bool equal = executed.stated->equal;
     report.first_run =
         FirstRun{.compared = true, .equal = equal, .difference = equal ? std::nullopt : executed.stated};
-  }
-  if (executed.timeline) {
-    report.timeline = executed.timeline;
-    report_timeline(report, options);
   }
   if (!executed.expected.empty()) {
     report.expected = executed.expected;
@@ -608,11 +509,17 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
 
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options) {
-  RunReport report = report_of_check(
-      compiled, device, options, bounds.complete,
-      bounds.violations.empty() ? std::nullopt : std::optional(bounds_error(bounds.violations.front())),
-      RunStatus::out_of_bounds);
+  RunReport report = report_of_program(compiled);
+  report.device = device_report(device);
+  report.status = RunStatus::checked;
   report.bounds = bounds;
+  if (!bounds.violations.empty()) {
+    report.status = RunStatus::out_of_bounds;
+    report.error = bounds_error(bounds.violations.front());
+  } else if (!bounds.complete) {
+    report.status = InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
+    report_ending(report, ending_of(report), options, false);
+  }
   return report;
 }
 

@@ -11,7 +11,7 @@
 namespace tidegate::engine {
 
 DeviceReport device_report(const device::DeviceInfo& device) {
-  return {.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+  return {.name = device.name, .driver_version = device.driver_version};
 }
 
 void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch) {
@@ -102,13 +102,7 @@ void report_timeline(ReportHead& report, const RunOptions& options) {
          .fix = fmt::format("give --set tuning.trace-spans={}", 2 * (kept + left_out)),
          .pointer = {}});
   }
-  if (!options.trace.empty()) {
-    report.trace = TraceReport{
-        .file = options.trace,
-        .clock = std::string(engine::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),
-        .spans = kept,
-        .left_out_spans = report.timeline->left_out};
-  }
+  report.trace = options.trace;
 }
 
 } // namespace tidegate::engine

@@ -17,24 +17,6 @@
 
 namespace tidegate::engine {
 
-// This run's times next to those of an earlier report; nothing pairs the rounds.
-struct BaselineReport {
-  std::string file;
-  std::uint64_t rounds = 0;
-  double run_ns = 0;  // median of the earlier run
-  double speedup = 1; // the earlier time divided by this run's, with its interval
-  double speedup_low = 1, speedup_high = 1;
-  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
-};
-
-// The file of --trace.
-struct TraceReport {
-  std::string file;
-  std::string clock; // clock of the device; "none" if only launches are known
-  std::uint64_t spans = 0;
-  std::uint64_t left_out_spans = 0; // spans that did not fit
-};
-
 struct Geometry { // of the launches
   std::uint32_t workgroup_size = 0;
   std::uint32_t worker_groups = 0;
@@ -66,7 +48,6 @@ struct Telemetry {
 
 struct DeviceReport {
   std::string name;
-  std::string platform;
   std::string driver_version;
 };
 
@@ -78,13 +59,11 @@ struct ReportHead {
   std::optional<DeviceReport> device;
   Strategy strategy = Strategy::launch;
   std::string strategy_reason;
-  std::optional<device::MemoryOrdering> ordering; // persistent launches only
   // The choice of a wave program's open launch plan, or the check of a traversal's first result.
   std::optional<FirstRun> first_run;
   std::optional<bool> converged; // `until` or PageRank's tolerance was reached
   std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0; // total
-  std::uint64_t upload_ns = 0;    // of a wave program: part of queue_publish_ns
   std::uint64_t build_ns = 0;
   std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
   std::vector<std::uint64_t> slices_ns;
@@ -97,21 +76,17 @@ struct ReportHead {
   std::uint64_t queue_publish_ns = 0;
   std::uint64_t read_back_ns = 0;
   std::uint64_t lineage_ns = 0;
-  std::uint64_t lineage_items = 0;            // that derive from a source rule
-  std::uint64_t lineage_iterations = 0;       // that are listed
-  std::vector<std::uint32_t> region_lineage;  // by executed group; bit n stands for source rule n
-  Geometry geometry;                          // of the launches
-  std::optional<std::string> geometry_reason; // if there were any
+  std::uint64_t lineage_items = 0;           // that derive from a source rule
+  std::vector<std::uint32_t> region_lineage; // by executed group; bit n stands for source rule n
+  Geometry geometry;                         // of the launches
   Telemetry telemetry;
-  std::string mode_reason;
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
-  std::optional<Comparison> comparison; // with --compare
-  std::optional<BaselineReport> baseline;
+  std::optional<Comparison> comparison;    // with --compare
   std::optional<std::string> profile_file; // the profile that was used
   std::optional<std::string> policy_file;  // replaces the program's policy
   std::optional<Timeline> timeline;        // of a traced run
-  std::optional<TraceReport> trace;        // of its file
+  std::string trace;                       // its file; empty without one
   std::optional<RanksReport> ranks;        // of a run on several
 };
 

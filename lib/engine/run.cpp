@@ -4,7 +4,6 @@
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "device/monitor.hpp"
-#include "engine/bounds.hpp"
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
 #include "engine/report.hpp"
@@ -85,9 +84,12 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   TIDEGATE_CHECK(write_kernel(options, compiled, emitted));
-  const auto with_kernel = [&emitted, start](RunReport report) {
+  const auto with_kernel = [&](RunReport report) {
     report.wall_time_ns = elapsed_ns(start); // with the trace of rules
-    for (WrittenFile& kernel : emitted) {    // --stress may have written another one
+    if (!options.page.empty()) {
+      report.compiled = std::make_shared<const CompiledProgram>(prepared->compiled);
+    }
+    for (WrittenFile& kernel : emitted) { // --stress may have written another one
       kernel = written_file(kernel.file, kernel.what);
     }
     report.files_written.insert(report.files_written.begin(), emitted.begin(), emitted.end());
@@ -108,6 +110,9 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     }();
     RunReport report = report_of_silence(run->compiled, monitor, interrupted, options);
     report.wall_time_ns = elapsed_ns(start);
+    if (!options.page.empty()) {
+      report.compiled = std::make_shared<const CompiledProgram>(run->compiled);
+    }
     options.abandon(report);
   });
   if (options.check_bounds) {

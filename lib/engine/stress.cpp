@@ -80,28 +80,20 @@ std::vector<std::string> writers(const Job& program, const std::string& buffer) 
 
 class Stress {
 public:
-  Stress(const RunContext& run, const HostContents& first, const HostContents& expected, Reference& reference,
-         Clock::time_point deadline)
-      : context_(run), program_(run.compiled.written), first_(first), expected_(expected),
-        reference_(reference), deadline_(deadline), options_(run.options), monitor_(run.monitor),
-        usual_(program_order(program_)) {}
+  Stress(const RunContext& run, const HostContents& first, Reference& reference, Clock::time_point deadline)
+      : context_(run), program_(run.compiled.written), first_(first), reference_(reference),
+        deadline_(deadline), options_(run.options), monitor_(run.monitor), usual_(program_order(program_)) {}
 
   StressReport run() {
-    StressReport report{
-        .runs = options_.stress_runs, .seed = options_.stress_seed, .completed = {}, .failure = {}};
-    for (std::uint64_t i = 0; i < report.runs && !report.failure; ++i) {
-      const std::uint64_t seed = report.seed + i;
+    StressReport report{.runs = options_.stress_runs};
+    for (std::uint64_t seed = options_.stress_seed; report.completed.size() < report.runs && !report.failure;
+         ++seed) {
       Trial trial = run_one(seed);
       if (trial.status == RunStatus::deadline || trial.status == RunStatus::interrupted) {
         report.in_time = false;
         break;
       }
-      const auto counted = std::ranges::find(report.completed, trial.kind, &StressRuns::kind);
-      if (counted == report.completed.end()) {
-        report.completed.push_back({.kind = trial.kind, .runs = 1});
-      } else {
-        ++counted->runs;
-      }
+      report.completed.push_back(trial.kind);
       report.failure = failure_of(std::move(trial), seed);
     }
     monitor_.deadline = deadline_;
@@ -126,7 +118,7 @@ private:
       }
     }
     monitor_.begin(Activity::proving);
-    PlainRun plain = reference_.run(deadline_, order);
+    PlainRun plain = reference_.run(deadline_, {.order = order});
     return {.variation = fmt::format("plain launches in {} order, seed {}",
                                      order == usual_ ? "the program's"
                                      : seed % 8 == 1 ? "reverse"
@@ -236,7 +228,7 @@ private:
     if (trial.status != RunStatus::done) {
       return failure;
     }
-    failure.difference = compare_outputs(program_, expected_, trial.outputs);
+    failure.difference = reference_.compare(trial.outputs);
     if (failure.difference->equal) {
       return {};
     }
@@ -283,14 +275,13 @@ private:
   }
 
   bool equal_in(const Order& order) {
-    const PlainRun plain = reference_.run(deadline_, order);
-    return plain.in_time && compare_outputs(program_, expected_, plain.outputs).equal;
+    const PlainRun plain = reference_.run(deadline_, {.order = order});
+    return plain.in_time && reference_.compare(plain.outputs).equal;
   }
 
   const RunContext& context_;
   const Job& program_;
   const HostContents& first_;
-  const HostContents& expected_;
   Reference& reference_;
   Clock::time_point deadline_;
   const RunOptions& options_;
@@ -302,9 +293,9 @@ private:
 
 } // namespace
 
-StressReport run_under_stress(const RunContext& run, const HostContents& first, const HostContents& expected,
-                              Reference& reference, Clock::time_point deadline) {
-  return Stress(run, first, expected, reference, deadline).run();
+StressReport run_under_stress(const RunContext& run, const HostContents& first, Reference& reference,
+                              Clock::time_point deadline) {
+  return Stress(run, first, reference, deadline).run();
 }
 
 } // namespace tidegate::engine

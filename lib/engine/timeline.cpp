@@ -253,11 +253,9 @@ public:
     Timeline timeline{.clock = compiled_.clock, .names = {}, .left_out = trace_.left_out};
     timeline.lanes.push_back(launch_lane());
     timeline.lanes.push_back(iteration_lane());
-    const auto groups = static_cast<std::uint32_t>(timeline.lanes.size());
     for (Lane& lane : group_lanes()) {
       timeline.lanes.push_back(std::move(lane));
     }
-    timeline.arrows = arrows(timeline.lanes, groups);
     if (until_met) {
       timeline.until_met_ns = last_end(timeline.lanes[1]);
     }
@@ -356,66 +354,6 @@ private:
 
   static std::uint64_t last_end(const Lane& lane) {
     return lane.spans.empty() ? 0 : lane.spans.back().end_ns;
-  }
-
-  // Returns the waves of a span of work or a launch.
-  [[nodiscard]] std::vector<std::uint32_t> waves_of(const TimelineSpan& span) const {
-    const Stage& stage = compiled_.schedule.stages[*span.stage];
-    if (!span.tiles) {
-      return stage.waves;
-    }
-    const auto row = std::ranges::find(rows_, *span.stage, &RowOfWaves::stage);
-    return waves_in(*row, *span.tiles);
-  }
-
-  // Returns the critical arrow of each dependency in each iteration: from the task of the earlier wave that
-  // ends last to the task of the later wave that begins first.
-  std::vector<Arrow> arrows(const std::vector<Lane>& lanes, std::uint32_t first_group) {
-    struct Ends {
-      std::uint32_t last_lane = 0, first_lane = 0;
-      std::uint64_t last_begin = 0, last_end = 0, first_begin = never;
-    };
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Ends> ends; // by wave and iteration
-    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-      for (const TimelineSpan& span : lanes[lane].spans) {
-        if (span.kind != (lane < first_group ? SpanKind::launch : SpanKind::work)) {
-          continue;
-        }
-        for (const std::uint32_t wave : waves_of(span)) {
-          Ends& of = ends[{wave, span.iteration}];
-          if (span.end_ns >= of.last_end) {
-            of.last_lane = lane;
-            of.last_begin = span.begin_ns;
-            of.last_end = span.end_ns;
-          }
-          if (span.begin_ns < of.first_begin) {
-            of.first_lane = lane;
-            of.first_begin = span.begin_ns;
-          }
-        }
-      }
-    }
-    std::vector<Arrow> arrows;
-    for (const auto& [key, to] : ends) {
-      for (const engine::ResolvedDependency& dependency : compiled_.program.dependencies) {
-        if (dependency.after != key.first) {
-          continue;
-        }
-        const auto from = ends.find({dependency.before, key.second});
-        if (from == ends.end() || from->second.last_end > to.first_begin) {
-          continue; // a halo: the later wave started before the earlier one ended
-        }
-        const Ends& of = from->second;
-        arrows.push_back(
-            {.from_lane = of.last_lane,
-             .to_lane = to.first_lane,
-             .from_ns = of.last_end > of.last_begin ? of.last_end - 1 : of.last_end,
-             .to_ns = to.first_begin,
-             .name = names_.index_of(fmt::format("{} to {}", compiled_.program.wave_text(dependency.before),
-                                                 compiled_.program.wave_text(dependency.after)))});
-      }
-    }
-    return arrows;
   }
 
   const CompiledProgram& compiled_;

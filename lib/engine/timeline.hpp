@@ -1,4 +1,4 @@
-// A traced run for readers: lanes of spans with arrows between them.
+// A traced run for readers: lanes of spans.
 #pragma once
 #include "engine/generate.hpp"
 #include "engine/launch_times.hpp"
@@ -13,9 +13,6 @@
 
 namespace tidegate::engine {
 struct CompiledProgram;
-}
-
-namespace tidegate::engine {
 
 enum class SpanKind : std::uint8_t {
   launch,    // one launch
@@ -50,15 +47,6 @@ struct Lane {
   std::vector<TimelineSpan> spans; // in order, without overlap
 };
 
-// Connects two lanes, given by index.
-struct Arrow {
-  std::uint32_t from_lane = 0;
-  std::uint32_t to_lane = 0;
-  std::uint64_t from_ns = 0; // within the span that it leaves
-  std::uint64_t to_ns = 0;   // start of the span that it reaches
-  std::uint32_t name = 0;    // "wave 1 to wave 2"
-};
-
 // A value over time: each point holds from its moment on.
 struct Curve {
   std::string name;
@@ -69,7 +57,6 @@ struct Timeline {
   engine::DeviceClock clock = engine::DeviceClock::none; // none: only launches are known
   std::vector<std::string> names;
   std::vector<Lane> lanes;
-  std::vector<Arrow> arrows;
   std::vector<Curve> curves;
   std::optional<std::uint64_t> until_met_ns; // when the value was reached
   std::uint64_t left_out = 0;                // spans that did not fit

@@ -67,20 +67,29 @@ std::string name_in(const std::array<std::string_view, N>& names, E value) {
   return std::string(names[static_cast<std::size_t>(value)]);
 }
 
-// Alternatives of a knob: each starts as the settings of the incumbent.
-struct Alternatives {
+// Other values of a knob, each with the settings of the incumbent at first.
+struct Others {
   const Settings& settings;
   std::vector<Alternative> options;
 
   Settings& add(std::string value) {
     return options.emplace_back(Alternative{.value = std::move(value), .settings = settings}).settings;
   }
-  // Returns those that differ from the incumbent's value.
-  std::vector<Alternative> except(const std::string& value) {
+  // Without the incumbent's value.
+  KnobValues besides(std::string value) {
     std::erase_if(options, [&](const Alternative& option) { return option.value == value; });
-    return std::move(options);
+    return {.value = std::move(value), .others = std::move(options)};
   }
 };
+
+// Returns `first`, 2 * `first`, 4 * `first`, … up to `last`.
+std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last) {
+  std::vector<std::uint32_t> values;
+  for (std::uint64_t value = first; value <= last; value *= 2) {
+    values.push_back(static_cast<std::uint32_t>(value));
+  }
+  return values;
+}
 
 // Returns nanoseconds; infinity for a strategy that was not estimated.
 double lowest_estimate(const CompiledProgram& compiled, engine::Strategy strategy) {
@@ -93,45 +102,61 @@ double lowest_estimate(const CompiledProgram& compiled, engine::Strategy strateg
   return lowest;
 }
 
+// The strategies, the lowest estimate first: a first run may have time to build only that one. Then a launch of one
+// work-group; persistent launches with one tile in a work-group, as the number of concurrent tiles sets the registers of
+// each and so whether such a launch pays off; and each in the other mode: registers, and what the compiler makes of
+// arguments, decide which is fastest.
+void add_strategies(Others& found, const CompiledProgram& compiled, const device::DeviceInfo& device,
+                    PersistentChoices allowed) {
+  using enum device::Strategy;
+  const Settings& settings = found.settings;
+  for (const auto strategy : {plain, launch, barrier, counters}) {
+    if (strategy == barrier ? allowed.barrier : strategy != counters || allowed.counters) {
+      found.add(name_in(engine::strategy_names, strategy)).tuning.strategy = strategy;
+    }
+  }
+  std::ranges::stable_sort(found.options, {}, [&](const Alternative& option) {
+    return lowest_estimate(compiled, *option.settings.tuning.strategy);
+  });
+  if (allowed.of_one_group) {
+    device::Tuning& tuning = found.add("barrier, 1 work-group").tuning;
+    tuning.strategy = barrier;
+    tuning.workers = 1;
+  }
+  const std::vector<Alternative> strategies =
+      settings.tuning.side_by_side == 0 ? found.options : std::vector<Alternative>();
+  for (const Alternative& option : strategies) {
+    if (is_persistent(*option.settings.tuning.strategy) && device.type != device::DeviceType::cpu) {
+      Alternative& one = found.options.emplace_back(option);
+      one.value += ", 1 tile in a work-group";
+      one.settings.tuning.side_by_side = 1;
+    }
+  }
+  const auto& evidence = compiled.recommendation.promotion_evidence;
+  const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
+  for (const Alternative& option : strategies) {
+    if (allowed.in_both_modes && option.settings.tuning.strategy != plain) {
+      Alternative& other = found.options.emplace_back(option);
+      other.value += interprets ? ", jit" : ", interpreter";
+      other.settings.policy = policy_for(interprets ? PromotionRoute::queue_jit : PromotionRoute::interpreter,
+                                         evidence, settings.policy);
+    }
+  }
+}
+
 } // namespace
 
-std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last) {
-  std::vector<std::uint32_t> values;
-  for (std::uint64_t value = first; value <= last; value *= 2) {
-    values.push_back(static_cast<std::uint32_t>(value));
-  }
-  return values;
-}
-
-std::string value_of(Knob knob, const Incumbent& incumbent) {
+KnobValues values_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
+                     const engine::WaveProgram& program, const device::DeviceInfo& device,
+                     PersistentChoices allowed) {
   const CompiledProgram& compiled = incumbent.compiled;
-  const bool of_persistent_launches = knob == Knob::side_by_side || knob == Knob::work_items_per_unit ||
-                                      knob == Knob::workers || knob == Knob::mapping || knob == Knob::slice;
-  if (of_persistent_launches && incumbent.workers == 0) {
-    return "-";
-  }
-  switch (knob) {
-  case Knob::workgroup_size: return fmt::format("{}", compiled.tuning.open_workgroup_size);
-  case Knob::strategy: return name_in(engine::strategy_names, compiled.strategy.strategy);
-  case Knob::route:
-    return name_in(policy::promotion_route_names, compiled.recommendation.promotion_evidence.promotion_route);
-  case Knob::side_by_side: return fmt::format("{}", tiles_side_by_side(compiled));
-  case Knob::work_items_per_unit: return fmt::format("{}", compiled.tuning.work_items_per_unit);
-  case Knob::workers: return fmt::format("{}", incumbent.workers);
-  case Knob::mapping: return name_in(device::tile_mapping_names, compiled.synchronization.mapping);
-  case Knob::slice: return short_time_text(static_cast<double>(compiled.tuning.slice_ns));
-  default: return "-"; // knobs of frontier programs
-  }
-  return {};
-}
-
-std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
-                                         const engine::WaveProgram& program, const device::DeviceInfo& device,
-                                         PersistentChoices allowed) {
-  const CompiledProgram& compiled = incumbent.compiled;
+  const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
+  const auto of_persistent = [&](std::string value) {
+    return incumbent.workers == 0 ? "-" : std::move(value);
+  };
   const bool persistent = allowed.counters && compiled.persistent() && incumbent.workers != 0;
-  const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
-  Alternatives found{.settings = settings, .options = {}};
+  const auto& evidence = compiled.recommendation.promotion_evidence;
+  Others found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::workgroup_size:
     if (largest_open_group(compiled, program) != 0) {
@@ -140,62 +165,19 @@ std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, co
         found.add(number(size)).tuning.open_workgroup_size = size;
       }
     }
-    break;
-  case Knob::strategy: {
-    using enum device::Strategy;
-    for (const auto strategy : {plain, launch, barrier, counters}) {
-      if (strategy == barrier ? allowed.barrier : strategy != counters || allowed.counters) {
-        found.add(name_in(engine::strategy_names, strategy)).tuning.strategy = strategy;
-      }
-    }
-    // A first run may have time to build only the one with the lowest estimate.
-    std::ranges::stable_sort(found.options, {}, [&](const Alternative& option) {
-      return lowest_estimate(compiled, *option.settings.tuning.strategy);
-    });
-    if (allowed.of_one_group) {
-      device::Tuning& tuning = found.add("barrier, 1 work-group").tuning;
-      tuning.strategy = barrier;
-      tuning.workers = 1;
-    }
-    // The number of concurrent tiles sets the registers of each tile, and so whether a persistent launch pays
-    // off.
-    const std::size_t strategies = settings.tuning.side_by_side == 0 ? found.options.size() : 0;
-    for (std::size_t i = 0; i < strategies; ++i) {
-      if (is_persistent(*found.options[i].settings.tuning.strategy) &&
-          device.type != device::DeviceType::cpu) {
-        Alternative one = found.options[i];
-        one.value += ", 1 tile in a work-group";
-        one.settings.tuning.side_by_side = 1;
-        found.options.push_back(std::move(one));
-      }
-    }
-    // Registers, and what the compiler makes of arguments, decide which strategy is fastest: each in the other mode,
-    // too.
-    const auto& evidence = compiled.recommendation.promotion_evidence;
-    const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
-    const PromotionRoute other = interprets ? PromotionRoute::queue_jit : PromotionRoute::interpreter;
-    for (std::size_t i = 0; i < strategies; ++i) {
-      Alternative option = found.options[i];
-      if (allowed.in_both_modes && option.settings.tuning.strategy != plain) {
-        option.value += interprets ? ", jit" : ", interpreter";
-        option.settings.policy = policy_for(other, evidence, settings.policy);
-        found.options.push_back(std::move(option));
-      }
-    }
-    break;
-  }
-  case Knob::route: {
-    const auto& evidence = compiled.recommendation.promotion_evidence;
+    return found.besides(number(compiled.tuning.open_workgroup_size));
+  case Knob::strategy:
+    add_strategies(found, compiled, device, allowed);
+    return found.besides(name_in(engine::strategy_names, compiled.strategy.strategy));
+  case Knob::route:
     for (const PromotionRoute route : routes_of(evidence)) {
       found.add(name_in(policy::promotion_route_names, route)).policy =
           policy_for(route, evidence, settings.policy);
     }
-    break;
-  }
+    return found.besides(name_in(policy::promotion_route_names, evidence.promotion_route));
   case Knob::work_items_per_unit: {
     // A persistent launch may have lost to launches, and jit to the interpreter, for want of registers or of work-items
     // that hide latency.
-    const auto& evidence = compiled.recommendation.promotion_evidence;
     const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
     const Strategy favourite = compiled.persistent() ? compiled.strategy.strategy
                                : !allowed.counters || lowest_estimate(compiled, Strategy::barrier) <
@@ -213,15 +195,13 @@ std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, co
             interprets ? policy_for(PromotionRoute::queue_jit, evidence, settings.policy) : settings.policy;
       }
     }
-    break;
+    return found.besides(of_persistent(number(compiled.tuning.work_items_per_unit)));
   }
   case Knob::side_by_side:
-    if (persistent) {
-      for (const std::uint32_t tiles : {1U, 2U, 4U, 8U}) {
-        found.add(number(tiles)).tuning.side_by_side = tiles;
-      }
+    for (const std::uint32_t tiles : persistent ? powers_up_to(1, 8) : std::vector<std::uint32_t>()) {
+      found.add(number(tiles)).tuning.side_by_side = tiles;
     }
-    break;
+    return found.besides(of_persistent(number(tiles_side_by_side(compiled))));
   case Knob::workers:
     if (persistent) {
       const std::uint32_t most = std::min(incumbent.resident, most_packs(compiled));
@@ -230,7 +210,7 @@ std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, co
         found.add(number(workers)).tuning.workers = workers;
       }
     }
-    break;
+    return found.besides(of_persistent(number(incumbent.workers)));
   case Knob::mapping:
     if (persistent) {
       using enum device::TileMapping;
@@ -238,7 +218,8 @@ std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, co
         found.add(name_in(device::tile_mapping_names, order)).tuning.mapping = order;
       }
     }
-    break;
+    return found.besides(
+        of_persistent(name_in(device::tile_mapping_names, compiled.synchronization.mapping)));
   case Knob::slice: {
     // Long slices make a display stutter; the length matters only if a run takes several slices.
     constexpr double shortest_ns = 50e6;
@@ -247,11 +228,10 @@ std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, co
         found.add(short_time_text(static_cast<double>(ns))).tuning.slice_ns = ns;
       }
     }
-    break;
+    return found.besides(of_persistent(short_time_text(static_cast<double>(compiled.tuning.slice_ns))));
   }
-  default: break; // knobs of frontier programs
+  default: return {}; // knobs of frontier programs
   }
-  return found.except(value_of(knob, incumbent));
 }
 
 policy::LaunchPolicy policy_for(PromotionRoute route, const policy::PromotionEvidence& evidence,
@@ -288,11 +268,6 @@ std::string alone_text(std::uint32_t vertices) {
   return vertices == 0 ? "none" : fmt::format("{}", vertices);
 }
 
-bool fuses(const TraversalIncumbent& incumbent) {
-  const LaunchPolicy& policy = incumbent.settings.policy;
-  return incumbent.edges >= policy.fusion_edge_threshold && policy.hot_window_threshold != no_fusion;
-}
-
 std::string fusion_text(std::uint32_t waves) {
   return waves == no_fusion ? "never" : fmt::format("{} dense", waves);
 }
@@ -313,43 +288,31 @@ std::vector<std::uint16_t> densities_around(std::uint16_t bps) {
 
 } // namespace
 
-std::string value_of(Knob knob, const TraversalIncumbent& incumbent) {
-  const LaunchPolicy& policy = incumbent.settings.policy;
-  switch (knob) {
-  case Knob::strategy: return name_in(engine::strategy_names, incumbent.strategy);
-  case Knob::workers: return fmt::format("{}", incumbent.workers);
-  case Knob::alone_up_to: return incumbent.from_few ? alone_text(incumbent.alone_up_to) : "-";
-  case Knob::switch_rule: return name_in(policy::switch_rule_names, incumbent.switch_rule);
-  case Knob::sparse_threshold: return density_text(policy.sparse_frontier_threshold_bps);
-  case Knob::dense_threshold: return density_text(policy.dense_frontier_threshold_bps);
-  case Knob::fusion:
-    return !incumbent.monotone ? "-"
-                               : fusion_text(fuses(incumbent) ? policy.hot_window_threshold : no_fusion);
-  default: return "-"; // knobs of wave programs
-  }
-}
-
-std::vector<Alternative> alternatives_of(Knob knob, const TraversalIncumbent& incumbent,
-                                         const device::DeviceInfo& device, bool self_test_passed) {
+KnobValues values_of(Knob knob, const TraversalIncumbent& incumbent, const device::DeviceInfo& device,
+                     bool self_test_passed) {
   const Settings& settings = incumbent.settings;
-  const bool by_density = incumbent.switch_rule == SwitchRule::density;
+  const LaunchPolicy& policy = settings.policy;
   const bool changes_topologies = !incumbent.constrained;
+  const bool by_density = incumbent.switch_rule == SwitchRule::density && changes_topologies;
   const std::uint32_t units = std::max(device.compute_units, 1U);
-  Alternatives found{.settings = settings, .options = {}};
+  const auto densities = [&](std::uint16_t bps) {
+    return by_density ? densities_around(bps) : std::vector<std::uint16_t>();
+  };
+  Others found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::strategy:
     found.add("launch").traversal.strategy = engine::Strategy::launch;
     if (self_test_passed) {
       found.add("barrier").traversal.strategy = engine::Strategy::barrier;
     }
-    break;
+    return found.besides(name_in(engine::strategy_names, incumbent.strategy));
   case Knob::workers: {
     const bool persistent = incumbent.strategy == engine::Strategy::barrier;
     for (const std::uint32_t workers :
          powers_up_to(std::max(units / 4, 1U), persistent ? incumbent.resident : 32 * units)) {
       found.add(fmt::format("{}", workers)).traversal.workers = workers;
     }
-    break;
+    return found.besides(fmt::format("{}", incumbent.workers));
   }
   case Knob::alone_up_to:
     if (incumbent.from_few && changes_topologies) {
@@ -359,41 +322,39 @@ std::vector<Alternative> alternatives_of(Knob knob, const TraversalIncumbent& in
         found.add(alone_text(vertices)).traversal.alone_up_to = vertices;
       }
     }
-    break;
+    return found.besides(incumbent.from_few ? alone_text(incumbent.alone_up_to) : "-");
   case Knob::switch_rule:
     if (!incumbent.rule_is_given && changes_topologies) {
       for (const SwitchRule rule : {SwitchRule::density, SwitchRule::edges}) {
         found.add(name_in(policy::switch_rule_names, rule)).traversal.switch_rule = rule;
       }
     }
-    break;
+    return found.besides(name_in(policy::switch_rule_names, incumbent.switch_rule));
   case Knob::sparse_threshold:
-    if (by_density && changes_topologies) {
-      for (const std::uint16_t bps : densities_around(settings.policy.sparse_frontier_threshold_bps)) {
-        found.add(density_text(bps)).policy.sparse_frontier_threshold_bps = bps;
-      }
+    for (const std::uint16_t bps : densities(policy.sparse_frontier_threshold_bps)) {
+      found.add(density_text(bps)).policy.sparse_frontier_threshold_bps = bps;
     }
-    break;
+    return found.besides(density_text(policy.sparse_frontier_threshold_bps));
   case Knob::dense_threshold:
-    if (by_density && changes_topologies) {
-      for (const std::uint16_t bps : densities_around(settings.policy.dense_frontier_threshold_bps)) {
-        found.add(density_text(bps)).policy.dense_frontier_threshold_bps = bps;
-      }
+    for (const std::uint16_t bps : densities(policy.dense_frontier_threshold_bps)) {
+      found.add(density_text(bps)).policy.dense_frontier_threshold_bps = bps;
     }
-    break;
-  case Knob::fusion:
-    if (incumbent.monotone && changes_topologies) {
-      const auto edges = static_cast<std::uint32_t>(std::min<std::uint64_t>(incumbent.edges, no_fusion));
-      for (const std::uint32_t waves : {no_fusion, 1U, 2U, 4U}) {
-        LaunchPolicy& policy = found.add(fusion_text(waves)).policy;
-        policy.hot_window_threshold = waves;
-        policy.fusion_edge_threshold = std::min(policy.fusion_edge_threshold, edges);
-      }
+    return found.besides(density_text(policy.dense_frontier_threshold_bps));
+  case Knob::fusion: {
+    const auto edges = static_cast<std::uint32_t>(std::min<std::uint64_t>(incumbent.edges, no_fusion));
+    for (const std::uint32_t waves : incumbent.monotone&& changes_topologies
+                                         ? std::vector<std::uint32_t>{no_fusion, 1, 2, 4}
+                                         : std::vector<std::uint32_t>()) {
+      LaunchPolicy& other = found.add(fusion_text(waves)).policy;
+      other.hot_window_threshold = waves;
+      other.fusion_edge_threshold = std::min(other.fusion_edge_threshold, edges);
     }
-    break;
-  default: break; // knobs of wave programs
+    const bool fuses = incumbent.edges >= policy.fusion_edge_threshold;
+    return found.besides(!incumbent.monotone ? "-"
+                                             : fusion_text(fuses ? policy.hot_window_threshold : no_fusion));
   }
-  return found.except(value_of(knob, incumbent));
+  default: return {}; // knobs of wave programs
+  }
 }
 
 } // namespace tidegate::tuning

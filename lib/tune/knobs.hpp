@@ -62,9 +62,6 @@ struct Alternative {
   Settings settings;
 };
 
-// Returns `first`, 2 * `first`, 4 * `first`, … up to `last`.
-std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last);
-
 // State of the best configuration so far, from which the alternatives are derived.
 struct Incumbent {
   const engine::CompiledProgram& compiled;
@@ -83,11 +80,15 @@ struct PersistentChoices {
   bool in_both_modes = false;
 };
 
-// The incumbent's value of a knob, and the alternatives. They never have more work-groups than can run concurrently.
-std::string value_of(Knob knob, const Incumbent& incumbent);
-std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
-                                         const engine::WaveProgram& program, const device::DeviceInfo& device,
-                                         PersistentChoices allowed);
+// The incumbent's value of a knob ("-" if it has none), and settings with other values, which never have more work-groups
+// than can run concurrently.
+struct KnobValues {
+  std::string value = "-";
+  std::vector<Alternative> others;
+};
+KnobValues values_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
+                     const engine::WaveProgram& program, const device::DeviceInfo& device,
+                     PersistentChoices allowed);
 
 // Returns the policy with thresholds adjusted so that a launch with this evidence takes the route.
 policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::PromotionEvidence& evidence,
@@ -109,9 +110,7 @@ struct TraversalIncumbent {
   bool constrained = false;      // memory is short, so the topology never changes
 };
 
-// The same for frontier programs.
-std::string value_of(Knob knob, const TraversalIncumbent& incumbent);
-std::vector<Alternative> alternatives_of(Knob knob, const TraversalIncumbent& incumbent,
-                                         const device::DeviceInfo& device, bool self_test_passed);
+KnobValues values_of(Knob knob, const TraversalIncumbent& incumbent, const device::DeviceInfo& device,
+                     bool self_test_passed);
 
 } // namespace tidegate::tuning

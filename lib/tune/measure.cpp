@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -96,9 +97,8 @@ private:
   // rounds, which took no part in the selection.
   KnobReport turn(Knob knob) {
     const std::string_view name = knob_names[static_cast<std::size_t>(knob)];
-    KnobReport report{
-        .knob = knob, .before = bench_.value_of(knob, incumbent_), .best = {}, .duel = {}, .thrown_out = {}};
-    const std::vector<Alternative> options = bench_.alternatives_of(knob, incumbent_, dispatch_ns_);
+    const auto [value, options] = bench_.values_of(knob, incumbent_, dispatch_ns_);
+    KnobReport report{.knob = knob, .before = value, .best = {}, .duel = {}, .thrown_out = {}};
     const auto selection_end =
         Clock::now() + (search_end_ - Clock::now()) / 4 * 3; // the rest is for the duel
     std::size_t best = incumbent_;
@@ -260,6 +260,9 @@ public:
     bench_.plain_has_run([&](const engine::PlainRun& plain) { return plan(plain, earlier); });
     monitor_.say("first run: plain launches", Clock::time_point::max());
     const auto added = bench_.add_first(plain_launches(open));
+    if (planned_at_) { // a candidate's comparison takes as long as that of plain launches with themselves
+      run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(*planned_at_)));
+    }
     if (!added && (bench_.iterations() == 0 || added.error().code != ErrorCode::wall_time_exceeded)) {
       return tl::unexpected(added.error());
     }
@@ -303,16 +306,17 @@ private:
         std::min(static_cast<std::uint64_t>(budget), std::max(options_.max_wall_time_ns, std::uint64_t{1}));
     end_ = start_ + nanoseconds(first_.budget_ns);
     first_.repeat = bench_.repeat();
-    run_ns_ = plain_ns;
+    run_ns_ = static_cast<double>(plain.elapsed_ns);
     list(earlier, all_ns);
-    too_long_ = runs * plain_ns > static_cast<double>(first_.budget_ns);
+    too_long_ = runs * run_ns_ > static_cast<double>(first_.budget_ns);
     const std::vector<std::size_t> needed =
         only_leaders_ ? leaders()
                       : std::vector{static_cast<std::size_t>(untried() - first_.candidates.begin())};
     if (!too_long_ && !needed.empty()) {
       begin(needed.front());
     }
-    return Clock::now() + nanoseconds(plain.dispatch_ns) < end_;
+    planned_at_ = Clock::now();
+    return *planned_at_ + nanoseconds(plain.elapsed_ns) < end_;
   }
 
   // The first run decides by what plain launches take which candidates there are; later ones go on with its list.
@@ -351,12 +355,14 @@ private:
                     static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
   }
 
-  std::optional<double> timed(std::size_t configuration) {
-    const auto ns = bench_.time(configuration, most_run_ns());
-    if (ns && configuration == 0) {
-      plain_times_.push_back(*ns);
-    }
-    return ns;
+  [[nodiscard]] Timer timer() {
+    return [this](std::size_t configuration) {
+      const auto ns = bench_.time(configuration, most_run_ns());
+      if (ns && configuration == 0) {
+        plain_times_.push_back(*ns);
+      }
+      return ns;
+    };
   }
 
   // Runs plain launches without timing them, which finds them as warm as what was compared just now, and the device at its
@@ -432,12 +438,11 @@ private:
       return true;
     }
     warm_up();
-    const Timer timer = [this](std::size_t configuration) { return timed(configuration); };
     const auto begin = Clock::now();
-    Duel found = duel(*configurations_[which], 0, clear_rounds, timer, up_at(end_));
+    Duel found = duel(*configurations_[which], 0, clear_rounds, timer(), up_at(end_));
     const bool clear = found.clearly_faster() || found.clearly_slower();
     if (found.rounds == clear_rounds && (!clear || elapsed_ns(begin) < short_ns) && !up_at(end_)()) {
-      found = duel(*configurations_[which], 0, duel_rounds, timer, up_at(end_));
+      found = duel(*configurations_[which], 0, duel_rounds, timer(), up_at(end_));
     }
     if (found.rounds == 0) {
       if (up_at(end_)()) {
@@ -496,25 +501,15 @@ private:
       return true;
     }
     warm_up();
-    std::vector<std::vector<double>> times(all.size() + 1); // the first are those of plain launches
-    bool decided = false;
-    for (std::size_t round = 0; round < most_rounds && !decided; ++round) {
-      if (too_late()) {
-        break;
-      }
-      std::vector<double> of_round(times.size());
-      for (std::size_t turn = 0; turn < times.size(); ++turn) {
-        const std::size_t way = (turn + round) % times.size(); // each comes after each
-        const auto ns = timed(way == 0 ? 0 : *configurations_[all[way - 1]]);
-        if (!ns) {
-          return false;
-        }
-        of_round[way] = *ns;
-      }
-      for (std::size_t way = 0; way < times.size(); ++way) {
-        times[way].push_back(of_round[way]);
-      }
-      decided = round + 1 >= duel_rounds && fastest_is_known(times);
+    std::vector<std::size_t> ways{0}; // plain launches
+    std::ranges::transform(all, std::back_inserter(ways),
+                           [this](std::size_t leader) { return *configurations_[leader]; });
+    Rounds times(ways.size());
+    const auto ends = [&] {
+      return too_late() || (times.front().size() >= duel_rounds && fastest_is_known(times));
+    };
+    if (!time_in_turns(ways, most_rounds, timer(), ends, times)) {
+      return false;
     }
     if (times.front().size() < fewest_rounds) {
       return false;
@@ -538,14 +533,8 @@ private:
     return true;
   }
 
-  static std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
-    std::vector<double> found(a.size());
-    std::ranges::transform(a, b, found.begin(), std::divides());
-    return found;
-  }
-
   // Returns true if the interval of every other way's time divided by that of the fastest is above 1, or below 1.02.
-  static bool fastest_is_known(const std::vector<std::vector<double>>& times) {
+  static bool fastest_is_known(const Rounds& times) {
     constexpr double same = 1.02;
     const auto fastest = std::ranges::min_element(times, {}, median);
     return std::ranges::all_of(times, [&](const std::vector<double>& other) {
@@ -563,7 +552,6 @@ private:
   void conclude() {
     if (!plain_times_.empty()) {
       first_.plain_ns = median(plain_times_);
-      first_.taken_ns = *first_.plain_ns * best_ratio();
       if (device_.type == device::DeviceType::cpu) {
         result_.settings.tuning.plain_iteration_ns =
             static_cast<std::uint64_t>(*first_.plain_ns / std::max(bench_.iterations(), 1U));
@@ -601,7 +589,8 @@ private:
   bool goes_on_ = false; // an earlier run made the list
   bool only_leaders_ = false; // earlier runs have tried all
   bool too_long_ = false;     // no candidate can be timed in any first run
-  double run_ns_ = 0;         // of a run of plain launches, including the time to fill memory
+  double run_ns_ = 0; // of plain launches, including the time to fill memory, to read it back and to compare
+  std::optional<Clock::time_point> planned_at_;
   std::vector<double> plain_times_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 
 namespace tidegate::tuning {
 Duel judge(const std::vector<double>& ratios) {
@@ -23,33 +24,50 @@ Duel judge(const std::vector<double>& ratios) {
   return duel;
 }
 
-Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,
-          const TimeIsUp& time_is_up, std::uint64_t more_rounds) {
-  std::vector<double> ratios;
-  const auto run_up_to = [&](std::uint64_t count) {
-    while (ratios.size() < count && !time_is_up() &&
-           (ratios.size() != clear_rounds || !judge(ratios).clearly_slower())) {
-      const bool incumbent_first = ratios.size() % 2 == 0;
-      const auto first = time(incumbent_first ? incumbent : challenger);
-      const auto second = time(incumbent_first ? challenger : incumbent);
-      if (!first || !second) {
+bool time_in_turns(const std::vector<std::size_t>& configurations, std::uint64_t most, const Timer& time,
+                   const std::function<bool()>& ends, Rounds& times) {
+  times.resize(configurations.size());
+  for (std::size_t round = times.front().size(); round < most && !ends(); ++round) {
+    std::vector<double> of_round(times.size());
+    for (std::size_t turn = 0; turn < times.size(); ++turn) {
+      const std::size_t way = (turn + round) % times.size();
+      const auto ns = time(configurations[way]);
+      if (!ns) {
         return false;
       }
-      ratios.push_back(incumbent_first ? *second / *first : *first / *second);
+      of_round[way] = *ns;
     }
-    return true;
+    for (std::size_t way = 0; way < times.size(); ++way) {
+      times[way].push_back(of_round[way]);
+    }
+  }
+  return true;
+}
+
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> found(a.size());
+  std::ranges::transform(a, b, found.begin(), std::divides());
+  return found;
+}
+
+Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,
+          const TimeIsUp& time_is_up, std::uint64_t more_rounds) {
+  Rounds times(2);
+  const auto judged = [&] { return judge(ratios(times[1], times[0])); };
+  const auto ends = [&] {
+    return time_is_up() || (times[0].size() == clear_rounds && judged().clearly_slower());
   };
-  if (!run_up_to(rounds)) {
+  if (!time_in_turns({incumbent, challenger}, rounds, time, ends, times)) {
     return {};
   }
-  Duel found = judge(ratios);
+  Duel found = judged();
   if (more_rounds == 0 || found.won() || found.ratio > required_ratio) {
     return found;
   }
-  if (!run_up_to(rounds + more_rounds)) {
+  if (!time_in_turns({incumbent, challenger}, rounds + more_rounds, time, ends, times)) {
     return {};
   }
-  found = judge(ratios);
+  found = judged();
   found.confidence = std::max(1 - 2 * (1 - found.confidence), 0.0); // chance had two turns
   return found;
 }

@@ -40,6 +40,17 @@ struct Duel {
 // Nonparametric Statistics", sections 3.2 and 3.4.
 Duel judge(const std::vector<double>& ratios);
 
+// Nanoseconds of each way by round.
+using Rounds = std::vector<std::vector<double>>;
+
+// Adds rounds in which these configurations run in turns, each after each, up to `most` or until `ends`. Returns false if a
+// run does not finish.
+bool time_in_turns(const std::vector<std::size_t>& configurations, std::uint64_t most, const Timer& time,
+                   const std::function<bool()>& ends, Rounds& times);
+
+// The times of one way divided by those of another, by round.
+std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b);
+
 // Runs up to `rounds` rounds, fewer if time is up or the challenger is clearly slower after clear_rounds; and
 // `more_rounds` if it is ahead then without the required confidence. Returns an empty duel if a run does not finish.
 Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,

@@ -213,14 +213,9 @@ TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
           .constrained = memory_.constrained};
 }
 
-std::string TraversalBench::value_of(Knob knob, std::size_t configuration) const {
-  return tuning::value_of(knob, incumbent(configuration));
-}
-
-std::vector<Alternative> TraversalBench::alternatives_of(Knob knob, std::size_t configuration,
-                                                         double /*dispatch_ns*/) const {
+KnobValues TraversalBench::values_of(Knob knob, std::size_t configuration, double /*dispatch_ns*/) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  return tuning::alternatives_of(knob, incumbent(configuration), device_, passed);
+  return tuning::values_of(knob, incumbent(configuration), device_, passed);
 }
 
 } // namespace tidegate::tuning

@@ -4,7 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/statistics.hpp"
 #include "engine/compile.hpp"
-#include "engine/device_images.hpp"
+#include "engine/device_memory.hpp"
 #include "engine/hits.hpp"
 #include "engine/proof.hpp"
 #include "engine/queue_rounds.hpp"
@@ -264,20 +264,12 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
     }
   }
   TIDEGATE_CHECK(check_finished(done.outcome.status));
-  engine::OutputParity parity =
-      engine::compare_outputs(configuration.compiled.written, expected_, done.outputs);
+  engine::OutputParity parity = reference_->compare(done.outputs);
   if (parity.equal) {
     return {};
   }
-  // Run both again: a difference that does not repeat is a race.
-  const engine::PlainRun again = reference_->run(Clock::now() + std::chrono::nanoseconds(most_ns));
-  const engine::ArenaRun rerun = run(configuration, most_ns);
-  if (again.in_time && rerun.outcome.status == engine::RunStatus::done) {
-    const engine::Job& program = configuration.compiled.written;
-    parity.likely_cause = engine::likely_cause(
-        parity, engine::compare_outputs(program, expected_, again.outputs).equal,
-        engine::compare_outputs(program, done.outputs, rerun.outputs).equal, program.publishes());
-  }
+  configuration.limits.deadline = begin_run(most_ns);
+  reference_->find_cause(parity, done.outputs, context_of(configuration), configuration.limits);
   Error error = different_from_plain(parity);
   if (!different_ ||
       different_->parity.likely_cause == engine::DifferenceCause::rounding) { // the gravest is reported
@@ -289,11 +281,13 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
   return tl::unexpected(std::move(error));
 }
 
+engine::RunContext Workbench::context_of(Configuration& configuration) {
+  return {*configuration.session, device_, configuration.compiled, *configuration.built, monitor_, options_};
+}
+
 engine::ArenaRun Workbench::run(Configuration& configuration, std::uint64_t most_ns) {
   configuration.limits.deadline = begin_run(most_ns);
-  engine::ArenaRun done = engine::run_in_arena(
-      {*configuration.session, device_, configuration.compiled, *configuration.built, monitor_, options_},
-      first_, configuration.limits);
+  engine::ArenaRun done = engine::run_in_arena(context_of(configuration), first_, configuration.limits);
   if (done.outcome.status == engine::RunStatus::done) { // `until` may end the run earlier
     configuration.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
   }
@@ -341,9 +335,9 @@ Result<bool> Workbench::make_in_this_room(const Settings& settings) {
   Result<void> proved;
   try {
     TIDEGATE_TRY(engine::PlainRun plain_run, run_plain(configuration));
-    expected_ = std::move(plain_run.outputs);
-    if (give_more_room(engine::grown(lowering_.program(),
-                                     engine::count_hits(configuration.compiled.written, expected_)))) {
+    reference_->expected = std::move(plain_run.outputs);
+    if (give_more_room(engine::grown(
+            lowering_.program(), engine::count_hits(configuration.compiled.written, reference_->expected)))) {
       return false;
     }
     if (plain_has_run_ && !plain_has_run_(plain_run)) {
@@ -416,12 +410,7 @@ Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {
           .dispatch_ns = dispatch_ns};
 }
 
-std::string Workbench::value_of(Knob knob, std::size_t configuration) const {
-  return tuning::value_of(knob, incumbent(configuration, 0));
-}
-
-std::vector<Alternative> Workbench::alternatives_of(Knob knob, std::size_t configuration,
-                                                    double dispatch_ns) const {
+KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
   // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which
   // happens on idle machines, too, and a first run does not foresee it. Barriers lose less there, because groups claim
@@ -433,8 +422,8 @@ std::vector<Alternative> Workbench::alternatives_of(Knob knob, std::size_t confi
                                   .counters = passed && may_wait,
                                   .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
                                   .in_both_modes = is_first_run()};
-  return tuning::alternatives_of(knob, settings(configuration), incumbent(configuration, dispatch_ns),
-                                 lowering_.program(), device_, allowed);
+  return tuning::values_of(knob, settings(configuration), incumbent(configuration, dispatch_ns),
+                           lowering_.program(), device_, allowed);
 }
 
 // A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores
@@ -457,7 +446,7 @@ bool Workbench::one_group_may_pay(double dispatch_ns) const {
 std::vector<Alternative> Workbench::candidates(double plain_ns) const {
   std::vector<Alternative> found;
   for (const Knob knob : first_run_knobs) {
-    std::ranges::move(alternatives_of(knob, 0, plain_ns), std::back_inserter(found));
+    std::ranges::move(values_of(knob, 0, plain_ns).others, std::back_inserter(found));
   }
   return found;
 }

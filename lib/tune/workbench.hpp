@@ -50,9 +50,8 @@ public:
   std::optional<double> time(std::size_t configuration, std::uint64_t most_ns);
 
   // A configuration's value of a knob, and the alternatives.
-  [[nodiscard]] virtual std::string value_of(Knob knob, std::size_t configuration) const = 0;
-  [[nodiscard]] virtual std::vector<Alternative> alternatives_of(Knob knob, std::size_t configuration,
-                                                                 double dispatch_ns) const = 0;
+  [[nodiscard]] virtual KnobValues values_of(Knob knob, std::size_t configuration,
+                                             double dispatch_ns) const = 0;
 
   [[nodiscard]] virtual const Settings& settings(std::size_t configuration) const = 0;
 
@@ -137,9 +136,7 @@ public:
   [[nodiscard]] const engine::CompiledProgram& compiled(std::size_t configuration) const {
     return configurations_[configuration]->compiled;
   }
-  [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
-  [[nodiscard]] std::vector<Alternative> alternatives_of(Knob knob, std::size_t configuration,
-                                                         double dispatch_ns) const override;
+  [[nodiscard]] KnobValues values_of(Knob knob, std::size_t configuration, double dispatch_ns) const override;
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration]->settings;
   }
@@ -160,6 +157,7 @@ private:
   // be faster.
   [[nodiscard]] bool one_group_may_pay(double dispatch_ns) const;
   Result<void> prove(Configuration& configuration, std::uint64_t most_ns);
+  engine::RunContext context_of(Configuration& configuration);
   engine::ArenaRun run(Configuration& configuration, std::uint64_t most_ns);
 
   engine::Lowering lowering_; // of the program with the room that its lists and queues grow to in a run
@@ -173,7 +171,6 @@ private:
   engine::HostContents first_;
   std::optional<engine::Reference> reference_; // for the first configuration's program
   std::uint32_t iterations_ = 0;               // 0: not known yet
-  engine::HostContents expected_;              // outputs of plain launches
   std::optional<Different> different_;
 };
 
@@ -185,9 +182,7 @@ public:
                  engine::Monitor& monitor)
       : Bench(device, options, monitor, frontier_program_knobs), program_(program), folder_(folder) {}
 
-  [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
-  [[nodiscard]] std::vector<Alternative> alternatives_of(Knob knob, std::size_t configuration,
-                                                         double dispatch_ns) const override;
+  [[nodiscard]] KnobValues values_of(Knob knob, std::size_t configuration, double dispatch_ns) const override;
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration].settings;
   }

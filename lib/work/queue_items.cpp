@@ -331,7 +331,7 @@ std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const 
     }
     if (wave == error.wave) {
       const std::uint32_t capacity = job.waves[wave].rounds->capacity;
-      queues[at].publishing = PublishingReport{.capacity = capacity, .needed_capacity = capacity + 1};
+      queues[at].publishing = PublishingCounts{.needed_capacity = capacity + 1, .capacity = capacity};
     }
     ++at;
   }

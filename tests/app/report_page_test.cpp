@@ -1,9 +1,12 @@
 // The page of run --report: its parts are all there, and names in its data stay data.
 #include "app/report_page.hpp"
 #include "app/run.hpp"
+#include "engine/compile.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
+
+#include <memory>
 
 using namespace tidegate;
 using namespace tidegate::app;
@@ -15,8 +18,12 @@ const std::string hostile =
 
 documents::RunReportDocument hostile_document() {
   engine::RunReport report;
-  report.program.waves.push_back({.name = hostile, .text = "wave 0", .op = "op", .tiles = 4});
-  report.program.buffers.push_back({.name = hostile, .bytes = 16, .alive = {.lower = 0, .upper = 1}});
+  engine::CompiledProgram compiled;
+  compiled.written.ops.push_back({.name = hostile});
+  compiled.written.waves.push_back({.name = hostile});
+  compiled.program.buffers.push_back({.name = hostile, .bytes = 16});
+  compiled.memory = {.offsets = {0}, .lifetimes = {{.lower = 0, .upper = 1}}};
+  report.compiled = std::make_shared<const engine::CompiledProgram>(std::move(compiled));
   report.memory.arena_bytes = 16;
   report.timeline = engine::Timeline{.names = {hostile, "wait"}};
   engine::Lane lane{.name = "work-group 0", .spans = {}};

@@ -99,7 +99,7 @@ class Ranks(Programs):
                 self.assertEqual((len(report["ranks"]["ranks"]), report["strategy_reason"]), (ranks, "several ranks run plain launches"))
                 self.assertEqual((self.folder / output).read_bytes(), right)
                 # A row over each border, in both directions, and over that of the torus, before all iterations but the first.
-                self.assertEqual(report["ranks"]["bytes_sent"], (repeat - 1) * (ranks - verified) * 2 * row)
+                self.assertEqual(sum(rank["bytes_sent"] for rank in report["ranks"]["ranks"]), (repeat - 1) * (ranks - verified) * 2 * row)
 
     def test_files_are_read_in_parts(self) -> None:
         rows: list[set[int]] = [set() for _ in range(500)]
@@ -121,26 +121,6 @@ class Ranks(Programs):
         self.assertEqual(made[0], made[1])
         self.file("rows.graph", "\n".join([head, *lines[:-1], f"{lines[-1]} 4 1" if "4 " not in lines[-1] else lines[-1][:-4], ""]))
         self.mpirun(3, "run", "graph.json", "--set", "verify-first=no", rc=3)
-
-    def test_traces_and_pages_have_the_work_and_the_messages_of_each_rank(self) -> None:
-        self.example("heat", 5)
-        self.written({"graph": {"generate": {"grid": {"width": 40, "height": 4}}}, "algorithm": "bfs", "sources": [0]}, "graph.json")
-        for program, work in (("program.json", '"diffuse"'), ("graph.json", "sparse_frontier")):
-            self.mpirun(2, "run", program, "--trace", "trace.json", "--report", "page.html", "-o", "report.json")
-            report = parse((self.folder / "report.json").read_text())
-            events = parse((self.folder / "trace.json").read_text())["traceEvents"]
-            lanes = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-            self.assertEqual(list(lanes.values()), ["rank 0", "rank 0, sends", "rank 1", "rank 1, sends"])
-            for rank in (0, 1):
-                own = sorted((event for event in events if event["ph"] == "X" and lanes[event["tid"]].startswith(f"rank {rank}")),
-                             key=lambda event: event["ts"])
-                self.assertIn((f"rank {rank}", work), {(lanes[event["tid"]], event["name"]) for event in own})
-                self.assertIn((f"rank {rank}, sends", "messages"), {(lanes[event["tid"]], event["name"]) for event in own})
-                for one, after in zip(own, own[1:]):  # one after the other
-                    self.assertLessEqual(one["ts"] + one["dur"], after["ts"] + 0.002)
-            sent = [event["args"]["value"] for event in events if event["name"] == "bytes sent by rank 0"]
-            self.assertGreaterEqual(sent[-1], report["ranks"]["ranks"][0]["bytes_sent"])
-            self.assertIn("rank 1, sends", (self.folder / "page.html").read_text())
 
     def test_a_kernel_that_loops_is_reported_by_its_rank_alone(self) -> None:
         self.file("loops.cl", """kernel void loops(global const uint* in, global uint* out, uint step, uint from, uint end) {
@@ -175,7 +155,7 @@ class Ranks(Programs):
           out[i] = v + (i > 0 ? in[i - 1] % 3u : 0u);
         }""")
         report = self.late("slow", 10**7)
-        self.assertEqual(report["ranks"]["waves"][0]["runs_on"], "parts")
+        self.assertEqual(report["ranks"]["waves"], [])
         (rank,) = report["ranks"]["ranks"]
         self.assertLess(rank["waiting_ns"], rank["dispatch_ns"])
         if rank["rank"] != 0:

@@ -32,7 +32,6 @@ class Bounds(Programs):
         report, _ = self.checked(program(0, repeat=3), 0)
         self.assertEqual(report["status"], "checked")
         self.assertEqual((report["bounds"]["checked_waves"], report["bounds"]["violations"]), (6, []))
-        self.assertTrue(report["bounds"]["complete"])
 
     def test_after_and_before(self) -> None:
         """One byte that is written may equal what the guard held there, and is not counted then."""
@@ -44,11 +43,8 @@ class Bounds(Programs):
                 report, told = self.checked(program(by), 1)
                 self.assertEqual((report["status"], report["error"]["code"]), ("out_of_bounds", "out_of_bounds"))
                 (violation,) = report["bounds"]["violations"]
-                self.assertIn(violation["changed_bytes"], (changed - 1, changed))
-                self.assertEqual(violation, {
-                    "wave": '"second"', "iteration": 0, "buffer": "b", "side": side, "distance_bytes": distance,
-                    "changed_bytes": violation["changed_bytes"], "buffer_bytes": 256})
-                self.assertIn(f'"second" wrote {text.format(violation["changed_bytes"])}, in iteration 0', told)
+                self.assertEqual(violation, {"wave": '"second"', "iteration": 0, "buffer": "b", "side": side, "distance_bytes": distance})
+                self.assertTrue(any(f'"second" wrote {text.format(seen)}, in iteration 0' in told for seen in (changed - 1, changed)), told)
 
     def test_far_out_of_bounds(self) -> None:
         """Beyond all guards: the driver crashes, and the wave is named."""

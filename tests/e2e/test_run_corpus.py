@@ -54,7 +54,7 @@ class Corpus(Programs):
             return f"exit code {result.rc}: {result.stderr[-1000:]}"
         report = parse(result.stdout)
         expected = {"status": "done", "items_remaining": 0} | ({} if strategy == "auto" else {"strategy": strategy, "execution_mode": mode})
-        found = {key: report.get(key) for key in expected}
+        found = {key: (report["telemetry"] | report).get(key) for key in expected}
         missing = [output for output in outputs if not (path.parent / output).is_file()]
         if args and not report["output_parity"]["equal"]:
             return f"{report['output_parity']}"

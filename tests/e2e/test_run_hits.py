@@ -49,9 +49,9 @@ class Hits(Programs):
         return program({"in": buffer(count=n, init=IOTA)},
                        wave("multiples", "in", of, {"hits": "found"}, size=n, local=64), hits={"found": hits(**found)})
 
-    def row(self, report: Document, index: int = 0) -> tuple[int, int, int, int]:
+    def row(self, report: Document, index: int = 0) -> tuple[int, int]:
         row = report["hits"][index]
-        return row["capacity"], row["hits"], row["dropped"], row["needed_capacity"]
+        return row["capacity"], row["hits"]
 
     def sound(self, report: Document) -> None:
         """`check` finds nothing wrong with the report of a run that reached its end, or of a dry run."""
@@ -64,7 +64,7 @@ class Hits(Programs):
         for way in WAYS:
             with self.subTest(way=way):
                 report = self.report_of(self.multiples(7, capacity=586, sorted=True), "--verify", *way)
-                self.assertEqual(self.row(report), (586, 586, 0, 586))
+                self.assertEqual(self.row(report), (586, 586))
                 self.assertEqual(self.output("found.npy"), list(range(0, 4096, 7)))
                 self.assertEqual(report["output_parity"], {"checked": 1, "equal": True, "differing_elements": 0})
                 self.sound(report)
@@ -111,7 +111,7 @@ class Hits(Programs):
             self.assertIn('error: the list "found" holds 500 of 586 hits [hits_overflow]\n  at: /hits/found\n', unplaced(result.stderr))
             report = parse(result.stdout)
             self.assertEqual((report["status"], report["items_remaining"]), ("hits_overflow", 0))
-            self.assertEqual(self.row(report), (500, 586, 86, 586))
+            self.assertEqual(self.row(report), (500, 586))
             self.assertFalse((self.folder / "found.npy").exists())
             self.sound(report)
 
@@ -119,6 +119,5 @@ class Hits(Programs):
         for way in WAYS[::3]:
             report = self.report_of(self.multiples(7, capacity=1, on_overflow="grow", sorted=True), "--verify", *way)
             self.assertEqual(self.output("found.npy"), list(range(0, 4096, 7)))
-            self.assertEqual(self.row(report), (586, 586, 0, 586))
-            self.assertEqual(report["hits"][0]["grown_from"], 1)
+            self.assertEqual(self.row(report), (586, 586))
             self.sound(report)

@@ -55,7 +55,7 @@ class Promotion(Programs):
             with self.subTest(strategy=strategy, mode=mode):
                 report = self.report_of(chain(), "--verify", "--set", "tuning.promote=windows", "--strategy", strategy, "--set", f"tuning.mode={mode}")
                 self.assertEqual(report["promotion"], {
-                    "promoted": "windows", "reason": "requested", "ops": [],
+                    "promoted": "windows", "ops": [],
                     "windows": [{"waves": ["wave 0 (scale)", "wave 1 (guarded)", "wave 2 (turned)", "wave 3 (first_of_tile)"],
                                  "register_buffers": ["t"]}]})
                 self.assertTrue(report["output_parity"]["equal"])

@@ -313,9 +313,9 @@ class Random(Programs):
             return None if refused else f"exit code {result.rc}: {result.stderr}"
         report = parse(result.stdout)
         for key in ("strategy", "execution_mode"):
-            ran = (report[key], f"tuning.mode={report[key]}")
+            ran = ((report["telemetry"] | report)[key], f"tuning.mode={report['telemetry']['execution_mode']}")
             if any(word.startswith("tuning.mode=") if key == "execution_mode" else word == "--strategy" for word in way) and not set(ran) & set(way):
-                return f"ran as {report[key]}"
+                return f"ran as {ran[0]}"
         first = report.get("first_run", {"equal": True})
         left_out = "--strategy" in way and not first.get("compared", True)  # plain launches cannot have all work-group sizes
         if (report["status"], report["items_remaining"], first["equal"] or left_out) != ("done", 0, True):

@@ -120,9 +120,7 @@ class Page(Programs):
         trace = self.folder / "trace.json"
         report, page = self.page_of(chain(4), "--strategy", "counters", "--workers", "2", "--compare", "3", "--trace", str(trace))
         self.assertEqual(block(page)["files_written"], report["files_written"][:-1])
-        self.assertEqual([(file["what"], file["bytes"]) for file in report["files_written"]],
-                         [('buffer "sum"', (self.folder / "sum.npy").stat().st_size), ("trace", trace.stat().st_size),
-                          ("page", page.stat().st_size)])
+        self.assertEqual([file["what"] for file in report["files_written"]], ['buffer "sum"', "trace", "page"])
         found = self.browse(page, report, 1280, dark=False)
         self.assertLessEqual({"comparison.speedup", "backend_dispatch_ns", "wall_time_ns"}, set(found["fields"]))
         for place, text in (("status", "done"), ("lead", f"done: {report['items_processed']} of {report['items_processed']} items"),

@@ -41,5 +41,5 @@ class Stress(Programs):
         self.assertEqual(result.rc, 0)
         stress = parse(result.stdout)["stress"]
         self.assertNotIn("failure", stress)
-        self.assertEqual(sum(of["runs"] for of in stress["completed"]), 8)
-        self.assertLessEqual({"barrier", "counters"}, {of["kind"] for of in stress["completed"]})
+        self.assertEqual(len(stress["completed"]), 8)
+        self.assertLessEqual({"barrier", "counters"}, set(stress["completed"]))

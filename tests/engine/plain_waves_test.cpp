@@ -38,7 +38,7 @@ struct Setup {
   StandIn session;
   Job program = program_of(4, {64, 64});
   std::vector<std::vector<std::uint32_t>> storage{{0, 1}};
-  std::vector<device::Buffer> memory;
+  Arena arena;
   std::optional<PlainPrograms> programs;
   std::optional<PlainWaves> waves;
   std::vector<std::uint32_t> added; // by each launch of `work`
@@ -63,10 +63,10 @@ struct Setup {
     std::iota(all.begin(), all.end(), 0U);
     programs.emplace(session, program, all, std::map<std::uint32_t, std::string>{{0, kernels}});
     for (const ProgramBuffer& buffer : program.buffers) {
-      memory.push_back(*session.allocate(buffer.bytes));
+      arena.views.push_back(*session.allocate(buffer.bytes));
+      arena.parts.push_back({.memory = arena.views.back()});
     }
-    waves.emplace(session, *programs, program, all,
-                  WaveMemory{storage, memory, DeviceImages(program.buffers.size())}, way);
+    waves.emplace(session, *programs, program, all, WaveMemory{storage, arena}, way);
   }
 
   // Launches by themselves, each a stage.
@@ -80,10 +80,6 @@ struct Setup {
     const CompiledProgram compiled{
         .program = program, .strategy = {.strategy = Strategy::launch}, .schedule = std::move(schedule)};
     BuiltProgram built;
-    Arena arena;
-    for (const device::Buffer& buffer : memory) {
-      arena.parts.push_back({.memory = buffer});
-    }
     const QueueStates queues(session, program, arena);
     Monitor monitor;
     return Dispatcher({session, {}, compiled, built, monitor, {}}, &*waves, queues, arena,
@@ -109,7 +105,7 @@ TEST_CASE("the arena of plain launches alone is a block for each buffer, or for 
   const MemoryLayout layout{.offsets = {0, 64, 64, 96}, .lifetimes = {}, .arena_bytes = 128};
   const auto offsets = [](const Arena& arena) {
     std::vector<std::uint64_t> all;
-    for (const Arena::Part& part : arena.parts) {
+    for (const DevicePart& part : arena.parts) {
       all.push_back(part.offset);
     }
     return all;
@@ -150,7 +146,7 @@ TEST_CASE("launches are waited for in batches, the one before the last") {
   CHECK(outcome.calls.launches == 1000);
   CHECK(outcome.iterations == 1000);
   CHECK(outcome.reached.iteration == 1000);
-  CHECK(setup.session.contents<std::uint32_t>(setup.memory[0])[15] == 1000);
+  CHECK(setup.session.contents<std::uint32_t>(setup.arena.views[0])[15] == 1000);
   const int batches = setup.session.count("mark");
   CHECK(batches > 2);
   CHECK(batches <= 1000 / 64);
@@ -219,7 +215,7 @@ TEST_CASE("fills and copies are commands") {
       TransferCommand{.from = 0, .to = 1, .from_offset = 2, .to_offset = 10, .bytes = 6};
   setup.prepare();
   CHECK(setup.dispatch(1).calls.launches == 0);
-  const auto to = setup.session.contents<std::uint8_t>(setup.memory[1]);
+  const auto to = setup.session.contents<std::uint8_t>(setup.arena.views[1]);
   CHECK(std::vector<std::uint8_t>(to.begin() + 8, to.begin() + 18) ==
         std::vector<std::uint8_t>{0, 0, 0, 0, 7, 0, 7, 0, 0, 0});
 }

@@ -140,32 +140,32 @@ std::unique_ptr<device::test::StandIn> session(const Moved& moved = {}) {
     const auto value = 50 - static_cast<std::int32_t>(a[i]);
     least[i % 4] = static_cast<std::uint32_t>(std::min(static_cast<std::int32_t>(least[i % 4]), value));
   });
-  made->kernels["hidden"] = [words](const device::test::StandInLaunch& launch) {
-    const PartWords a = words("hidden", 4, 0, launch);
-    const PartWords b = words("hidden", 4, 1, launch);
-    const auto width = launch.value<std::uint32_t>(2);
-    const auto height = launch.value<std::uint32_t>(3);
-    for (std::size_t k = 0; k < launch.range.global[1]; ++k) {
-      const std::size_t y = launch.range.offset[1] + k;
-      for (std::size_t x = 0; x < width && y < height; ++x) {
-        const std::size_t i = y * width + x;
-        b[i] = 3 * a[i] + (y > 0 ? a[i - width] : 1);
+  // By kernel: element (x, y) of b from a.
+  const auto grid_wise = [&](const char* name, const auto& value) {
+    made->kernels[name] = [value, words, name](const device::test::StandInLaunch& launch) {
+      const PartWords a = words(name, 4, 0, launch);
+      const PartWords b = words(name, 4, 1, launch);
+      const auto width = launch.value<std::uint32_t>(2);
+      const auto height = launch.value<std::uint32_t>(3);
+      for (std::size_t k = 0; k < launch.range.global[1]; ++k) {
+        const std::size_t y = launch.range.offset[1] + k;
+        for (std::size_t x = 0; x < width && y < height; ++x) {
+          b[y * width + x] =
+              value([&](std::size_t row, std::size_t column) { return a[row * width + column]; }, x, y, width,
+                    height);
+        }
       }
-    }
+    };
   };
-  made->kernels["torus"] = [words](const device::test::StandInLaunch& launch) {
-    const PartWords a = words("torus", 4, 0, launch);
-    const PartWords b = words("torus", 4, 1, launch);
-    const auto width = launch.value<std::uint32_t>(2);
-    const auto height = launch.value<std::uint32_t>(3);
-    for (std::size_t k = 0; k < launch.range.global[1]; ++k) {
-      const std::size_t y = launch.range.offset[1] + k;
-      for (std::size_t x = 0; x < width && y < height; ++x) {
-        b[y * width + x] = a[y * width + (x + 1) % width] + 3 * a[(y + height - 1) % height * width + x] +
-                           5 * a[(y + 1) % height * width + x];
-      }
-    }
-  };
+  grid_wise("hidden", [](const auto& a, std::size_t x, std::size_t y, std::size_t, std::size_t) {
+    return 3 * a(y, x) + (y > 0 ? a(y - 1, x) : 1);
+  });
+  grid_wise("torus", [](const auto& a, std::size_t x, std::size_t y, std::size_t width, std::size_t height) {
+    return a(y, (x + 1) % width) + 3 * a((y + height - 1) % height, x) + 5 * a((y + 1) % height, x);
+  });
+  grid_wise("grid", [](const auto& a, std::size_t x, std::size_t y, std::size_t, std::size_t height) {
+    return 3 * a(y, x) + (y > 0 ? a(y - 1, x) : 7) + (y + 1 < height ? a(y + 1, x) : 9);
+  });
   element_wise("mirrored", [](std::size_t i, PartWords a, PartWords b, std::uint32_t n, std::size_t) {
     b[n - 1 - i] = a[i] + 1;
   });
@@ -179,19 +179,6 @@ std::unique_ptr<device::test::StandIn> session(const Moved& moved = {}) {
     for (std::size_t k = 0; k < launch.range.global[0]; ++k) { // in another order on each rank
       const std::size_t at = (launch.range.offset[0] + k * claims_by) % 64;
       b[next[0]++ % 64] = a[at];
-    }
-  };
-  made->kernels["grid"] = [words](const device::test::StandInLaunch& launch) {
-    const PartWords a = words("grid", 4, 0, launch);
-    const PartWords b = words("grid", 4, 1, launch);
-    const auto width = launch.value<std::uint32_t>(2);
-    const auto height = launch.value<std::uint32_t>(3);
-    for (std::size_t k = 0; k < launch.range.global[1]; ++k) {
-      const std::size_t y = launch.range.offset[1] + k;
-      for (std::size_t x = 0; x < width && y < height; ++x) {
-        const std::size_t i = y * width + x;
-        b[i] = 3 * a[i] + (y > 0 ? a[i - width] : 7) + (y + 1 < height ? a[i + width] : 9);
-      }
     }
   };
   return made;

@@ -166,12 +166,9 @@ TEST_CASE("stress runs waves that no dependency orders in another order, and nam
   CHECK(sound->status == RunStatus::done);
   REQUIRE(sound->stress);
   CHECK(!sound->stress->failure);
-  std::uint64_t completed = 0;
-  for (const StressRuns& of : sound->stress->completed) {
-    CHECK(of.kind != StressKind::wave_order); // the dependencies allow one order alone
-    completed += of.runs;
-  }
-  CHECK(completed == 4);
+  CHECK(sound->stress->completed.size() == 4);
+  CHECK(std::ranges::count(sound->stress->completed, StressKind::wave_order) ==
+        0); // no other order is allowed
   CHECK(run.wrote_outputs());
   std::filesystem::remove(run.folder.path() / "x.raw");
 
@@ -260,7 +257,6 @@ TEST_CASE("nothing waits inside a launch on a device without a proved ordering")
   CHECK(report->strategy == Strategy::launch);
   CHECK(report->strategy_reason == "the device has not passed the self-test: no memory ordering between "
                                    "work-groups is proved, so nothing may wait inside a launch");
-  CHECK(!report->ordering);
 }
 
 TEST_CASE("the wall time ends a run, and the report says what is left") {

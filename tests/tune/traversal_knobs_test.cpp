@@ -13,7 +13,7 @@ std::vector<std::string> values(Knob knob, const TraversalIncumbent& incumbent, 
   device::DeviceInfo gpu{.type = device::DeviceType::gpu, .profile = {}};
   gpu.compute_units = 132;
   std::vector<std::string> found;
-  for (const Alternative& option : alternatives_of(knob, incumbent, gpu, passed)) {
+  for (const Alternative& option : values_of(knob, incumbent, gpu, passed).others) {
     found.push_back(option.value);
   }
   return found;
@@ -35,13 +35,13 @@ using Texts = std::vector<std::string>;
 
 TEST_CASE("a small frontier ends at powers of two around the present size, or nothing is worked alone") {
   TraversalIncumbent incumbent = on_gpu();
-  CHECK(value_of(Knob::alone_up_to, incumbent) == "512");
+  CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "512");
   CHECK(values(Knob::alone_up_to, incumbent) == Texts{"none", "64", "128", "256", "1024"});
   incumbent.alone_up_to = 0;
-  CHECK(value_of(Knob::alone_up_to, incumbent) == "none");
+  CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "none");
   CHECK(values(Knob::alone_up_to, incumbent) == Texts{"64", "128", "256", "512", "1024"});
   incumbent.from_few = false; // all vertices from the beginning
-  CHECK(value_of(Knob::alone_up_to, incumbent) == "-");
+  CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "-");
   CHECK(values(Knob::alone_up_to, incumbent).empty());
 }
 
@@ -71,14 +71,14 @@ TEST_CASE("thresholds are turned where a rule asks for them") {
 
 TEST_CASE("fusion changes the policy so that the graph has edges enough, or never") {
   TraversalIncumbent incumbent = on_gpu();
-  CHECK(value_of(Knob::fusion, incumbent) == "4 dense");
+  CHECK(values_of(Knob::fusion, incumbent, {}, true).value == "4 dense");
   CHECK(values(Knob::fusion, incumbent) == Texts{"never", "1 dense", "2 dense"});
   incumbent.edges = 100;
-  CHECK(value_of(Knob::fusion, incumbent) == "never");
-  for (const Alternative& option : alternatives_of(Knob::fusion, incumbent, {}, true)) {
+  CHECK(values_of(Knob::fusion, incumbent, {}, true).value == "never");
+  for (const Alternative& option : values_of(Knob::fusion, incumbent, {}, true).others) {
     TraversalIncumbent turned = incumbent;
     turned.settings = option.settings;
-    CHECK(value_of(Knob::fusion, turned) == option.value);
+    CHECK(values_of(Knob::fusion, turned, {}, true).value == option.value);
   }
   incumbent.monotone = false;
   CHECK(values(Knob::fusion, incumbent).empty());
@@ -87,7 +87,7 @@ TEST_CASE("fusion changes the policy so that the graph has edges enough, or neve
 TEST_CASE("knobs of wave programs are none of theirs") {
   for (const Knob knob :
        {Knob::workgroup_size, Knob::route, Knob::side_by_side, Knob::mapping, Knob::slice}) {
-    CHECK(value_of(knob, on_gpu()) == "-");
+    CHECK(values_of(knob, on_gpu(), {}, true).value == "-");
     CHECK(values(knob, on_gpu()).empty());
   }
 }

@@ -300,9 +300,6 @@ constinit const Record checked_run = record_of<engine::FirstRun>(checked_run_fie
 constexpr Field graph_ranks_fields[] = {
     required<&engine::RanksReport::ranks>(
         "each of them; of a run that ended early the one alone that reports"),
-    required<&engine::RanksReport::slowest>("the rank that worked longest, without waiting"),
-    required<&engine::RanksReport::bytes_sent>("by all ranks"),
-    required<&engine::RanksReport::messages>("of all ranks"),
 };
 constinit const Record graph_ranks = record_of<engine::RanksReport>(graph_ranks_fields);
 
@@ -316,7 +313,6 @@ constexpr Field report_fields[] = {
     traversal_head.device,
     traversal_head.strategy,
     traversal_head.strategy_reason,
-    traversal_head.ordering,
     required<&FrontierReport::algorithm>("algorithm of the traversal"),
     optional<&FrontierReport::source>("own: file with its functions"),
     required<&FrontierReport::semiring>(
@@ -330,12 +326,10 @@ constexpr Field report_fields[] = {
     traversal_head.wall_time_ns,
     required<&FrontierReport::load_ns>("time of reading or generating the graph"),
     traversal_head.build_ns,
-    TraversalHead::of<&FrontierReport::upload_ns>("time of filling device memory"),
     TraversalHead::of<&FrontierReport::dispatch_ns>("time from the first frontier to the last")
         .named("backend_dispatch_ns"),
     required<&FrontierReport::verify_ns>("time of the checks of --verify or of a first run"),
     TraversalHead::of<&FrontierReport::geometry>("geometry of the launches").named("effective_geometry"),
-    defaulted<&FrontierReport::mode_reason>("reason of the mode"),
     traversal_head.items_processed,
     TraversalHead::of<&FrontierReport::items_remaining>(
         "of a traversal that ended before its time: vertices of the frontier that waited, and those that sssp has put off"),
@@ -349,7 +343,6 @@ constexpr Field report_fields[] = {
     traversal_head.region_lineage,
     optional<&FrontierReport::recommendation>(
         "recommendation of the launch policy for the first wave; left out if no launch keeps the budget"),
-    traversal_head.geometry_reason,
     traversal_head.telemetry,
     traversal_head.slices_ns,
     optional<&FrontierReport::verification>("with --verify and on a first run: checks of the result"),

@@ -175,13 +175,9 @@ std::optional<engine::Comparison> compare(const TraversalPlan& plan, const Built
         traverse(*built.session, *kept.kernel, *kept.resident, plan.geometry, way, monitor);
     return once.status == RunStatus::done ? std::optional(once.dispatch_ns) : std::nullopt;
   };
-  auto comparison = engine::compare_ways(
+  return engine::compare_ways(
       options.compare_rounds, limits.arrivals_per_barrier == 0, [&] { return timed(launches); },
       [&] { return timed(limits); });
-  if (comparison && plan.clock != engine::DeviceClock::none) {
-    comparison->traced = true;
-  }
-  return comparison;
 }
 
 // Rank 0, which has the results, checks for all whether distances fit 32 bits. Errors: overflow; of ranks.
@@ -222,7 +218,7 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
   auto start = Clock::now();
   report.telemetry.resident_input_cache_hit = kept.resident.has_value();
   fill(plan, built, options);
-  report.upload_ns = report.queue_publish_ns = elapsed_ns(start);
+  report.queue_publish_ns = elapsed_ns(start);
   TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(plan, session, *kept.resident, options));
 
   // The run itself; its wall time begins here.
@@ -235,7 +231,7 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
   const TraversalOutcome outcome =
       traverse(session, *kept.kernel, *kept.resident, plan.geometry, limits, monitor);
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), outcome.calls);
-  report_outcome(plan, outcome, built.groups, options, report);
+  report_outcome(plan, outcome, options, report);
   if (outcome.trace) {
     report.timeline = timeline_of(outcome.waves.records, *outcome.trace, limits.clock,
                                   plan.strategy.strategy == engine::Strategy::barrier);
@@ -298,23 +294,16 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
                    options, monitor);
   const TraversalOutcome& outcome = run.outcome;
   TraversalResults& results = run.results;
-  report.upload_ns = report.queue_publish_ns = run.upload_ns;
+  report.queue_publish_ns = run.upload_ns;
   report.read_back_ns = run.read_back_ns;
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), outcome.calls);
-  report_outcome(plan, outcome, built.groups, options, report);
+  report_outcome(plan, outcome, options, report);
   TIDEGATE_TRY(report.ranks, engine::report_ranks(outcome.status, run.traffic,
                                                   rank_report(plan, outcome.dispatch_ns), ranks));
   if (outcome.status != RunStatus::done) {
     return {};
   }
   report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
-  if (run.trace.on()) {
-    std::vector<std::string> names(policy::topology_names.begin(), policy::topology_names.end());
-    TIDEGATE_TRY(report.timeline, engine::timeline_of_ranks(run.trace, std::move(names), ranks));
-    if (ranks.rank() == 0) {
-      engine::report_timeline(report, options);
-    }
-  }
   if (sums) {
     TIDEGATE_CHECK(check_fit_of_ranks(plan, results, ranks));
   }

@@ -113,7 +113,6 @@ FrontierReport report_of_plan(const TraversalPlan& plan);
 
 // Adds what was dispatched and what the waves did, of a run that may be under way, and why it did not come to its end.
 void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
-                    const engine::Residency& groups, const engine::RunOptions& options,
-                    FrontierReport& report);
+                    const engine::RunOptions& options, FrontierReport& report);
 
 } // namespace tidegate::traversal

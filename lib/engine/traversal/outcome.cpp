@@ -64,7 +64,6 @@ void report_waves(const graphs::FrontierProgram& program, const TraversalOutcome
   }
   if (rules != 0 && log.sums.waves != 0) { // all vertices are reached from the sources
     report.region_lineage = {rules};
-    report.lineage_iterations = 1;
     report.lineage_items = report.items_processed;
   }
   report.lineage_ns = elapsed_ns(start);
@@ -146,12 +145,10 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
                                                                                    : graphs::OwnValue::u32;
   }
   report.telemetry.execution_mode = policy::ExecutionMode::jit;
-  report.mode_reason = "a traversal's kernel is compiled for its graph, whose sizes are constants of it";
   report.telemetry.estimated_peak_device_bytes = plan.memory.bytes;
   report.telemetry.device_memory_budget_bytes = plan.memory.budget_bytes;
   if (device != nullptr) {
     report.device = engine::device_report(*device);
-    report.ordering = plan.ordering;
   }
   if (const auto decision = policy::decide(plan.program.policy.launch, request_of(plan))) {
     report.recommendation = decision->recommendation; // for the first wave; none if it breaks the budget
@@ -160,17 +157,9 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
 }
 
 void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
-                    const engine::Residency& groups, const engine::RunOptions& options,
-                    FrontierReport& report) {
+                    const engine::RunOptions& options, FrontierReport& report) {
   const graphs::FrontierProgram& program = plan.program;
   engine::report_dispatch(report, outcome);
-  report.geometry_reason = fmt::format(
-      "{}; {}",
-      options.traversal.group_size
-          ? "work-groups as --set tuning.group-size says"
-          : "work-groups of the size that is fastest for traversals on such a device",
-      groups.resident == 0 ? fmt::format("{} in each launch", groups.workers)
-                           : fmt::format("{} of {} that are resident", groups.workers, groups.resident));
   report_waves(program, outcome, report);
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);

@@ -55,7 +55,7 @@ public:
 
   RankTraversalRun run() {
     const device::CallCounts calls_before = session_.calls()->now();
-    deadline_ = clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns), options_.most_spans());
+    deadline_ = clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns));
     if (shape_.vertices != 0) { // no kernel need ask whether there is a first vertex
       shape_.algorithm == Algorithm::cc         ? run_components()
       : shape_.algorithm == Algorithm::pagerank ? run_iterations()
@@ -81,7 +81,6 @@ public:
       }
       run_.read_back_ns = elapsed_ns(reading);
     }
-    run_.trace = std::move(clock_.trace);
     return std::move(run_);
   }
 
@@ -175,10 +174,6 @@ private:
   // Waits for other ranks.
   template <class Wait>
   auto together(const Wait& wait) {
-    if (clock_.trace.on()) {
-      require(session_.finish(), "running the waves");
-      clock_.trace.worked(0, part_.wave);
-    }
     return clock_.together(wait);
   }
 
@@ -291,7 +286,6 @@ private:
   void log(const WaveRecord& wave) {
     monitor_.items += wave.vertices;
     run_.outcome.waves.add(wave);
-    clock_.trace.name(static_cast<std::uint32_t>(wave.topology), wave.wave);
     monitor_.iterations = ++part_.wave;
   }
 

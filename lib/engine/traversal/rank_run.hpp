@@ -46,8 +46,7 @@ ChoicePolicy rank_policy(ChoicePolicy policy, graphs::Algorithm algorithm);
 struct RankTraversalRun {
   TraversalOutcome outcome;
   TraversalResults results; // on rank 0 all of them; in parts, on each rank its vertices'
-  engine::RankTrace trace{0};
-  ranks::Traffic traffic; // of the dispatch
+  ranks::Traffic traffic;   // of the dispatch
   std::uint64_t upload_ns = 0;
   std::uint64_t read_back_ns = 0;
 };
