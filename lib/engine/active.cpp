@@ -40,7 +40,6 @@ std::uint32_t active_mask(std::uint64_t words) {
 
 ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers) {
   ActiveChoice chosen = numbers;
-  chosen.density_bps = policy::tg_density_bps(numbers.active_tiles, rules.tiles);
   const policy::tg_densities of{.pressure_bps = rules.pressure_bps,
                                 .sparse_bps = rules.sparse_bps,
                                 .dense_bps = rules.dense_bps,
@@ -49,7 +48,6 @@ ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers) {
       of, numbers.active_tiles, rules.tiles, static_cast<std::uint32_t>(numbers.previous_topology));
   chosen.topology = static_cast<policy::Topology>(choice.topology);
   chosen.rule = static_cast<policy::TopologyRule>(choice.rule);
-  chosen.threshold = choice.threshold;
   chosen.walk = walk_of(rules, chosen);
   return chosen;
 }
@@ -84,8 +82,6 @@ ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, 
     if (made) {
       choice.topology = static_cast<policy::Topology>(recorded & 0xffU);
       choice.rule = static_cast<policy::TopologyRule>(recorded >> 8U & 0xffU);
-      choice.density_bps = again.density_bps;
-      choice.threshold = again.threshold;
       choice.walk = walk_of(report, choice);
     } else {
       choice = again;

@@ -28,11 +28,9 @@ inline constexpr std::array<std::string_view, 4> active_walk_names{"nothing", "l
 struct ActiveChoice {
   std::uint32_t iteration = 0;
   std::uint32_t active_tiles = 0;
-  std::uint32_t density_bps = 0;
   policy::Topology previous_topology = policy::Topology::empty;
   policy::Topology topology = policy::Topology::empty;
   policy::TopologyRule rule = policy::TopologyRule::queue_empty;
-  std::uint64_t threshold = 0; // bps that the rule compared with
   ActiveWalk walk = ActiveWalk::all;
 
   friend bool operator==(const ActiveChoice&, const ActiveChoice&) = default;
@@ -70,7 +68,7 @@ std::uint32_t active_entries(std::uint64_t iterations);
 // Returns their number, less 1, of a state with this many words.
 std::uint32_t active_mask(std::uint64_t words);
 
-// Computes density, topology, rule, threshold and walk from the other numbers of an iteration.
+// Computes topology, rule and walk from the other numbers of an iteration.
 ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);
 
 // Returns the reports of all such waves, from what was read back of a run that came to a position.

@@ -20,37 +20,6 @@ namespace {
 
 using device::require;
 
-// The head that a launch reports, as kernels define it.
-namespace in_kernels {
-using uint = std::uint32_t;
-using ulong = std::uint64_t;
-#include "wave/progress_state.h"
-
-static_assert(sizeof(SpanRow) == sizeof(tg_span));
-static_assert(offsetof(SpanRow, asked) == offsetof(tg_span, asked));
-static_assert(offsetof(SpanRow, began) == offsetof(tg_span, began));
-static_assert(offsetof(SpanRow, ended) == offsetof(tg_span, ended));
-static_assert(offsetof(SpanRow, iteration) == offsetof(tg_span, iteration));
-static_assert(offsetof(SpanRow, stage) == offsetof(tg_span, stage));
-static_assert(offsetof(SpanRow, first) == offsetof(tg_span, first));
-static_assert(offsetof(SpanRow, step) == offsetof(tg_span, step));
-static_assert(offsetof(SpanRow, count) == offsetof(tg_span, count));
-static_assert(SpanRow::until == TG_SPAN_UNTIL);
-} // namespace in_kernels
-
-enum Progress : std::uint8_t {
-  iteration_word = TG_PROGRESS_ITERATION,
-  stage_word = TG_PROGRESS_STAGE,
-  turn_word = TG_PROGRESS_TURN,
-  finished_word = TG_PROGRESS_FINISHED,
-  stuck_word = TG_PROGRESS_STUCK,
-  arrivals_word = TG_PROGRESS_ARRIVALS,
-  span_room_word = TG_PROGRESS_SPAN_ROOM,
-  clock_begin_word = TG_PROGRESS_CLOCK_BEGIN,
-  clock_end_word = TG_PROGRESS_CLOCK_END,
-  head_words = TG_PROGRESS_GROUPS
-};
-
 // After the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
 struct SpanPlaces {
   std::size_t counts = 0; // words
@@ -110,7 +79,7 @@ Dispatcher::Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStat
         std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
   }
   progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
-  require(session_.fill(progress_, span_room_word * sizeof(std::uint32_t), sizeof(std::uint32_t),
+  require(session_.fill(progress_, TG_PROGRESS_SPAN_ROOM * sizeof(std::uint32_t), sizeof(std::uint32_t),
                         std::as_bytes(std::span(&span_room_, 1)), nullptr),
           "clearing counters");
 }
@@ -197,12 +166,12 @@ void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_
 }
 
 bool Dispatcher::slice(Position& position, const Rows& rows) {
-  std::array<std::uint32_t, head_words> head{};
+  std::array<std::uint32_t, TG_PROGRESS_GROUPS> head{};
   const std::uint64_t elapsed = loop_.run(
       1, [&] { launch(position, rows, budget_); }, progress_, std::as_writable_bytes(std::span(head)));
   forget_batches();
-  slices_.push_back(
-      {.begin_ticks = two_words(head, clock_begin_word), .end_ticks = two_words(head, clock_end_word)});
+  slices_.push_back({.begin_ticks = two_words(head, TG_PROGRESS_CLOCK_BEGIN),
+                     .end_ticks = two_words(head, TG_PROGRESS_CLOCK_END)});
   if (!judge(head, position, rows)) {
     return false;
   }
@@ -218,10 +187,11 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
 
 // Takes the position that a launch has reached; returns false if going on is useless.
 bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, const Rows& rows) {
-  const Position reached{
-      .iteration = head[iteration_word], .stage = head[stage_word], .turn = head[turn_word]};
-  const bool moved = reached != position || head[arrivals_word] != arrivals_;
-  if (!loop_.goes_on(head[stuck_word] != 0, moved, deadline(), [this] { return stuck_groups(); })) {
+  const Position reached{.iteration = head[TG_PROGRESS_ITERATION],
+                         .stage = head[TG_PROGRESS_STAGE],
+                         .turn = head[TG_PROGRESS_TURN]};
+  const bool moved = reached != position || head[TG_PROGRESS_ARRIVALS] != arrivals_;
+  if (!loop_.goes_on(head[TG_PROGRESS_STUCK] != 0, moved, deadline(), [this] { return stuck_groups(); })) {
     return false;
   }
   const bool at_end = reached.stage == rows.stage_end;
@@ -232,9 +202,9 @@ bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, 
                       .turn = reached.turn};
   monitor_.reach(outcome_.reached);
   completed(reached.iteration);
-  outcome_.until_met |= head[finished_word] != 0;
+  outcome_.until_met |= head[TG_PROGRESS_FINISHED] != 0;
   position = reached;
-  arrivals_ = head[arrivals_word];
+  arrivals_ = head[TG_PROGRESS_ARRIVALS];
   return true;
 }
 
@@ -269,7 +239,7 @@ Trace Dispatcher::trace() const {
 
 // The groups that gave up waiting, as they report it.
 std::vector<StuckGroup> Dispatcher::stuck_groups() const {
-  auto groups = read_stuck_groups(session_, progress_, head_words, limits_.workers);
+  auto groups = read_stuck_groups(session_, progress_, TG_PROGRESS_GROUPS, limits_.workers);
   for (StuckGroup& stuck : groups) {
     if (stuck.stage < row_stages_.size()) {
       for (const std::uint32_t wave : schedule_.stages[row_stages_[stuck.stage]].waves) {

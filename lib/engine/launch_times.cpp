@@ -75,12 +75,12 @@ std::vector<TaskSpan> task_spans(engine::DeviceClock clock, std::span<const Slic
     }
     spans.push_back({.group = group,
                      .iteration = row.iteration,
-                     .row = row.stage == SpanRow::until ? std::nullopt : std::optional(row.stage),
+                     .row = row.stage == TG_SPAN_UNTIL ? std::nullopt : std::optional(row.stage),
                      .asked_ns = moment(slices[at], row.asked, ns_per_tick),
                      .began_ns = moment(slices[at], row.began, ns_per_tick),
                      .ended_ns = moment(slices[at], row.ended, ns_per_tick),
                      .first = row.first,
-                     .step = row.step,
+                     .step = static_cast<std::int32_t>(row.step),
                      .count = row.count});
   }
   return spans;

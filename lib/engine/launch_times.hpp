@@ -71,20 +71,13 @@ private:
   std::uint64_t left_out_ = 0;
 };
 
-// tg_span of kernels/wave/progress_state.h; times are ticks of the device's clock.
-struct SpanRow {
-  std::uint64_t asked = 0;
-  std::uint64_t began = 0;
-  std::uint64_t ended = 0;
-  std::uint32_t iteration = 0;
-  std::uint32_t stage = 0;
-  std::uint32_t first = 0;
-  std::int32_t step = 0;
-  std::uint32_t count = 0;
-  std::uint32_t unused = 0;
-
-  static constexpr std::uint32_t until = ~std::uint32_t{0}; // in place of a stage
-};
+// The rows that kernels write; times are ticks of the device's clock.
+namespace in_kernels {
+using uint = std::uint32_t;
+using ulong = std::uint64_t;
+#include "wave/progress_state.h"
+} // namespace in_kernels
+using SpanRow = in_kernels::tg_span;
 
 // Times of a persistent launch by both clocks.
 struct SliceTimes {

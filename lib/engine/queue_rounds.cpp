@@ -157,7 +157,8 @@ std::vector<QueueReport> queues_before(const Job& program) {
   std::vector<QueueReport> reports;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     if (const auto& queue = program.waves[wave].queue) {
-      reports.push_back({.wave = program.wave_text(wave),
+      reports.push_back({.index = wave,
+                         .wave = program.wave_text(wave),
                          .items = queue->items.size(),
                          .deduped_items = queue->deduped_items,
                          .published_items = *program.waves[wave].listed_items,

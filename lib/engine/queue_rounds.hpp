@@ -60,6 +60,7 @@ struct QueueOutcome {
 
 // A wave of work items. Ages count rounds.
 struct QueueReport {
+  std::uint32_t index = 0; // of the wave
   std::string wave;
   std::uint64_t items = 0; // given items
   std::uint64_t deduped_items = 0;

@@ -40,6 +40,12 @@ T or_refuse(Result<T> result) {
 
 } // namespace
 
+bool is_compared(const Job& program, const RunOptions& options) {
+  return options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
+           return buffer.expected.has_value();
+         });
+}
+
 // Bytes of buffers on their way between ranks, through host memory, which is pinned where that helps. Between begin()
 // and end() the device may run what needs none of them.
 //
@@ -105,11 +111,11 @@ struct RankExchange::Combined {
 };
 
 RankExchange::RankExchange(const device::Session& session, const CompiledProgram& whole,
-                           const JobSplit& split, ranks::Ranks& ranks, Monitor& monitor,
-                           const RankSettings& settings)
+                           const JobSplit& split, const RunOptions& options, Monitor& monitor)
     : session_(session), program_(whole.written), split_(split), storage_(whole.schedule.storage),
-      ranks_(ranks), rank_(static_cast<std::uint32_t>(ranks.rank())), monitor_(monitor), settings_(settings),
-      fresh_(program_, split, storage_), messages_(new Messages{session, ranks}), clock_(ranks, monitor),
+      ranks_(*options.ranks), rank_(static_cast<std::uint32_t>(ranks_.rank())), monitor_(monitor),
+      options_(options), whole_outputs_(is_compared(program_, options)), fresh_(program_, split, storage_),
+      messages_(new Messages{session, ranks_}), clock_(ranks_, monitor),
       buffer_bytes_(program_.buffers.size()) {}
 
 RankExchange::~RankExchange() {
@@ -121,7 +127,7 @@ Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena, con
   queues_ = &queues;
   memory_ = arena.views;
   device_bytes_ = session_.calls()->now().buffer_bytes;
-  return clock_.begin(settings_.most);
+  return clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns));
 }
 
 const device::Buffer& RankExchange::memory(std::uint32_t buffer, std::uint32_t iteration) const {
@@ -329,7 +335,7 @@ void RankExchange::decide(const DevicePart& part, std::span<std::byte> value) {
 }
 
 bool RankExchange::in_parts(std::uint32_t buffer) const {
-  return !settings_.whole_outputs && program_.buffers[buffer].output_head && split_.split(buffer);
+  return !whole_outputs_ && program_.buffers[buffer].output_head && split_.split(buffer);
 }
 
 HostContents RankExchange::gather_outputs(std::uint32_t iterations) {

@@ -9,6 +9,7 @@
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
 #include "engine/rank_clock.hpp"
+#include "engine/run_options.hpp"
 #include "engine/split.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
@@ -24,17 +25,15 @@
 
 namespace tidegate::engine {
 
-struct RankSettings {
-  bool whole_outputs = true; // rank 0 needs them; otherwise those that files hold as they are stay in parts
-  std::chrono::nanoseconds most = std::chrono::hours(1); // wall time of the waves
-};
+// Returns true if rank 0 compares the outputs.
+bool is_compared(const Job& program, const RunOptions& options);
 
 // Members are called by all ranks in the same order. All throw device::Refused, also for what Ranks::wait() returns.
 class RankExchange {
 public:
   // All references outlive it. `whole` is the program of all ranks.
   RankExchange(const device::Session& session, const CompiledProgram& whole, const JobSplit& split,
-               ranks::Ranks& ranks, Monitor& monitor, const RankSettings& settings);
+               const RunOptions& options, Monitor& monitor);
   RankExchange(const RankExchange&) = delete;
   RankExchange& operator=(const RankExchange&) = delete;
   ~RankExchange();
@@ -98,7 +97,9 @@ private:
   ranks::Ranks& ranks_;
   const std::uint32_t rank_;
   Monitor& monitor_;
-  const RankSettings settings_;
+  const RunOptions& options_;
+  const bool
+      whole_outputs_; // rank 0 compares them; otherwise those that files hold as they are stay in parts
   Freshness fresh_;
   std::unique_ptr<Messages> messages_;
   RankClock clock_;

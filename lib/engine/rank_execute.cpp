@@ -100,10 +100,7 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   std::optional<device::PrintsToStandardError> prints(std::in_place);
   TIDEGATE_TRY(const std::shared_ptr<device::Session> session,
                options.open_session(device, device::Profiling::as_needed));
-  const bool compared =
-      options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
-        return buffer.expected.has_value();
-      });
+  const bool compared = is_compared(program, options);
 
   // This rank's part of the program runs as any program of plain launches does, with exchanges around its waves.
   JobSplit split = split_job(program, static_cast<std::uint32_t>(ranks.size()));
@@ -114,8 +111,7 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
   monitor.begin(Activity::building);
   BuiltProgram built = build(*session, device, part, {});
-  const std::chrono::nanoseconds most(options.max_wall_time_ns);
-  RankExchange exchange(*session, compiled, split, ranks, monitor, {.whole_outputs = compared, .most = most});
+  RankExchange exchange(*session, compiled, split, options, monitor);
   const RunContext context{*session, device, part, built, monitor, options, &exchange};
   ExecutedProgram executed{.run = run_in_arena(context, first, dispatch_limits(part, device, options, {}))};
   executed.ranks = exchange.report(executed.run.outcome, device.name);
@@ -127,7 +123,7 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   }
   if (options.verify) {
     monitor.begin(Activity::proving);
-    const Clock::time_point deadline = Clock::now() + most;
+    const Clock::time_point deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
     monitor.deadline = deadline;
     TIDEGATE_TRY(const PlainRun plain, run_alone(*session, program, compiled.schedule.storage, deadline));
     executed.proof = Proof{.in_time = plain.in_time};

@@ -208,17 +208,6 @@ void report_estimates(RunReport& report, const CompiledProgram& compiled, const 
   }
 }
 
-// Calls `visit` for every queue: with its index in the report, and its wave as written.
-template <class Queue>
-void for_each_queue(const CompiledProgram& compiled, const Queue& visit) {
-  std::size_t index = 0;
-  for (std::uint32_t wave = 0; wave < compiled.program.waves.size(); ++wave) {
-    if (compiled.program.waves[wave].listed_items) {
-      visit(index++, compiled.parts.empty() ? wave : compiled.parts[wave].front());
-    }
-  }
-}
-
 // Reports how far the run came, or where it would end.
 void report_progress(RunReport& report, const CompiledProgram& compiled,
                      const std::vector<WaveProgress>& progress, bool ran) {
@@ -236,10 +225,11 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
   for (const WaveProgress& wave : progress) {
     report.items_remaining = saturating_sum(report.items_remaining, left(wave));
   }
-  for_each_queue(compiled, [&](std::size_t queue, std::uint32_t wave) {
-    report.queues[queue].items_processed = ran ? progress[wave].processed : 0;
-    report.queues[queue].items_remaining = left(progress[wave]);
-  });
+  for (QueueReport& queue : report.queues) {
+    const std::uint32_t wave = compiled.parts.empty() ? queue.index : compiled.parts[queue.index].front();
+    queue.items_processed = ran ? progress[wave].processed : 0;
+    queue.items_remaining = left(progress[wave]);
+  }
   const auto start = std::chrono::steady_clock::now();
   const Lineage lineage = trace_lineage(compiled.written, compiled.plan, compiled.schedule.storage, progress);
   report.lineage_ns = elapsed_ns(start);

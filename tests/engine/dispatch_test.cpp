@@ -373,7 +373,8 @@ TEST_CASE("a trace has the launches by the device's clock and the tasks of each 
                         .stage = 1,
                         .first = 0,
                         .step = 2,
-                        .count = 3};
+                        .count = 3,
+                        .unused = 0};
       std::memcpy(&progress[counts + 8], &row, sizeof row);
     }
   };

@@ -242,9 +242,11 @@ Together run_together(const CompiledProgram& compiled, std::uint32_t size, Memor
       const auto first = first_contents(*device, part.program, 0);
       Monitor monitor;
       const device::DeviceInfo info;
-      const RunOptions options;
+      RunOptions options;
+      options.ranks = all[rank].get();
+      options.verify = true; // rank 0 gets all outputs
       BuiltProgram built = build(*device, info, part, {});
-      RankExchange exchange(*device, compiled, together.split, *all[rank], monitor, {});
+      RankExchange exchange(*device, compiled, together.split, options, monitor);
       ArenaRun run = run_in_arena({*device, info, part, built, monitor, options, &exchange}, *first,
                                   {.deadline = std::chrono::steady_clock::now() + never});
       CHECK(run.outcome.status == RunStatus::done);

@@ -20,8 +20,9 @@ SpanRow row(std::uint64_t asked, std::uint64_t began, std::uint64_t ended) {
           .iteration = 3,
           .stage = 1,
           .first = 7,
-          .step = -2,
-          .count = 4};
+          .step = static_cast<std::uint32_t>(-2),
+          .count = 4,
+          .unused = 0};
 }
 
 TEST_CASE("a clock that counts nanoseconds is only moved") {
@@ -61,7 +62,7 @@ TEST_CASE("no span leaves its launch, and the look for the end has no stage") {
   const std::vector<SliceTimes> slices{
       {.begin_ns = 50, .end_ns = 60, .begin_ticks = 1000, .end_ticks = 1010}};
   SpanRow early = row(990, 995, 1002); // a group other than the one with the known clock began first
-  early.stage = SpanRow::until;
+  early.stage = TG_SPAN_UNTIL;
   const std::vector<SpanRow> rows{early, row(1002, 1003, 1030)};
   const std::vector<TaskSpan> spans = task_spans(DeviceClock::nanoseconds, slices, 1, rows);
   REQUIRE(spans.size() == 2);
