@@ -594,6 +594,10 @@ private:
   std::vector<double> plain_times_;
 };
 
+Settings open_settings(const engine::Lowering& lowering, const engine::RunOptions& options) {
+  return {.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
+}
+
 // Runs `search` on a bench for first runs, and reports what it found.
 template <class Run>
 Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const device::DeviceInfo& device,
@@ -657,8 +661,7 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
     report.compared = report.equal = true;
   }
   if (!report.equal) {
-    result.settings = plain_launches(
-        {.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy});
+    result.settings = plain_launches(open_settings(lowering, options));
   }
   return result;
 }
@@ -684,16 +687,16 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
                                  const engine::RunOptions& options, FirstRunResult earlier,
                                  engine::Monitor& monitor) {
-  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
   return on_first_bench(lowering, device, options, std::move(earlier), monitor,
                         [&](Workbench& bench, FirstRunResult& result, Clock::time_point start) {
-                          return FirstSearch(bench, device, options, result, start, monitor).run(open);
+                          return FirstSearch(bench, device, options, result, start, monitor)
+                              .run(open_settings(lowering, options));
                         });
 }
 
 Result<FirstRunResult> compare_choice(const engine::Lowering& lowering, const device::DeviceInfo& device,
                                       const engine::RunOptions& options, engine::Monitor& monitor) {
-  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
+  const Settings open = open_settings(lowering, options);
   const auto compare = [&](Workbench& bench, FirstRunResult& result, Clock::time_point) -> Result<void> {
     monitor.say("first run: comparing with plain launches", Clock::time_point::max());
     TIDEGATE_CHECK(bench.add_first(plain_launches(open)).map([](std::size_t) {}));

@@ -108,31 +108,25 @@ Bench::Bench(const device::DeviceInfo& device, const engine::RunOptions& options
     : device_(device), options_(options), monitor_(monitor), opened_(opened(device, options)),
       session_(*opened_), knobs_(knobs) {}
 
-Result<std::size_t> Bench::add_first(const Settings& settings) {
-  try {
-    return make_first(settings).map([] { return std::size_t{0}; });
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
+Result<std::size_t> Bench::add_first(const Settings& settings) try {
+  return make_first(settings).map([] { return std::size_t{0}; });
+} catch (device::Refused& refused) {
+  return tl::unexpected(std::move(refused.error));
 }
 
-Result<std::optional<std::size_t>> Bench::add(const Settings& settings, std::uint64_t most_ns) {
-  try {
-    return make_and_prove(settings, most_ns);
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
+Result<std::optional<std::size_t>> Bench::add(const Settings& settings, std::uint64_t most_ns) try {
+  return make_and_prove(settings, most_ns);
+} catch (device::Refused& refused) {
+  return tl::unexpected(std::move(refused.error));
 }
 
-std::optional<double> Bench::time(std::size_t configuration, std::uint64_t most_ns) {
-  try {
-    const engine::DispatchOutcome done = dispatch(configuration, most_ns);
-    return done.status == engine::RunStatus::done
-               ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.dispatch_ns, 1)))
-               : std::nullopt;
-  } catch (device::Refused&) {
-    return {};
-  }
+std::optional<double> Bench::time(std::size_t configuration, std::uint64_t most_ns) try {
+  const engine::DispatchOutcome done = dispatch(configuration, most_ns);
+  return done.status == engine::RunStatus::done
+             ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.dispatch_ns, 1)))
+             : std::nullopt;
+} catch (device::Refused&) {
+  return {};
 }
 
 Clock::time_point Bench::begin_run(std::uint64_t most_ns) {
