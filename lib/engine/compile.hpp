@@ -66,7 +66,7 @@ struct CompiledProgram {
   ModeChoice mode;
   LaunchTables tables;
   std::optional<device::MemoryOrdering> ordering; // of a persistent launch
-  DeviceClock clock = DeviceClock::none; // that a traced launch reads
+  DeviceClock clock = DeviceClock::none;          // that a traced launch reads
   device::Tuning tuning;
   KernelSource source;
   std::vector<Warning> warnings; // likely mistakes in the program
