@@ -1,7 +1,7 @@
 // Finds the buffers that ranks have in parts, and the arguments by which kernels find these parts.
 #include "engine/compile.hpp"
 #include "engine/split.hpp"
-#include "opencl_c/moved_pointers.hpp"
+#include "opencl_c/pointers.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

@@ -178,8 +178,7 @@ public:
       const Name* const name = unit_.meaning(expr.token);
       const auto found =
           name == nullptr ? unit_.tree->enumerators.end() : unit_.tree->enumerators.find(name->token);
-      return found == unit_.tree->enumerators.end() ? out_of_place(expr.token)
-                                                    : Result<Constant>(found->second);
+      return found == unit_.tree->enumerators.end() ? variable(expr, name) : Result<Constant>(found->second);
     }
     case Kind::unary: return unary(token, expr, evaluated);
     case Kind::binary: {
@@ -230,6 +229,21 @@ public:
   }
 
 private:
+  // "const int count = 16"
+  Result<Constant> variable(const Expr& expr, const Name* name) {
+    const Decl* const decl = name == nullptr ? nullptr : unit_.tree->declaration(name->token);
+    const bool known = decl != nullptr && decl->value != nullptr && name->kind == NameKind::variable &&
+                       decl->type->is_const && !decl->type->is_volatile;
+    const auto type = known ? integer_type(*decl->type) : std::nullopt;
+    constexpr int deepest = 16; // it may name itself
+    if (!type || ++depth_ > deepest) {
+      return out_of_place(expr.token);
+    }
+    auto found = value(*decl->value);
+    --depth_;
+    return found ? converted(*found, *type) : std::move(found);
+  }
+
   Result<Constant> unary(const Token& name, const Expr& expr, bool evaluated) {
     static constexpr std::string_view known = "+-~!";
     if (name.text.size() != 1 || known.find(name.text[0]) == std::string_view::npos) {
@@ -326,6 +340,7 @@ private:
   std::string_view path_;
   const Arithmetic arithmetic_;
   const IntegerType plain_type_; // of comparisons, names and characters
+  int depth_ = 0;                // of variables
 };
 
 // A condition as a unit of its own.

@@ -65,12 +65,11 @@ private:
     const Expr& right = *part.operands[1];
     const std::string& text = unit_.source.tokens[right.token].text;
     const Name* const bound = right.kind == Expr::Kind::name ? unit_.meaning(right.token) : nullptr;
-    for (std::size_t i = 0; bound != nullptr && i < kernel_.parameters.size(); ++i) {
-      const Parameter& parameter = kernel_.parameters[i];
-      if (bound->token >= parameter.tokens.begin && bound->token < parameter.tokens.end &&
-          !parameter.is_pointer && !changed_.contains(bound)) {
-        found.parameter = i;
-      }
+    const auto parameter = bound == nullptr || changed_.contains(bound)
+                               ? std::nullopt
+                               : parameter_at(unit_, kernel_, right.token);
+    if (parameter && !kernel_.parameters[*parameter].is_pointer) {
+      found.parameter = parameter;
     }
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, found.number);

@@ -61,7 +61,7 @@ private:
     }
     if (const Name* const name = unit_.meaning(expr.token)) {
       return name->kind == NameKind::function ? harmless_function(expr.token)
-                                              : in_helper || harmless_name(*name);
+                                              : in_helper || harmless_name(expr.token);
     }
     const std::string& text = unit_.source.tokens[expr.token].text;
     return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
@@ -78,15 +78,14 @@ private:
     return !seen_.insert(function->name).second || harmless(*body, true);
   }
 
-  [[nodiscard]] bool harmless_name(const Name& name) const {
-    for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
-      const Parameter& parameter = kernel_.parameters[i];
-      if (parameter.tokens.begin <= name.token && name.token < parameter.tokens.end) {
-        return parameter.is_pointer ? steady_.contains(i) && !unit_.contains(parameter.tokens, "volatile")
-                                    : arithmetic_type(parameter.type).has_value();
-      }
+  [[nodiscard]] bool harmless_name(std::size_t token) const {
+    const auto index = parameter_at(unit_, kernel_, token);
+    if (!index) {
+      return true; // a variable of the body, a constant
     }
-    return true; // a variable of the body, a constant
+    const Parameter& parameter = kernel_.parameters[*index];
+    return parameter.is_pointer ? steady_.contains(*index) && !unit_.contains(parameter.tokens, "volatile")
+                                : arithmetic_type(parameter.type).has_value();
   }
 
   const TranslationUnit& unit_;

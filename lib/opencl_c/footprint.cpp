@@ -213,22 +213,20 @@ public:
       ids_.end[d] = setting.begin[d] + setting.size[d];
     }
     at_call_.exact = true;
-    const std::vector<const Name*> names = names_of(kernel);
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       const Parameter& parameter = kernel.parameters[i];
-      if (names[i] == nullptr) {
+      const Name* const name = name_of(parameter);
+      if (parameter.is_pointer) {
+        given_[name] = {
+            .kind = Known::Kind::pointer, .number = constant_of(0, true), .parameter = i, .plain = true};
+        pointers_[name] = given_[name];
         continue;
       }
-      types_[names[i]] = parameter.type;
-      if (parameter.is_pointer) {
-        given_[names[i]] = {
-            .kind = Known::Kind::pointer, .number = constant_of(0, true), .parameter = i, .plain = true};
-        pointers_[names[i]] = given_[names[i]];
-        types_.erase(names[i]);
-      } else if (const auto value = setting.values.find(i); value != setting.values.end()) {
-        given_[names[i]] = of_number(constant_of(value->second, parameter.type == "int"));
-      } else if (names[i]->type->is(Type::Kind::record)) {
-        given_[names[i]] = {.kind = Known::Kind::record, .parameter = i};
+      types_[name] = parameter.type;
+      if (const auto value = setting.values.find(i); value != setting.values.end()) {
+        given_[name] = of_number(constant_of(value->second, parameter.type == "int"));
+      } else if (parameter.decl->type->is(Type::Kind::record)) {
+        given_[name] = {.kind = Known::Kind::record, .parameter = i};
       }
     }
   }
@@ -240,22 +238,21 @@ public:
         at_call_(caller.bounds_), nesting_(caller.nesting_ + 1) {
     at_call_.exact = caller.is_certain();
     at_call_.variables.clear(); // of another call, if it calls itself
-    const std::vector<const Name*> names = names_of(callee);
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Parameter& parameter = callee.parameters[i];
       const Known& argument = arguments[i];
-      if (names[i] == nullptr) {
+      const Name* const name = name_of(parameter);
+      if (name == nullptr) {
         continue; // the body cannot use it
       }
       if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::record) {
-        given_[names[i]] = {
-            .kind = argument.kind, .number = argument.number, .parameter = argument.parameter};
-        pointers_[names[i]] = given_[names[i]];
+        given_[name] = {.kind = argument.kind, .number = argument.number, .parameter = argument.parameter};
+        pointers_[name] = given_[name];
       } else if (const auto number = caller.as_type(parameter.type, caller.number_of(argument));
                  number && !parameter.is_pointer) {
-        given_[names[i]] = of_number(number);
+        given_[name] = of_number(number);
       }
-      types_[names[i]] = parameter.is_pointer ? "" : parameter.type;
+      types_[name] = parameter.is_pointer ? "" : parameter.type;
     }
   }
 
@@ -346,15 +343,9 @@ private:
     return result;
   }
 
-  // The name of each parameter.
-  [[nodiscard]] std::vector<const Name*> names_of(const Function& function) const {
-    std::vector<const Name*> names(function.parameters.size());
-    const Decl* const decl = unit_.tree->declaration(function.name_token);
-    for (std::size_t i = 0; decl != nullptr && i < std::min(names.size(), decl->parameters.size()); ++i) {
-      const std::size_t name = decl->parameters[i]->name;
-      names[i] = name == no_name ? nullptr : &unit_.names[name];
-    }
-    return names;
+  // Null for a parameter that the body cannot use.
+  [[nodiscard]] const Name* name_of(const Parameter& parameter) const {
+    return parameter.decl->name == no_name ? nullptr : &unit_.names[parameter.decl->name];
   }
 
   // Returns the ranges of the ids at this point of the body.
@@ -687,12 +678,10 @@ private:
 
   // Returns true if the value is a pointer parameter, moved or not, and the type a pointer to the same type.
   [[nodiscard]] bool is_same_pointer(const Known& value, const Type& type) const {
-    const Name* const parameter =
-        value.kind == Known::Kind::pointer ? names_of(kernel_)[value.parameter] : nullptr;
-    if (parameter == nullptr || parameter->type->inner == nullptr || !type.is(Type::Kind::pointer)) {
+    if (value.kind != Known::Kind::pointer || !type.is(Type::Kind::pointer)) {
       return false;
     }
-    const std::string pointee = text_of(*parameter->type->inner);
+    const std::string pointee = text_of(*kernel_.parameters[value.parameter].decl->type->inner);
     return !pointee.empty() && pointee == text_of(*type.inner);
   }
 
@@ -1142,7 +1131,6 @@ private:
     const bool follows = callee != nullptr && callee->body && !callee->is_overloadable &&
                          callee->parameters.size() == arguments.size() && nesting_ < most_nested &&
                          ++calls_ < most_calls;
-    const std::vector<const Name*> names = follows ? names_of(*callee) : std::vector<const Name*>();
     const std::string how = fmt::format("passed to {}", name);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       Known& argument = arguments[i];
@@ -1150,7 +1138,7 @@ private:
         continue;
       }
       found_[argument.parameter].own = false;
-      if (!follows || names[i] == nullptr || !is_same_pointer(argument, *names[i]->type)) {
+      if (!follows || !is_same_pointer(argument, *callee->parameters[i].decl->type)) {
         consume(argument, how);
         argument = {};
       }
@@ -1302,7 +1290,7 @@ std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& k
       continue;
     }
     footprint.reduction = all.mixed ? std::nullopt : all.reduction;
-    const auto element = layout_of_pointee(unit, parameter.tokens);
+    const auto element = layout_of_pointee(unit, parameter);
     const bool plain = element && element->kind == TypeLayout::Kind::arithmetic;
     if (all.anywhere || !plain || parameter.space != AddressSpace::global) {
       footprint.obstacle =

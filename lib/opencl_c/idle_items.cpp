@@ -52,10 +52,8 @@ public:
     each_statement(*body, [&](const Stmt& stmt) {
       known = known && stmt.kind != Stmt::Kind::opaque && stmt.kind != Stmt::Kind::goto_label &&
               stmt.kind != Stmt::Kind::do_loop;
-      each_value(stmt, [&](const Expr& value) {
-        each_expression(value, [&](const Expr& expr) { known = known && expr.kind != Expr::Kind::opaque; });
-      });
     });
+    each_expression(*body, [&](const Expr& expr) { known = known && expr.kind != Expr::Kind::opaque; });
     for (const std::size_t i : unit_.facts->own(kernel_).functions) {
       if (unit_.meaning(i) == nullptr ? is_collective(text(i)) : unit_.facts->needs(text(i)).whole_group) {
         meetings_.insert(i);

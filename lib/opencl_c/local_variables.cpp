@@ -1,4 +1,5 @@
-// Finds the declarations by their address space, and the types and values that they need outside the kernel.
+// Finds the declarations by their address space, and what they need of the kernel.
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/rewriting.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
@@ -25,7 +26,6 @@ public:
       }
     });
     TIDEGATE_CHECK(std::move(found));
-    std::ranges::sort(found_.types, {}, [](const HoistedType& type) { return type.statement.begin; });
     return std::move(found_);
   }
 
@@ -45,6 +45,13 @@ private:
       const std::size_t token = unit_.names[decl->name].token;
       variable.names.push_back(
           {.unique = unique(tokens_[token].text), .token = token, .declarator = declarator});
+      for (const Type* type = decl->type; type->is(Type::Kind::array); type = type->inner) {
+        const TokenRange size = type->extent == nullptr ? TokenRange() : type->extent->tokens;
+        const bool is_own = size.begin >= decl->tokens.begin && uses_own(size); // not of a typedef
+        if (const auto value = is_own ? value_of(unit_, *type->extent) : std::nullopt) {
+          variable.extents.emplace_back(size, *value);
+        }
+      }
       space = of;
     }
     if (space == AddressSpace::none) {
@@ -53,6 +60,16 @@ private:
     TIDEGATE_CHECK(stands_alone(variable));
     (space == AddressSpace::local ? found_.locals : found_.constants).push_back(std::move(variable));
     return {};
+  }
+
+  // True if the range uses a name that the kernel declares.
+  [[nodiscard]] bool uses_own(TokenRange range) const {
+    bool uses = false;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Name* const name = unit_.meaning(i);
+      uses = uses || (name != nullptr && !name->is_file_scope);
+    }
+    return uses;
   }
 
   // The address space of a variable that functions may not declare; none for any other. Samplers count as constants:
@@ -67,74 +84,27 @@ private:
                                               : type.space;
   }
 
-  // A variable that leaves the kernel takes along its types and the values of constants.
-  [[nodiscard]] Result<void> stands_alone(const HoistedVariable& variable) {
-    const auto stays = [&variable](std::size_t i) {
-      return std::ranges::any_of(variable.remaining,
-                                 [i](const TokenRange& range) { return range.begin <= i && i < range.end; });
+  // A variable that leaves the kernel takes nothing of it along.
+  [[nodiscard]] Result<void> stands_alone(const HoistedVariable& variable) const {
+    const TokenRange range = variable.declaration;
+    const auto holds = [](std::size_t i) {
+      return [i](const TokenRange& part) { return part.begin <= i && i < part.end; };
     };
-    return take_along(variable.declaration, stays);
-  }
-
-  Result<void> take_along(TokenRange range, const auto& stays) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const Name* const needed = unit_.meaning(i);
-      if (needed == nullptr || stays(i) || comes_along(*needed, i, range)) {
+      if (needed == nullptr || comes_along(*needed, i, range) ||
+          std::ranges::any_of(variable.remaining, holds(i)) ||
+          std::ranges::any_of(variable.extents, holds(i), [](const auto& extent) { return extent.first; })) {
         continue;
       }
-      TIDEGATE_TRY(const auto taken,
-                   needed->kind == NameKind::variable ? take_value(*needed) : take_type(*needed));
-      if (!taken) {
-        const bool parameter = needed->token < body_.begin;
-        return tl::unexpected(
-            error_at(unit_, i, ErrorCode::unsupported_kernel,
-                     "this declaration needs \"" + tokens_[i].text + "\", which " +
-                         (parameter ? "is a parameter of the kernel" : "the kernel declares in its body"),
-                     "declare types outside of the kernel, and sizes as numbers, macros or constants"));
-      }
+      const bool parameter = needed->token < body_.begin;
+      return tl::unexpected(
+          error_at(unit_, i, ErrorCode::unsupported_kernel,
+                   "this declaration needs \"" + tokens_[i].text + "\", which " +
+                       (parameter ? "is a parameter of the kernel" : "the kernel declares in its body"),
+                   "declare types outside of the kernel, and sizes as numbers, macros or constants"));
     }
     return {};
-  }
-
-  // Takes "const int count = 16". Compilers reject a value that is not constant where it is needed here.
-  Result<bool> take_value(const Name& name) {
-    const Decl* const decl = unit_.tree->declaration(name.token);
-    if (name.token < body_.begin || decl == nullptr || !decl->type->is_const ||
-        !decl->type->is_arithmetic() || decl->value == nullptr) {
-      return false;
-    }
-    if (!found_.inlined.insert(name.token).second) {
-      return true;
-    }
-    const auto nothing_stays = [](std::size_t /*token*/) { return false; };
-    return take_along(name.specifiers, nothing_stays)
-        .and_then([&] { return take_along(decl->value->tokens, nothing_stays); })
-        .map([] { return true; });
-  }
-
-  // Takes the statement that declares the type, if it declares types only.
-  Result<bool> take_type(const Name& name) {
-    if (name.token < body_.begin) {
-      return false;
-    }
-    HoistedType type{.statement = {.begin = name.statement,
-                                   .end = unit_.find({.begin = name.statement, .end = body_.end}, ";") + 1}};
-    for (const Name& other : unit_.names) {
-      if (other.statement != name.statement || other.kind == NameKind::member) {
-        continue;
-      }
-      if (other.kind == NameKind::variable || other.kind == NameKind::function) {
-        return false;
-      }
-      type.names.push_back(other.token);
-    }
-    const bool known = std::ranges::any_of(
-        found_.types, [&](const HoistedType& found) { return found.statement.begin == name.statement; });
-    if (known) {
-      return true;
-    }
-    found_.types.push_back(type);
-    return take_along(type.statement, [](std::size_t /*token*/) { return false; }).map([] { return true; });
   }
 
   // True if the name at token `i` is of file scope or part of the declaration.

@@ -128,19 +128,7 @@ public:
 
   Result<OutlinedUnit> run() {
     TIDEGATE_CHECK(refuse_unsupported());
-    std::set<std::string> kernels;
-    for (const Function& function : unit_.functions) {
-      if (function.is_kernel && reachable_.contains(function.name)) {
-        kernels.insert(function.name);
-      }
-    }
-    for (const std::string& kernel : kernels) {
-      TIDEGATE_CHECK(refuse_spaces_told_apart(kernel));
-      failed_ = kernel;
-      TIDEGATE_TRY(auto versions, global_versions(unit_, {kernel}));
-      versions_.merge(versions);
-    }
-    failed_.clear();
+    TIDEGATE_CHECK(move_constants_out());
     std::size_t at = 0;
     for (const Function& function : unit_.functions) {
       declarations({.begin = at, .end = function.begin});
@@ -191,37 +179,33 @@ private:
     return {};
   }
 
-  // Keeps out a kernel with constant arguments, which are in global memory here, if it may tell the spaces apart.
-  Result<void> refuse_spaces_told_apart(const std::string& kernel) {
-    const Function* const definition = unit_.definition(kernel);
-    if (definition == nullptr || std::ranges::none_of(definition->parameters, is_constant_pointer)) {
+  // Keeps out kernels that may use an address in constant memory where a kernel has constant arguments: those first.
+  Result<void> move_constants_out() {
+    std::set<std::string> takers;
+    for (const Function& function : unit_.functions) {
+      if (function.is_kernel && reachable_.contains(function.name) &&
+          std::ranges::any_of(function.parameters, is_constant_pointer)) {
+        takers.insert(function.name);
+      }
+    }
+    if (takers.empty()) {
       return {};
     }
-    const std::set<std::string> called = facts_.reachable({kernel});
-    for (const Function& function : unit_.functions) {
-      if (!called.contains(function.name)) {
-        continue;
-      }
-      const auto word = function.body ? first_unknown_word(unit_, *function.body) : std::nullopt;
-      const bool differs =
-          function.is_overloadable && std::ranges::any_of(unit_.functions, [&](const Function& other) {
-            bool found = false;
-            for (std::size_t i = 0; other.name == function.name &&
-                                    i < std::min(other.parameters.size(), function.parameters.size());
-                 ++i) {
-              found |= is_constant_pointer(function.parameters[i]) && other.parameters[i].is_pointer &&
-                       !is_constant_pointer(other.parameters[i]);
-            }
-            return found;
-          });
-      if (word || differs) {
-        failed_ = function.name;
-        return tl::unexpected(error_at(
-            unit_, word.value_or(function.name_token), ErrorCode::unsupported_kernel,
-            fmt::format(
-                "{} may tell constant memory from global memory, where a persistent kernel has its constant arguments",
-                in_quotes(tokens_[word.value_or(function.name_token)].text)),
-            "write it without, or make the arguments pointers to global const"));
+    constants_ = constants_to_global(unit_);
+    const std::set<std::string> reached = facts_.reachable(takers);
+    for (const bool by_takers : {true, false}) {
+      for (const std::size_t token : constants_.obstacles) {
+        const auto in = std::ranges::find_if(unit_.functions, [token](const Function& function) {
+          return function.begin <= token && token < function.end;
+        });
+        const std::string& name = in == unit_.functions.end() ? *takers.begin() : in->name;
+        if (reachable_.contains(name) && reached.contains(name) == by_takers) {
+          failed_ = name;
+          return tl::unexpected(error_at(
+              unit_, token, ErrorCode::unsupported_kernel,
+              "this may use an address in constant memory, and a persistent kernel has its constant arguments in global memory",
+              "make the arguments pointers to global const"));
+        }
       }
     }
     return {};
@@ -231,7 +215,6 @@ private:
   void declarations(TokenRange range) {
     Edits edits;
     rename(range, edits);
-    add_global_typedefs(unit_, range, edits);
     for (const Name& name : unit_.names) {
       if (range.begin <= name.token && name.token < range.end && name.is_file_scope &&
           is_unused_sampler(name)) {
@@ -256,8 +239,14 @@ private:
     return unused;
   }
 
-  // Renames file-scope names wherever no inner declaration hides them.
-  void rename(TokenRange range, Edits& edits) const { replace(range, new_names_, edits); }
+  // Renames file-scope names wherever no inner declaration hides them, and moves pointers to global memory.
+  void rename(TokenRange range, Edits& edits) const {
+    replace(range, new_names_, edits);
+    for (auto word = constants_.words.lower_bound(range.begin);
+         word != constants_.words.end() && *word < range.end; ++word) {
+      edits[*word].replace("const global");
+    }
+  }
 
   // Adds the tg_item as first argument to each call that needs the position of the work-item.
   void pass_item(const Function& function, Edits& edits) const {
@@ -308,27 +297,17 @@ private:
     if (function.is_kernel) { // a prototype, for another kernel that calls it
       Edits edits;
       rename(function.parameter_list, edits);
-      TIDEGATE_CHECK(constants_to_global(unit_, function, all_parameters, edits));
       writer_.text(fmt::format("\nstatic void {}({}{}", new_name(function.name), item_parameter,
                                function.parameters.empty() ? "" : ", "));
       writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
       writer_.text(");");
       return {};
     }
-    // Pointers into constant memory may receive a kernel's arguments, which are in global memory: the helper has a
-    // version for each set of those that do.
-    std::set<ParameterSet> sets{0};
-    for (auto at = versions_.lower_bound({function.name, 0});
-         at != versions_.end() && at->first == function.name; ++at) {
-      sets.insert(at->second);
-    }
-    for (const ParameterSet moved : sets) {
-      TIDEGATE_CHECK(helper(function, sets.size() > 1, moved));
-    }
+    helper(function);
     return {};
   }
 
-  Result<void> helper(const Function& function, bool overloaded, ParameterSet moved) {
+  void helper(const Function& function) {
     Edits edits;
     rename({.begin = function.begin, .end = function.end}, edits);
     if (function.body) {
@@ -345,17 +324,10 @@ private:
         edits[list.begin - 1].after = fmt::format("{}, ", item_parameter);
       }
     }
-    const Needs& needs = facts_.needs(function.name);
-    std::string& before = edits[function.begin].before;
-    if (needs.whole_group || sees_local_memory(function)) {
-      before = fmt::format("{} ", always_inline);
+    if (facts_.needs(function.name).whole_group || sees_local_memory(function)) {
+      edits[function.begin].before = fmt::format("{} ", always_inline);
     }
-    if (overloaded && !function.is_overloadable) {
-      before += "__attribute__((overloadable)) ";
-    }
-    TIDEGATE_CHECK(constants_to_global(unit_, function, moved, edits));
     writer_.write({.begin = function.begin, .end = function.end}, edits);
-    return {};
   }
 
   // Writes the kernel or a copy of it.
@@ -382,8 +354,6 @@ private:
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
     pass_item(function, edits);
-    TIDEGATE_CHECK(constants_to_global(unit_, function, all_parameters, edits));
-    move_types(variables, function, name, edits);
     if (!variables.locals.empty()) {
       if (facts_.is_called(function.name, reachable_)) {
         return tl::unexpected(error_at(unit_, variables.locals.front().declaration.begin,
@@ -470,60 +440,13 @@ private:
         edits[i] = {};
       }
     }
-    each_statement(*unit_.tree->body(function), [&](const Stmt& stmt) {
-      each_value(stmt, [&](const Expr& value) {
-        each_expression(value, [&](const Expr& expr) {
-          const Name* const array =
-              expr.kind == Expr::Kind::subscript && expr.operands[0]->kind == Expr::Kind::name
-                  ? unit_.meaning(expr.operands[0]->token)
-                  : nullptr;
-          if (array != nullptr && array->token >= parameter.tokens.begin &&
-              array->token < parameter.tokens.end) {
-            erase({{.begin = expr.token + 1, .end = unit_.counterpart(expr.token)}}, edits);
-            edits[expr.token + 1].text = "0";
-          }
-        });
-      });
+    each_expression(*unit_.tree->body(function), [&](const Expr& expr) {
+      if (expr.kind == Expr::Kind::subscript && expr.operands[0]->kind == Expr::Kind::name &&
+          parameter_at(unit_, function, expr.operands[0]->token) == index) {
+        erase({{.begin = expr.token + 1, .end = unit_.counterpart(expr.token)}}, edits);
+        edits[expr.token + 1].text = "0";
+      }
     });
-  }
-
-  // Moves the types of the body that moving variables use, under new names. Fills `moved_` with these names
-  // and the values of constants.
-  void move_types(const LocalVariables& variables, const Function& kernel, const std::string& name,
-                  Edits& edits) {
-    moved_.clear();
-    for (const HoistedType& type : variables.types) {
-      for (const std::size_t token : type.names) {
-        moved_[token] = fmt::format("tg_type{}_{}{}_{}", name.size(), name, token, tokens_[token].text);
-      }
-    }
-    replace(*kernel.body, moved_, edits);
-    for (const std::size_t token : variables.inlined) { // in source order: values may use earlier ones
-      moved_[token] = value_text(*unit_.meaning(token));
-    }
-    for (const HoistedType& type : variables.types) {
-      writer_.text("\n");
-      writer_.write(type.statement, moved_out(type.statement));
-      erase({type.statement}, edits);
-    }
-  }
-
-  // Returns a constant variable as an expression of its type.
-  [[nodiscard]] std::string value_text(const Name& name) const {
-    std::string text = "((";
-    const auto add = [&](TokenRange range) {
-      const Edits inside = moved_out(range);
-      for (std::size_t i = range.begin; i < range.end; ++i) {
-        const auto edit = inside.find(i);
-        if (!tokens_[i].is("const") && !tokens_[i].is("static")) {
-          text += (edit == inside.end() ? tokens_[i].text : edit->second.text) + " ";
-        }
-      }
-    };
-    add(name.specifiers);
-    text += ")(";
-    add(unit_.tree->declaration(name.token)->value->tokens);
-    return text + "))";
   }
 
   // Replaces the names that are declared at these tokens.
@@ -537,21 +460,14 @@ private:
     }
   }
 
-  // Edits that make a part of the body valid outside of it.
-  [[nodiscard]] Edits moved_out(TokenRange range) const {
-    Edits edits;
-    rename(range, edits);
-    replace(range, moved_, edits);
-    return edits;
-  }
-
   // Turns local variables into members of a structure that the persistent kernel declares.
   Result<void> move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
                            Edits& edits) {
     writer_.text(packs_ ? "\n#pragma pack(push)\n#pragma pack()\n" : "");
     writer_.text("\ntypedef struct {");
     for (const HoistedVariable& variable : variables.locals) {
-      Edits inside = moved_out(variable.declaration);
+      Edits inside;
+      rename(variable.declaration, inside);
       for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
         if (packs_ && tokens_[i].is("{")) {
           return tl::unexpected(error_at(unit_, i, ErrorCode::unsupported_kernel,
@@ -574,7 +490,8 @@ private:
                       Edits& edits) {
     const std::string prefix = fmt::format("tg_constant{}_{}_", function.size(), function); // unique
     for (const HoistedVariable& variable : variables.constants) {
-      Edits inside = moved_out(variable.declaration);
+      Edits inside;
+      rename(variable.declaration, inside);
       writer_.text("\n");
       move(variable, kernel, prefix, prefix, inside, edits);
     }
@@ -590,6 +507,10 @@ private:
       used[name.token] = used_prefix + name.unique;
     }
     erase(variable.remaining, inside);
+    for (const auto& [range, value] : variable.extents) {
+      erase({range}, inside);
+      inside[range.begin].text = std::to_string(value);
+    }
     end_with_declarator(variable.names.back().declarator, inside);
     writer_.write(variable.declaration, inside);
     writer_.text(";");
@@ -623,16 +544,15 @@ private:
   const std::vector<Token>& tokens_;
   const Facts& facts_;
   const std::set<std::string> reachable_;
-  std::set<std::pair<std::string, ParameterSet>> versions_; // of global_versions()
+  MovedConstants constants_; // empty if no kernel takes constant arguments
   const std::map<std::string, std::string>& renamed_;
   std::map<std::size_t, std::string> new_names_; // by declaring token: the renamed names of file scope
   const std::set<std::string>& distinct_;
   const std::vector<RegisterCopy>& copies_;
   const SteadyParameters& steady_;
   const std::set<std::string>& idling_;
-  const bool packs_;                         // some #pragma pack is in force
-  std::map<std::size_t, std::string> moved_; // by declaring token: replacement of a name of this kernel
-  std::string failed_;                       // the function that could not be outlined
+  const bool packs_;   // some #pragma pack is in force
+  std::string failed_; // the function that could not be outlined
   OutlinedUnit outlined_;
   TokenWriter writer_;
 };

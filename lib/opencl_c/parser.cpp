@@ -89,7 +89,6 @@ public:
     unit_.tree = tree_;
     skip_pragmas();
     while (!ended() && !error_) {
-      statement_ = at_;
       if (!take(";")) {
         declaration(tree_->file_scope);
       }
@@ -320,7 +319,6 @@ private:
     }
     const std::size_t number = unit_.names.size();
     name.is_file_scope = scopes_.is_file_scope();
-    name.statement = statement_;
     unit_.names.push_back(name);
     unit_.meanings[name.token] = number;
     if (name.kind != NameKind::member) {
@@ -868,7 +866,8 @@ private:
     const std::size_t name = decl.name == no_name ? no_name : unit_.names[decl.name].token;
     Parameter made{.name = name == no_name ? "" : tokens_[name].text,
                    .is_pointer = decl.type->is(Type::Kind::pointer),
-                   .tokens = decl.tokens};
+                   .tokens = decl.tokens,
+                   .decl = &decl};
     const Type* of = decl.type;
     for (; of->is(Type::Kind::pointer) || of->is(Type::Kind::array); of = of->inner) {
       made.space = made.space == AddressSpace::none ? of->space : made.space;
@@ -904,9 +903,8 @@ private:
     }
     std::string text;
     for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
-      const std::size_t after = unit_.after_attributes(i);
-      if (after != i) {
-        i = after - 1;
+      if (is_attribute(i) && is(i + 1, "(")) {
+        i = unit_.counterpart(i + 1);
       } else if (is(i, "[") || is(i, "{")) {
         i = unit_.counterpart(i);
       } else if (is_word(i) && i != declared && !is_qualifier(tokens_[i].text)) {
@@ -999,7 +997,6 @@ private:
   const Stmt* statement() {
     const Deeper deeper(*this);
     const std::size_t begin = at_;
-    statement_ = begin;
     Attributes unused;
     attributes(unused);
     const bool attributed = at_ != begin;
@@ -1483,7 +1480,6 @@ private:
   Scopes scopes_;
   std::size_t at_ = 0;
   std::size_t last_ = 0;      // the last token that was passed
-  std::size_t statement_ = 0; // first token of the declaration that the token is part of
   std::size_t depth_ = 0;
   std::size_t stuck_ = no_name; // the first token that did not fit
   bool too_deep_ = false;       // somewhere

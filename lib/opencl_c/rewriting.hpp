@@ -54,31 +54,17 @@ private:
 // outlined kernel and returns true if its body allows it; otherwise the edits are of no use.
 bool let_items_idle(const TranslationUnit& unit, const Function& kernel, Edits& edits);
 
-// The arguments of an outlined kernel are in global memory, so pointers move from constant to global memory.
+// The arguments of an outlined kernel are in global memory, so pointers move there from constant memory.
 
 inline bool is_constant_pointer(const Parameter& parameter) {
   return parameter.is_pointer && parameter.space == AddressSpace::constant;
 }
 
-// Parameters of a function: bit i is the one with index i.
-using ParameterSet = std::uint64_t;
-inline constexpr ParameterSet all_parameters = ~ParameterSet{0};
-
-// Changes those of the parameters that point into constant memory to global memory, and with them the variables, casts
-// and results that receive their values. `edits` already has the new names. Error: unsupported_kernel for a
-// pointer that would need both address spaces.
-Result<void> constants_to_global(const TranslationUnit& unit, const Function& function, ParameterSet moved,
-                                 Edits& edits);
-
-// Returns the kernels and, by name, each function with pointers into constant memory that they reach, with the
-// parameters that point into global memory there; once for each such set. Error: unsupported_kernel for an argument
-// that would need both address spaces.
-Result<std::set<std::pair<std::string, ParameterSet>>> global_versions(const TranslationUnit& unit,
-                                                                       const std::set<std::string>& kernels);
-
-// Adds a global version after each typedef of the range that is in the constant address space, for
-// constants_to_global(). `edits` already has the new names.
-void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& edits);
+struct MovedConstants {
+  std::set<std::size_t> words;     // tokens `constant` of types of pointers
+  std::set<std::size_t> obstacles; // tokens where an address of what stays in constant memory may be used
+};
+MovedConstants constants_to_global(const TranslationUnit& unit);
 
 // Kernels may declare variables in local and in constant memory, and functions may not: these variables move.
 
@@ -93,23 +79,15 @@ struct HoistedVariable {
   TokenRange declaration;            // without the semicolon
   std::vector<HoistedName> names;    // names that move
   std::vector<TokenRange> remaining; // declarators of pointers, each with the comma after it
-};
-
-// A statement that declares only types, which variables that move use.
-struct HoistedType {
-  TokenRange statement;           // with its semicolon
-  std::vector<std::size_t> names; // tokens of its types, tags and enumerators
+  std::vector<std::pair<TokenRange, std::int64_t>> extents; // of arrays, with their values
 };
 
 struct LocalVariables {
   std::vector<HoistedVariable> locals;
   std::vector<HoistedVariable> constants;
-  std::vector<HoistedType> types; // in source order
-  std::set<std::size_t> inlined;  // tokens of constant variables replaced by their values
 };
 
-// Error: unsupported_kernel for a declaration that needs more of the kernel than its types, enumerators and
-// constants.
+// Error: unsupported_kernel for a declaration that needs more of the kernel than constants for the extents of arrays.
 Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
 
 // Upper bound on the bytes of the variables in local memory; empty if a type or bound is not known.

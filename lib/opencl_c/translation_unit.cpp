@@ -75,33 +75,8 @@ std::size_t TranslationUnit::counterpart(std::size_t bracket) const {
   return bracket < counterparts.size() ? counterparts[bracket] : source.tokens.size();
 }
 
-bool TranslationUnit::is_call(std::size_t token) const {
-  return source.tokens[token].kind == TokenKind::identifier && is(token + 1, "(") && !is_member(token);
-}
-
 bool TranslationUnit::is_member(std::size_t token) const {
   return token > 0 && (is(token - 1, ".") || is(token - 1, "->"));
-}
-
-std::optional<Argument> TranslationUnit::argument(std::size_t token) const {
-  if (!(is(token + 1, ",") || is(token + 1, ")")) || !(is(token - 1, ",") || is(token - 1, "("))) {
-    return {};
-  }
-  Argument found;
-  std::size_t at = token - 1;
-  while (at > 0 && !source.tokens[at].opens()) {
-    found.index += is(at, ",") ? 1 : 0;
-    at = (source.tokens[at].closes() ? counterpart(at) : at) - 1;
-  }
-  found.function = at - 1;
-  return at > 0 && is(at, "(") && is_call(at - 1) ? std::optional(found) : std::nullopt;
-}
-
-std::size_t TranslationUnit::after_attributes(std::size_t token) const {
-  while (token < source.tokens.size() && is_attribute(source.tokens[token].text) && is(token + 1, "(")) {
-    token = std::min(counterpart(token + 1) + 1, source.tokens.size());
-  }
-  return token;
 }
 
 std::size_t TranslationUnit::find(TokenRange range, std::string_view characters) const {
@@ -114,15 +89,6 @@ std::size_t TranslationUnit::find(TokenRange range, std::string_view characters)
     i = token.opens() ? counterpart(i) + 1 : i + 1;
   }
   return range.end;
-}
-
-std::vector<TokenRange> TranslationUnit::split(TokenRange range) const {
-  std::vector<TokenRange> parts;
-  for (std::size_t at = range.begin; at < range.end;) {
-    parts.push_back({.begin = at, .end = find({.begin = at, .end = range.end}, ",")});
-    at = parts.back().end + 1;
-  }
-  return parts;
 }
 
 Result<TranslationUnit> parse_translation_unit(TokenStream source) {
@@ -180,28 +146,6 @@ std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit) {
     }
   }
   return words;
-}
-
-std::vector<Mention> mentions(const TranslationUnit& unit, const std::vector<std::string_view>& prefixes) {
-  std::vector<Mention> found;
-  auto function = unit.functions.begin();
-  for (std::size_t i = 0; i < unit.source.tokens.size(); ++i) {
-    const Token& token = unit.source.tokens[i];
-    while (function != unit.functions.end() && function->end <= i) {
-      ++function;
-    }
-    if (token.kind == TokenKind::identifier && std::ranges::any_of(prefixes, [&](std::string_view prefix) {
-          return token.text.starts_with(prefix);
-        })) {
-      const bool inside = function != unit.functions.end() && function->begin <= i && function->body;
-      const Name* const name = unit.meaning(i);
-      found.push_back({.text = token.text,
-                       .token = i,
-                       .declares = name != nullptr && name->token == i,
-                       .function = inside ? &*function : nullptr});
-    }
-  }
-  return found;
 }
 
 bool place_at_word(const TranslationUnit& unit, std::string_view word, Error& error) {

@@ -29,6 +29,9 @@ struct TokenRange {
   std::size_t end = 0;
 };
 
+struct Type; // tree.hpp
+struct Decl;
+
 struct Parameter {
   std::string name; // empty if the declaration has none
   AddressSpace space = AddressSpace::none;
@@ -38,6 +41,7 @@ struct Parameter {
   std::string type; // "float4", "uint", "struct point": of the pointee, typedefs and enumerations resolved
   std::optional<ImageAccess> image_access; // images only
   TokenRange tokens;
+  const Decl* decl = nullptr; // never null after parsing
 };
 
 struct Function {
@@ -56,8 +60,7 @@ struct Function {
 
 enum class NameKind : std::uint8_t { variable, function, type, tag, enumerator, member };
 
-struct Type; // tree.hpp
-struct Tree;
+struct Tree; // tree.hpp
 class Facts; // facts.hpp
 
 // A declared name, at the first of its declarations.
@@ -67,14 +70,7 @@ struct Name {
   std::size_t token = 0;      // the name itself
   TokenRange specifiers;      // shared by all declarators; not set for tags and enumerators
   TokenRange declarator;      // likewise, with the value
-  std::size_t statement = 0;  // first token of the declaration, attributes included
   const Type* type = nullptr; // none for tags
-};
-
-// An argument of a call.
-struct Argument {
-  std::size_t function = 0; // token of the function's name
-  std::size_t index = 0;
 };
 
 inline constexpr std::size_t no_name = static_cast<std::size_t>(-1); // in place of an index into names
@@ -108,23 +104,11 @@ struct TranslationUnit {
   // The bracket that closes or opens this one; the number of tokens if it has none, or for another token.
   [[nodiscard]] std::size_t counterpart(std::size_t bracket) const;
 
-  // True for the name of a called function.
-  [[nodiscard]] bool is_call(std::size_t token) const;
-
   // True for the name of a member: it follows a dot or an arrow.
   [[nodiscard]] bool is_member(std::size_t token) const;
 
-  // The call that takes the token alone as an argument, if there is one.
-  [[nodiscard]] std::optional<Argument> argument(std::size_t token) const;
-
-  // Passes the attributes that start at the token, if any.
-  [[nodiscard]] std::size_t after_attributes(std::size_t token) const;
-
   // The first token of the range that is one of these characters and not in brackets of the range; or its end.
   [[nodiscard]] std::size_t find(TokenRange range, std::string_view characters) const;
-
-  // The parts of the range between its commas, those in brackets excepted; none for an empty range.
-  [[nodiscard]] std::vector<TokenRange> split(TokenRange range) const;
 };
 
 // Error: kernel_source for brackets that do not match; unsupported_kernel for a file-scope variable that
@@ -141,15 +125,6 @@ std::string resolved_text(const TranslationUnit& unit, const Parameter& paramete
 std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRange range);
 
 std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit);
-
-// An identifier that begins with a prefix.
-struct Mention {
-  std::string text;
-  std::size_t token = 0;
-  bool declares = false;              // it is the name that it declares
-  const Function* function = nullptr; // with a body, that it is part of
-};
-std::vector<Mention> mentions(const TranslationUnit& unit, const std::vector<std::string_view>& prefixes);
 
 // Places the error at the first use of this word; returns false if there is none.
 bool place_at_word(const TranslationUnit& unit, std::string_view word, Error& error);
@@ -183,10 +158,6 @@ Result<void> match_brackets(TranslationUnit& unit);
 
 // Fills in all but the counterparts, which must be known, and the facts. Errors as parse_translation_unit().
 Result<void> parse_tree(TranslationUnit& unit);
-
-// The first word of a body that is neither declared nor one of those that only compute: __typeof__, _Generic, asm and
-// statements in parentheses, for example, make pointers of types that this front end does not see.
-std::optional<std::size_t> first_unknown_word(const TranslationUnit& unit, TokenRange body);
 
 // Clears is_const of parameters that become pointers through which the function could write: by a cast, or by a
 // conversion of which compilers only warn; and where an expression has a form that this function does not know.

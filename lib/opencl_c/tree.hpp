@@ -198,6 +198,17 @@ void each_expression(const Expr& expr, const Visit& visit) {
   visit(expr);
 }
 
+// The parameter of the function that this token names.
+inline std::optional<std::size_t> parameter_at(const TranslationUnit& unit, const Function& function,
+                                               std::size_t token) {
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    if (unit.meanings[token] != no_name && function.parameters[i].decl->name == unit.meanings[token]) {
+      return i;
+    }
+  }
+  return {};
+}
+
 // Calls `visit` for the expressions that the statement itself holds, not those of its parts.
 template <class Visit>
 void each_value(const Stmt& stmt, const Visit& visit) {
@@ -211,6 +222,14 @@ void each_value(const Stmt& stmt, const Visit& visit) {
       visit(*decl->value);
     }
   }
+}
+
+// Calls `visit` for each expression below the statement, operands first.
+template <class Visit>
+void each_expression(const Stmt& stmt, const Visit& visit) {
+  each_statement(stmt, [&](const Stmt& part) {
+    each_value(part, [&](const Expr& value) { each_expression(value, visit); });
+  });
 }
 
 } // namespace tidegate::opencl_c

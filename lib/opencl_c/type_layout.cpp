@@ -193,36 +193,24 @@ private:
   std::size_t depth_ = 0;
 };
 
-// The type of the parameter with these tokens.
-const Type* type_at(const TranslationUnit& unit, TokenRange parameter) {
-  for (const Decl* const function : unit.tree->file_scope) {
-    for (const Decl* const decl : function->parameters) {
-      if (decl->tokens.begin == parameter.begin) {
-        return decl->type;
-      }
-    }
-  }
-  return nullptr;
-}
-
 } // namespace
 
-tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange parameter) {
-  const Type* const type = type_at(unit, parameter);
-  return type == nullptr ? uncertain("its type is not known") : Reader(unit).layout(*type);
+tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, const Parameter& parameter) {
+  return Reader(unit).layout(*parameter.decl->type);
 }
 
 tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable) {
   return Reader(unit).bytes_of(*variable.type);
 }
 
-tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter) {
-  const Type* const type = type_at(unit, parameter);
-  if (type == nullptr || !type->is(Type::Kind::pointer) || type->inner->is(Type::Kind::array) ||
-      type->inner->is(Type::Kind::pointer) || type->inner->is(Type::Kind::function)) {
+tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit,
+                                                        const Parameter& parameter) {
+  const Type& type = *parameter.decl->type;
+  if (!type.is(Type::Kind::pointer) || type.inner->is(Type::Kind::array) ||
+      type.inner->is(Type::Kind::pointer) || type.inner->is(Type::Kind::function)) {
     return uncertain("it does not point to a plain type");
   }
-  return Reader(unit).layout(*type->inner);
+  return Reader(unit).layout(*type.inner);
 }
 
 } // namespace tidegate::opencl_c

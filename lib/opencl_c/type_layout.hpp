@@ -36,14 +36,15 @@ struct MemberLayout {
   TypeLayout type;                       // type of an element
 };
 
-// Returns the layout of the type in a declaration, such as a kernel parameter that is not a pointer. The error is the
-// reason why the layout is uncertain, for example "it has bit-fields".
-tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange declaration);
+// Returns the layout of a parameter that is not a pointer. The error is the reason why the layout is uncertain, for example
+// "it has bit-fields".
+tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, const Parameter& parameter);
 
 // Returns the bytes of a variable declared without an initial value; of an array, those of all its elements.
 tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable);
 
 // Returns the layout of what a parameter such as "global float* restrict in" or "global float in[]" points to.
-tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter);
+tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit,
+                                                        const Parameter& parameter);
 
 } // namespace tidegate::opencl_c

@@ -243,23 +243,4 @@ std::string canonical_type(std::span<const std::string_view> words) {
   return is_signed && base.empty() ? "int" : std::string(base);
 }
 
-std::optional<std::size_t> first_unknown_word(const TranslationUnit& unit, TokenRange body) {
-  static constexpr std::string_view known =
-      " if else for while do switch case default break continue return goto sizeof typedef true false __attribute__ "
-      "opencl_unroll_hint aligned ";
-  for (std::size_t i = body.begin; i < body.end; ++i) {
-    const std::string& word = unit.source.tokens[i].text;
-    const bool is_constant = std::ranges::none_of(word, [](char c) { return 'a' <= c && c <= 'z'; });
-    const bool is_known = unit.source.tokens[i].kind != TokenKind::identifier || unit.meaning(i) != nullptr ||
-                          unit.is_member(i) || is_constant || is_qualifier(word) || is_type_word(word) ||
-                          builtin(word).has_value() || word.starts_with("memory_") ||
-                          known.find(" " + word + " ") != std::string_view::npos || unit.is(i - 1, "goto") ||
-                          (unit.is(i + 1, ":") && (unit.is(i - 1, ";") || unit.is(i - 1, "}"))); // a label
-    if (!is_known || (unit.is(i, "{") && unit.is(i - 1, "("))) {
-      return i;
-    }
-  }
-  return {};
-}
-
 } // namespace tidegate::opencl_c

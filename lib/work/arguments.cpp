@@ -269,7 +269,7 @@ std::string wanted_argument(const Parameter& parameter, const TranslationUnit& u
   if (parameter.is_pointer) {
     return parameter.space == AddressSpace::local ? "{\"local_bytes\": …}" : "{\"buffer\": …}";
   }
-  const auto layout = opencl_c::layout_of(unit, parameter.tokens);
+  const auto layout = opencl_c::layout_of(unit, parameter);
   if (!layout) {
     return fmt::format("{{\"bytes\": …}}: the layout of {} is not certain, {}",
                        in_quotes(opencl_c::resolved_text(unit, parameter)), layout.error());
@@ -365,7 +365,7 @@ Result<ProgramArgument> filled(const TypeLayout& layout, const Value& value, con
 
 Result<ProgramArgument> take_bytes(const Pairing& pair) {
   TIDEGATE_TRY(std::vector<std::byte> bytes, parsed_bytes(*pair.argument.bytes, pair.pointer + "/bytes"));
-  const auto layout = opencl_c::layout_of(pair.unit, pair.parameter.tokens);
+  const auto layout = opencl_c::layout_of(pair.unit, pair.parameter);
   constexpr std::uint32_t largest = 128;         // alignment that is safe
   if (layout && bytes.size() != layout->bytes) { // otherwise the device's compiler compares the size
     return argument_mismatch(
@@ -393,7 +393,7 @@ Result<ProgramArgument> take_value(const Pairing& pair) {
     return take_bytes(pair);
   }
   using Kind = TypeLayout::Kind;
-  const auto layout = opencl_c::layout_of(unit, parameter.tokens);
+  const auto layout = opencl_c::layout_of(unit, parameter);
   const bool by_value = layout && !parameter.is_pointer;
   if (by_value && argument.structure && layout->kind == Kind::structure) {
     return filled(*layout, *argument.structure, pointer + "/struct");

@@ -7,7 +7,6 @@
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
-#include "work/queue.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -39,7 +38,7 @@ using opencl_c::Parameter;
 using opencl_c::TranslationUnit;
 using opencl_c::TypeLayout;
 
-// A kernel or queue op for the draft.
+// A kernel for the draft.
 struct DraftKernel {
   std::size_t source = 0;
   const TranslationUnit* unit = nullptr;
@@ -137,7 +136,7 @@ Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions)
 // A count is the extent, another number 1; structures are zeros.
 ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) {
   ArgumentSpec argument;
-  const auto layout = opencl_c::layout_of(*kernel.unit, parameter.tokens);
+  const auto layout = opencl_c::layout_of(*kernel.unit, parameter);
   if (!layout) {
     constexpr std::size_t bytes = 16;
     argument.bytes = std::string(2 * bytes, '0');
@@ -194,9 +193,6 @@ public:
     for (const DraftKernel& kernel : kernels_) {
       TIDEGATE_CHECK(add_wave(kernel));
     }
-    for (const DraftKernel& op : queue_ops_) {
-      add_items(op);
-    }
     program_.note = "a draft: every note names placeholder values";
     return std::move(program_);
   }
@@ -223,29 +219,19 @@ private:
     TIDEGATE_CHECK(errors.result());
     for (std::size_t i = 0; i < units_.size(); ++i) {
       for (const opencl_c::Function& function : units_[i]->unit.functions) {
-        const bool is_kernel = function.is_kernel && function.body;
-        if (is_kernel) {
+        if (function.is_kernel && function.body) {
           errors.check(check_kernel_name(*units_[i], function));
+          const opencl_c::Needs& needs = units_[i]->unit.facts->needs(function.name);
+          kernels_.push_back({.source = i,
+                              .unit = &units_[i]->unit,
+                              .function = &function,
+                              .dimensions = needs.dimensions,
+                              .in_groups = needs.groups});
         }
-        if (is_kernel || is_meant_for_queue(units_[i]->unit, function)) {
-          auto& found = is_kernel ? kernels_ : queue_ops_;
-          found.push_back({.source = i, .unit = &units_[i]->unit, .function = &function});
-          const opencl_c::Needs& needs = found.back().unit->facts->needs(found.back().function->name);
-          found.back().dimensions = needs.dimensions;
-          found.back().in_groups = needs.groups;
-        }
-      }
-    }
-    // A plain launch compiles the kernel's file without the definitions that queue ops need.
-    for (const DraftKernel& op : queue_ops_) {
-      if (std::ranges::find(kernels_, op.source, &DraftKernel::source) != kernels_.end()) {
-        errors.add(error_at(*units_[op.source], op.function->begin, ErrorCode::kernel_source,
-                            in_quotes(op.function->name) + " is a queue op in a file with kernels",
-                            "put queue ops in a separate file"));
       }
     }
     TIDEGATE_CHECK(errors.result());
-    if (kernels_.empty() && queue_ops_.empty()) {
+    if (kernels_.empty()) {
       for (const auto& unit : units_) {
         const auto& functions = unit->unit.functions;
         const auto found = std::ranges::find_if(functions, [&](const opencl_c::Function& each) {
@@ -257,52 +243,23 @@ private:
       }
       return failure(ErrorCode::unknown_name,
                      fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
-                     "name an OpenCL C file with a function that begins with kernel void, or one that "
-                     "returns TIDEGATE_DONE");
+                     "name an OpenCL C file with a function that begins with kernel void");
     }
     return {};
   }
 
-  // Returns the index of the op in the program.
-  std::uint32_t add_op(const DraftKernel& kernel, bool queue) {
+  // Returns the name of the op in the program.
+  const std::string& add_op(const DraftKernel& kernel) {
     const std::string& function = kernel.function->name;
     const std::string op = unique_name(function, op_names_);
     program_.ops.emplace_back(op, OpSpec{.source = request_.sources[kernel.source],
                                          .kernel = op == function ? std::nullopt : std::optional(function),
-                                         .options = request_.options,
-                                         .queue = queue});
-    return static_cast<std::uint32_t>(program_.ops.size() - 1);
-  }
-
-  // Adds items for the op to the previous wave if that has the same source: a queue has only one source.
-  void add_items(const DraftKernel& op) {
-    if (op.source != queue_source_) {
-      queue_source_ = op.source;
-      program_.waves.push_back(
-          {.queue = QueueSpec{.items = std::vector<QueueItemSpec>()}, .note = "placeholder: items"});
-    }
-    QueueSpec& queue = *program_.waves.back().queue;
-    const auto handle_of = [&](std::size_t parameter) {
-      const std::string& name = buffer_for(op.function->parameters[parameter], op);
-      const auto found = std::ranges::find(queue.buffers, name);
-      const auto handle = static_cast<std::uint32_t>(found - queue.buffers.begin());
-      if (found == queue.buffers.end()) {
-        queue.buffers.push_back(name);
-      }
-      return handle;
-    };
-    QueueItemSpec item{.op_handle = static_cast<std::uint32_t>(queue.ops.size()),
-                       .input_handle = handle_of(0),
-                       .output_handle = handle_of(1)};
-    queue.ops.push_back(program_.ops[add_op(op, true)].first);
-    constexpr std::uint32_t items = 4; // from param 1 on: integer buffers start with 0, which some ops reject
-    for (item.param = 1; item.param <= items; ++item.param) {
-      program_.waves.back().queue->items->push_back(item);
-    }
+                                         .options = request_.options});
+    return program_.ops.back().first;
   }
 
   Result<void> add_wave(const DraftKernel& kernel) {
-    WaveSpec wave{.op = program_.ops[add_op(kernel, false)].first};
+    WaveSpec wave{.op = add_op(kernel)};
     // A kernel that never asks where it is does the same in every work-item.
     const opencl_c::Needs& needs = kernel.unit->facts->needs(kernel.function->name);
     const bool many = needs.item || needs.whole_group;
@@ -355,7 +312,7 @@ private:
   // The element that a pointer points to, without a name.
   static Memory pointee(const Parameter& parameter, const TranslationUnit& unit) {
     Memory memory;
-    const auto layout = opencl_c::layout_of_pointee(unit, parameter.tokens);
+    const auto layout = opencl_c::layout_of_pointee(unit, parameter);
     const auto arithmetic = opencl_c::arithmetic_type(parameter.type);
     const auto element = element_type_of(arithmetic ? arithmetic->scalar : atomic_scalar(parameter.type));
     if (element) {
@@ -458,8 +415,6 @@ private:
   const AnswerMacros& answer_;
   std::vector<std::unique_ptr<ProgramUnit>> units_;
   std::vector<DraftKernel> kernels_;
-  std::vector<DraftKernel> queue_ops_;
-  std::optional<std::size_t> queue_source_; // of the last queue
   WaveProgram program_;
   std::set<std::string> op_names_;
   std::set<std::string> memory_names_;

@@ -3,8 +3,7 @@
 // A kernel gets an NDRange with 64 work-items in each dimension that it asks for, 16 in three; integers that are named
 // like counts get that number, others 1. Each buffer has 4 096 elements, 64 rows of 64.
 //
-// Pointers of the same name and type share one buffer, so one kernel reads what another wrote. A function
-// with the signature of a queue op becomes one, with buffers found in the same way and a few items.
+// Pointers of the same name and type share one buffer, so one kernel reads what another wrote.
 #pragma once
 #include "work/compiler_macros.hpp"
 #include "work/program.hpp"
@@ -22,9 +21,8 @@ struct DraftRequest {
   std::string options;              // compiler options of every op
 };
 
-// Adds a wave for each kernel of the sources, in order, then a queue for each source with queue ops.
-// Placeholder values have a `note`. Errors: unknown_name for sources with neither a kernel nor a queue op,
-// kernel_source for a source with both, unsupported_kernel, and those of the sources.
+// Adds a wave for each kernel of the sources, in order. Placeholder values have a `note`. Errors: unknown_name for sources
+// without a kernel, unsupported_kernel, and those of the sources.
 Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer);
 
 // A note and the place in the program (RFC 6901) that it describes.

@@ -65,7 +65,7 @@ opencl_c::LaunchSetting setting_of(const ProgramWave& wave, const opencl_c::Tran
     if (argument.kind != ProgramArgument::Kind::value || !argument.changes.empty()) {
       continue;
     }
-    const auto layout = opencl_c::layout_of(unit, kernel.parameters[i].tokens);
+    const auto layout = opencl_c::layout_of(unit, kernel.parameters[i]);
     if (!layout || layout->bytes != argument.value.size()) {
       continue;
     }
@@ -105,7 +105,7 @@ std::optional<ElementType> integer_pointee(const opencl_c::TranslationUnit& unit
                                            const opencl_c::Parameter& parameter) {
   constexpr std::string_view atomic = "atomic_";
   std::string scalar = parameter.type.starts_with(atomic) ? parameter.type.substr(atomic.size()) : "";
-  if (const auto layout = opencl_c::layout_of_pointee(unit, parameter.tokens);
+  if (const auto layout = opencl_c::layout_of_pointee(unit, parameter);
       layout && layout->kind == opencl_c::TypeLayout::Kind::arithmetic) {
     scalar = layout->name;
   }

@@ -297,7 +297,7 @@ Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Par
                        ? "let the kernel take a pointer to what it may change"
                        : "give " + wanted_argument(parameter, unit));
   }
-  const auto layout = opencl_c::layout_of_pointee(unit, parameter.tokens);
+  const auto layout = opencl_c::layout_of_pointee(unit, parameter);
   if (!layout) {
     return refused(
         fmt::format("the size of a hit in {} is not certain: {}", in_quotes(declaration), layout.error()),

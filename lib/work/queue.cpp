@@ -75,10 +75,11 @@ SourceFrame frame_of(const DrainText& drain) {
               "wave/queue.cl, the ops",
               drain.publishes
                   ? drain.functions
-                  : fmt::format("uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint "
-                                "tg_param) {{\n"
-                                "  switch (tg_op) {{\n    {}default: return 0;\n  }}\n}}\n",
-                                drain.cases))};
+                  : fmt::format(
+                        "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint "
+                        "tg_param) {{\n"
+                        "  switch (tg_op) {{\n    {}default: return TIDEGATE_FAULT(0xffffffu);\n  }}\n}}\n",
+                        drain.cases))};
 }
 
 // Finds the names in all items of a program.
@@ -185,14 +186,6 @@ std::string prelude_of(std::span<const ProgramBuffer> buffers) {
   return lists ? hits_frame().before : std::string();
 }
 
-std::vector<std::string> op_names_of(std::span<const QueueOpHandle> ops) {
-  std::vector<std::string> names;
-  for (const QueueOpHandle& op : ops) {
-    names.push_back(op.name);
-  }
-  return names;
-}
-
 // A resolved queue, before its memory and kernels are parts of the program.
 struct QueueWave {
   ProgramWave wave; // its arguments are the program's buffers, by handle
@@ -220,82 +213,93 @@ std::uint32_t queue_groups(const device::DeviceInfo* device) {
       device->profile ? std::min(device->profile->co_resident_groups, most) : device->compute_units, 1U);
 }
 
-Result<ProgramUnit> read_drain(const ResolveInput& input, const OpSpec& source, const DrainText& drain,
-                               const std::string& pointer) {
-  return read_unit(source, input.folder, input.answer, input.scope, pointer, frame_of(drain));
-}
-
-// The kernels of kernels/wave/publish.cl for a queue whose ops publish. The source is read twice: first to find what
-// its ops publish, then with a case for each combination of an op and buffers that can occur.
-class PublishingQueue {
+// Reads the items of the program or its file and publishes them, with the drain kernel for their ops: in tiles
+// (kernels/wave/queue.cl), or as the first of rings if its ops publish others (kernels/wave/publish.cl).
+class QueueResolver {
 public:
-  PublishingQueue(const WaveInput& in, const std::string& title, std::span<const QueueOpHandle> ops,
-                  std::span<const ProgramBuffer> buffers, const std::string& pointer)
-      : in_(in), spec_(*in.spec.queue), title_(title), ops_(ops), buffers_(buffers), pointer_(pointer),
-        lanes_(in.input.tuning.queue_lanes), groups_(queue_groups(in.input.device)), traits_(ops.size()) {
-    for (std::size_t handle = 0; handle < ops.size(); ++handle) {
-      if (ops[handle].op != nullptr) {
-        listed_.push_back(ops[handle].op);
-        traits_[handle] = ops[handle].op->traits;
-      }
-    }
+  // `ops` and `buffers` are those that the queue lists.
+  QueueResolver(const WaveInput& in, std::span<const QueueOpHandle> ops,
+                std::span<const ProgramBuffer> buffers)
+      : in_(in), spec_(*in.spec.queue), pointer_(in.pointer + "/queue"),
+        title_(in.spec.name.value_or(fmt::format("wave {}", in.index))), ops_(ops), buffers_(buffers) {
+    drain_.prelude = prelude_of(buffers);
+    drain_.publishes = std::ranges::any_of(
+        ops, [](const QueueOpHandle& op) { return op.op != nullptr && op.op->publishes; });
   }
 
-  Result<QueueWave> resolve(std::vector<QueueItem> items, const CombinedQueue& combined) {
-    TIDEGATE_CHECK(check_sources(listed_, pointer_));
-    TIDEGATE_CHECK(check_lists());
-    const OpSpec& source = *listed_.front()->spec;
-    drain_.publishes = true;
-    drain_.lanes = lanes_;
-    drain_.prelude = prelude_of(buffers_);
-    define("1u");
-    QueueWave made;
-    TIDEGATE_TRY(made.unit, read_drain(in_.input, source, drain_, pointer_));
+  Result<QueueWave> resolve() {
+    TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec_, in_.input.folder, in_.input.scope, pointer_));
+    const CombinedQueue combined = combine_items(items);
     std::vector<QueueCombination> combinations = combined.combinations;
-    TIDEGATE_CHECK(find_published(made.unit, combinations));
-
-    const PublishedQueue published = publish_queue(items, combined, traits_, {});
-    capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        2 * published.published_items, least_default_capacity, most_queue_capacity)));
-    TIDEGATE_CHECK(check_capacity(published.published_items));
+    TIDEGATE_CHECK(check_handles(combinations, ops_, buffers_, pointer_));
+    TIDEGATE_CHECK(check_fields());
+    // Ops that the items name; all that the queue lists if it is empty or publishes.
+    std::vector<const QueueOp*> used;
+    std::vector<QueueOpTraits> traits(ops_.size());
+    for (std::uint32_t handle = 0; handle < ops_.size(); ++handle) {
+      const QueueOp* const op = ops_[handle].op;
+      if (op != nullptr &&
+          (drain_.publishes || items.empty() ||
+           std::ranges::find(combinations, handle, &QueueCombination::op) != combinations.end())) {
+        used.push_back(op);
+        traits[handle] = op->traits;
+        functions_.insert(op->function);
+        drain_.cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, op->function);
+      }
+    }
+    if (used.empty()) {
+      return failure(ErrorCode::bad_queue, "the queue has neither items nor ops",
+                     "list an op, or leave the wave out", pointer_);
+    }
+    TIDEGATE_CHECK(check_sources(used, pointer_));
+    const ProgramUnit& unit = in_.ops.queue_units[used.front()->unit];
+    if (drain_.publishes) {
+      TIDEGATE_CHECK(check_lists());
+      TIDEGATE_CHECK(find_published(unit, combinations));
+    }
+    const PublishedQueue published =
+        publish_queue(items, combined, traits, drain_.publishes ? device::Tuning() : in_.input.tuning);
+    drain_.requeues = say_requeue(unit.unit, functions_);
+    QueueWave made{.op_name = drain_.publishes && !combinations.empty() ? ops_[combinations.front().op].name
+                                                                        : used.front()->name};
     made.wave.arguments = arguments_of(combinations, ops_, buffers_);
     TIDEGATE_CHECK(add_buffers(made.wave.arguments, pointer_, drain_));
-    add_functions(combinations);
-    if (spec_.runs_ahead && rings() > 1) {
-      return failure(ErrorCode::bad_queue, "the queue runs ahead, and its items have several priorities",
-                     "give all its ops one priority and publish without stating one, or leave runs_ahead out",
-                     pointer_ + "/runs_ahead");
-    }
-    define(fmt::format("{}u", std::bit_ceil(capacity_)));
-    TIDEGATE_TRY(made.unit, read_drain(in_.input, source, drain_, pointer_));
-
-    std::set<std::string> functions;
-    for (const QueueCombination& one : combinations) {
-      functions.insert(ops_[one.op].op->function);
-    }
     made.queue = {.items = std::move(items),
-                  .published = {},
                   .deduped_items = published.deduped_items,
-                  .op_names = op_names_of(ops_),
-                  .requeues = say_requeue(made.unit.unit, functions),
-                  .publishes = true,
-                  .seeds = seeds_of(published),
-                  .seen_bytes = seen_words() * sizeof(std::uint32_t)};
+                  .requeues = drain_.requeues,
+                  .publishes = drain_.publishes};
+    for (const QueueOpHandle& op : ops_) {
+      made.queue.op_names.push_back(op.name);
+    }
+    TIDEGATE_CHECK(drain_.publishes ? add_rings(published, combinations, made) : add_tiles(published, made));
     made.wave.listed_items = published.published_items;
     in_.ops.publish_ns += published.publish_ns;
-    made.wave.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
-                              .most_stalled_rounds = spec_.most_stalled_rounds,
-                              .capacity = capacity_};
-    add_memory(published, made);
-    made.wave.range = {
-        .global = {groups_ * lanes_, 1, 1}, .local = {lanes_, 1, 1}, .groups = {groups_, 1, 1}};
-    made.op_name = combinations.empty() ? listed_.front()->name : ops_[combinations.front().op].name;
+    if (drain_.publishes || drain_.requeues) {
+      made.wave.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
+                                .most_stalled_rounds = spec_.most_stalled_rounds,
+                                .capacity = capacity_};
+    }
+    TIDEGATE_TRY(made.unit, read_unit(*used.front()->spec, in_.input.folder, in_.input.answer,
+                                      in_.input.scope, pointer_, frame_of(drain_)));
     return made;
   }
 
 private:
   static constexpr std::string_view op_prefix = "TIDEGATE_OP_";
   static constexpr std::string_view buffer_prefix = "TIDEGATE_BUFFER_";
+
+  [[nodiscard]] Result<void> check_fields() const {
+    if (!drain_.publishes && spec_.on_full != FullQueue::error) {
+      return failure(
+          ErrorCode::bad_queue, "the queue grows where it is full, and none of its ops publishes items",
+          "leave on_full out; without a capacity all requeued items have room", pointer_ + "/on_full");
+    }
+    if (!drain_.publishes && spec_.runs_ahead) {
+      return failure(ErrorCode::bad_queue, "the queue runs ahead, and none of its ops publishes items",
+                     "leave runs_ahead out", pointer_ + "/runs_ahead");
+    }
+    return {};
+  }
 
   [[nodiscard]] Result<void> check_lists() const {
     const auto check = [&](std::size_t count, std::uint32_t most, std::string_view what) -> Result<void> {
@@ -351,89 +355,88 @@ private:
     return name;
   }
 
-  // The priority in a call of tg_publish_at, if it is a constant.
-  static std::optional<std::int64_t> stated_priority(const opencl_c::TranslationUnit& unit,
-                                                     std::size_t name) {
-    const auto call = unit.tree->calls.find(name);
-    return call == unit.tree->calls.end() ? std::nullopt
-                                          : opencl_c::value_of(unit, *call->second->operands.back());
-  }
-
-  // Finds the combinations in the arguments of TIDEGATE_PUBLISH: enumerators for an op and two buffers, in this order.
+  // Finds the combinations in the calls that TIDEGATE_PUBLISH stands for, tg_publish(publisher, item, param): the names in an item
+  // are those of an op and two buffers, in this order. TIDEGATE_PUBLISH_AT adds a priority.
   Result<void> find_published(const ProgramUnit& read, std::vector<QueueCombination>& combinations) {
     const opencl_c::TranslationUnit& unit = read.unit;
+    const auto word = [&](std::size_t token) -> const std::string& { return unit.source.tokens[token].text; };
+    const std::set<std::string> listed = unit.facts->reachable(functions_);
     ErrorList errors;
-    std::vector<std::uint32_t> handles; // of the macro that is being read
-    std::uint32_t priority_words = 0;
-    std::set<std::string> functions;
-    for (const QueueOp* const op : listed_) {
-      functions.insert(op->function);
-    }
-    functions = unit.facts->reachable(functions);
-    static constexpr std::string_view publishes = "tg_publish_at";
-    for (const opencl_c::Mention& mention : opencl_c::mentions(unit, {op_prefix, buffer_prefix, publishes})) {
-      const std::string& text = mention.text;
+    for (const auto& [name, call] : std::map(unit.tree->calls.begin(), unit.tree->calls.end())) {
+      const bool has_priority = word(name) == "tg_publish_at";
+      const auto in = std::ranges::find_if(unit.functions, [at = name](const opencl_c::Function& function) {
+        return function.body && function.body->begin < at && at < function.end;
+      });
+      if ((!has_priority && word(name) != "tg_publish") || call->operands.size() < 4 ||
+          in == unit.functions.end()) {
+        continue;
+      }
+      std::vector<std::size_t> names;
+      opencl_c::each_expression(*call->operands[2], [&](const opencl_c::Expr& part) {
+        const bool is_own =
+            part.kind == opencl_c::Expr::Kind::name && word(part.token).starts_with("TIDEGATE_");
+        names.insert(names.end(), is_own ? 1 : 0, part.token);
+      });
       // Another op of the file, which this queue does not list, publishes for another queue.
-      if (mention.function != nullptr && !functions.contains(mention.function->name)) {
-        if (text != publishes) {
-          unlisted_.insert(text);
+      if (!listed.contains(in->name)) {
+        for (const std::size_t token : names) {
+          unlisted_.insert(word(token));
         }
         continue;
       }
-      const auto refuse = [&](ErrorCode code, std::string message, std::string fix) {
-        errors.add(error_at(read, mention.token, code, std::move(message), std::move(fix)));
+      const auto refuse = [&](std::size_t token, ErrorCode code, std::string message, std::string fix) {
+        errors.add(error_at(read, token, code, std::move(message), std::move(fix)));
       };
-      if (text == publishes) {
-        ++priority_words;
-        const auto priority = stated_priority(unit, mention.token);
-        if (priority && (*priority < 0 || *priority >= queue_priorities)) {
-          refuse(ErrorCode::out_of_range,
-                 fmt::format("TIDEGATE_PUBLISH_AT states the priority {}", *priority),
-                 fmt::format("state one from 0, the best, to {}", queue_priorities - 1));
+      states_priorities_ |= has_priority;
+      const auto priority = has_priority ? opencl_c::value_of(unit, *call->operands.back()) : std::nullopt;
+      if (priority && (*priority < 0 || *priority >= queue_priorities)) {
+        refuse(name, ErrorCode::out_of_range,
+               fmt::format("TIDEGATE_PUBLISH_AT states the priority {}", *priority),
+               fmt::format("state one from 0, the best, to {}", queue_priorities - 1));
+      }
+      std::vector<std::uint32_t> handles;
+      for (const std::size_t token : names) {
+        const bool is_op = word(token).starts_with(op_prefix);
+        const std::string named = word(token).substr(is_op ? op_prefix.size() : buffer_prefix.size());
+        const auto handle = is_op ? handle_of(named, ops_) : handle_of(named, buffers_);
+        if (!handle) {
+          refuse(token, ErrorCode::unknown_name,
+                 fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer", in_quotes(named)),
+                 fmt::format("name one of its list {}", is_op ? "ops" : "buffers"));
+        } else if (is_op && ops_[*handle].op == nullptr) {
+          refuse(token, ErrorCode::not_a_queue_op,
+                 fmt::format("{} is not a queue op", in_quotes(ops_[*handle].name)),
+                 "name an op with \"queue\": true");
+        } else {
+          handles.push_back(*handle);
         }
       }
-      const bool is_op = text.starts_with(op_prefix);
-      if ((!is_op && !text.starts_with(buffer_prefix)) || mention.declares) {
+      if (handles.size() != 3) {
         continue;
       }
-      const std::string word = text.substr(is_op ? op_prefix.size() : buffer_prefix.size());
-      const auto handle = is_op ? handle_of(word, ops_) : handle_of(word, buffers_);
-      if (is_op) {
-        handles.clear();
-      }
-      handles.push_back(handle.value_or(0));
-      if (!handle) {
-        refuse(ErrorCode::unknown_name,
-               fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer", in_quotes(word)),
-               fmt::format("name one of its list {}", is_op ? "ops" : "buffers"));
-      } else if (is_op && ops_[*handle].op == nullptr) {
-        refuse(ErrorCode::not_a_queue_op, fmt::format("{} is not a queue op", in_quotes(ops_[*handle].name)),
-               "name an op with \"queue\": true");
-      } else if (handles.size() == 3 && ops_[handles[0]].op != nullptr) {
-        check_fit(*ops_[handles[0]].op, buffers_[handles[1]], buffers_[handles[2]],
-                  [&](ErrorCode code, const std::string& what, std::string fix) {
-                    refuse(code, "TIDEGATE_PUBLISH " + what, std::move(fix));
-                  });
-        const auto known = std::ranges::find_if(combinations, [&](const QueueCombination& one) {
-          return one.op == handles[0] && one.input == handles[1] && one.output == handles[2];
-        });
-        if (known == combinations.end()) {
-          combinations.push_back({.op = handles[0], .input = handles[1], .output = handles[2]});
-        }
+      check_fit(*ops_[handles[0]].op, buffers_[handles[1]], buffers_[handles[2]],
+                [&](ErrorCode code, const std::string& what, std::string fix) {
+                  refuse(names[2], code, "TIDEGATE_PUBLISH " + what, std::move(fix));
+                });
+      const QueueCombination found{.op = handles[0], .input = handles[1], .output = handles[2]};
+      if (std::ranges::none_of(combinations, [&](const QueueCombination& one) {
+            return one.op == found.op && one.input == found.input && one.output == found.output;
+          })) {
+        combinations.push_back(found);
       }
     }
-    states_priorities_ = priority_words > 1; // one is the definition
     return errors.result();
   }
 
   // Definitions for the kernel; enumerators for all that the queue lists.
-  void define(const std::string& ring_size) {
+  void define() {
     const std::uint32_t table_size = tables_ == 0 ? 1 : 2 * std::bit_ceil(capacity_);
     drain_.definitions = fmt::format(
-        "#define TG_QUEUE_RINGS {}u\n#define TG_QUEUE_FIRST_RING {}u\n#define TG_QUEUE_RING_SIZE {}\n"
+        "#define TG_QUEUE_RINGS {}u\n#define TG_QUEUE_FIRST_RING {}u\n#define TG_QUEUE_RING_SIZE {}u\n"
         "#define TG_QUEUE_STAGED {}u\n#define TG_QUEUE_AHEAD {}\n#define TG_QUEUE_TABLES {}u\n#define TG_QUEUE_TABLE_SIZE {}u\n",
-        rings(), first_ring_, ring_size, std::max(std::min(8 * lanes_, most_staged) / rings(), 1U),
-        spec_.runs_ahead ? most_ahead : 0, tables_, table_size);
+        rings(), first_ring_, std::bit_ceil(capacity_),
+        std::max(std::min(8 * drain_.lanes, most_staged) / rings(), 1U), spec_.runs_ahead ? most_ahead : 0,
+        tables_, table_size);
     std::set<std::string> defined;
     const auto enumerate = [&](std::string_view prefix, const std::string& name, std::size_t handle) {
       for (const std::string& word : {identifier(name), std::to_string(handle)}) {
@@ -480,7 +483,7 @@ private:
     }
     drain_.functions = fmt::format(
         "uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS) {{\n"
-        "  switch (tg_item) {{\n{}    default: return 0;\n  }}\n}}\n"
+        "  switch (tg_item) {{\n{}    default: return TIDEGATE_FAULT(0xffffffu);\n  }}\n}}\n"
         "uint tg_queue_ring(uint item) {{\n  switch (item & {}u) {{\n{}    default: return 0;\n  }}\n}}\n"
         "uint tg_queue_table(uint item) {{\n  switch (item) {{\n{}    default: return TG_QUEUE_TABLES;\n  }}\n}}\n",
         runs, most_packed_ops - 1, priorities, tables);
@@ -505,7 +508,22 @@ private:
     return seeds;
   }
 
-  void add_memory(const PublishedQueue& published, QueueWave& made) const {
+  Result<void> add_rings(const PublishedQueue& published, const std::vector<QueueCombination>& combinations,
+                         QueueWave& made) {
+    capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        2 * published.published_items, least_default_capacity, most_queue_capacity)));
+    TIDEGATE_CHECK(check_capacity(published.published_items));
+    drain_.lanes = in_.input.tuning.queue_lanes;
+    drain_.requeues = false; // its kernels are others
+    add_functions(combinations);
+    if (spec_.runs_ahead && rings() > 1) {
+      return failure(ErrorCode::bad_queue, "the queue runs ahead, and its items have several priorities",
+                     "give all its ops one priority and publish without stating one, or leave runs_ahead out",
+                     pointer_ + "/runs_ahead");
+    }
+    define();
+    made.queue.seeds = seeds_of(published);
+    made.queue.seen_bytes = seen_words() * sizeof(std::uint32_t);
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS); // as tg_queue_arm() leaves it
     std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS);
     state[TG_QUEUE_MODE] = tables_ == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
@@ -515,6 +533,47 @@ private:
         word_buffer(title_, "rings", 2 * std::uint64_t{rings()} * std::bit_ceil(capacity_)),
         own_buffer(title_, "state", state), word_buffer(title_, "seen", seen_words())};
     made.own_accesses = {Access::read, Access::write, Access::read_write, Access::write};
+    add_range(queue_groups(in_.input.device), made);
+    return {};
+  }
+
+  Result<void> add_tiles(const PublishedQueue& published, QueueWave& made) {
+    capacity_ = spec_.capacity.value_or(capacity_);
+    drain_.lanes = published.lanes;
+    drain_.items_per_lane = published.items_per_lane;
+    made.queue.published = published.items;
+    made.queue.tiles = published.tiles;
+    if (made.queue.tiles.empty()) {
+      made.queue.tiles.emplace_back(); // without items
+    }
+    const std::vector<QueueTile>& tiles = made.queue.tiles;
+    if (tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
+      return failure(ErrorCode::queue_too_long,
+                     fmt::format("the queue has {} items", made.queue.items.size()),
+                     "give some of them to another wave", pointer_);
+    }
+    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+    std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS); // as tg_queue_arm() leaves it
+    std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
+    state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
+    state[TG_QUEUE_RUNNING] = std::uint32_t{1} << tiles.front().priority;
+    made.own_buffers = {
+        own_buffer(title_, "tiles", tiles),
+        own_buffer(title_, "params",
+                   published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
+        own_buffer(title_, "state", state)};
+    made.own_accesses = {Access::read, Access::read, Access::read_write};
+    if (drain_.requeues) {
+      made.own_buffers.push_back(word_buffer(title_, "left", std::uint64_t{published.lanes} * tiles.size()));
+      made.own_accesses.push_back(Access::write);
+    }
+    add_range(static_cast<std::uint32_t>(tiles.size()), made);
+    return {};
+  }
+
+  void add_range(std::uint32_t groups, QueueWave& made) const {
+    made.wave.range = {
+        .global = {groups * drain_.lanes, 1, 1}, .local = {drain_.lanes, 1, 1}, .groups = {groups, 1, 1}};
   }
 
   // Items that a work-group collects in local memory: 16 KiB.
@@ -525,16 +584,13 @@ private:
 
   const WaveInput& in_;
   const QueueSpec& spec_;
-  const std::string& title_;
+  const std::string pointer_;
+  const std::string title_;
   const std::span<const QueueOpHandle> ops_;
   const std::span<const ProgramBuffer> buffers_;
-  const std::string& pointer_;
-  const std::uint32_t lanes_;
-  const std::uint32_t groups_;
-  std::vector<const QueueOp*> listed_;
-  std::vector<QueueOpTraits> traits_;
+  std::set<std::string> functions_; // of ops that may run
   DrainText drain_;
-  std::uint32_t capacity_ = 1;
+  std::uint32_t capacity_ = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t first_ring_ = 0; // priorities in use
   std::uint32_t last_ring_ = 0;
   std::uint32_t tables_ = 0; // combinations of pure ops and buffers
@@ -542,115 +598,10 @@ private:
   std::set<std::string> unlisted_; // enumerators that functions use which no listed op calls
 };
 
-// Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops` and
-// `buffers` are those that the queue lists.
-Result<QueueWave> resolve_queue(const WaveInput& in, std::span<const QueueOpHandle> ops,
-                                std::span<const ProgramBuffer> buffers) {
-  const QueueSpec& spec = *in.spec.queue;
-  const std::string pointer = in.pointer + "/queue";
-  const std::string title = in.spec.name.value_or(fmt::format("wave {}", in.index));
-  TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, in.input.folder, in.input.scope, pointer));
-  const CombinedQueue combined = combine_items(items);
-  const std::vector<QueueCombination>& combinations = combined.combinations;
-  TIDEGATE_CHECK(check_handles(combinations, ops, buffers, pointer));
-  if (std::ranges::any_of(ops,
-                          [](const QueueOpHandle& op) { return op.op != nullptr && op.op->publishes; })) {
-    return PublishingQueue(in, title, ops, buffers, pointer).resolve(std::move(items), combined);
-  }
-  if (spec.on_full != FullQueue::error) {
-    return failure(
-        ErrorCode::bad_queue, "the queue grows where it is full, and none of its ops publishes items",
-        "leave on_full out; without a capacity all requeued items have room", pointer + "/on_full");
-  }
-  if (spec.runs_ahead) {
-    return failure(ErrorCode::bad_queue, "the queue runs ahead, and none of its ops publishes items",
-                   "leave runs_ahead out", pointer + "/runs_ahead");
-  }
-
-  // Ops and buffers that the items name; of an empty queue all ops that it lists.
-  std::vector<const QueueOp*> used;
-  std::vector<QueueOpTraits> traits(ops.size());
-  DrainText drain;
-  drain.prelude = prelude_of(buffers);
-  std::set<std::string> functions;
-  for (std::uint32_t handle = 0; handle < ops.size(); ++handle) {
-    const QueueOp* const op = ops[handle].op;
-    if (op == nullptr || (!items.empty() && std::ranges::find(combinations, handle, &QueueCombination::op) ==
-                                                combinations.end())) {
-      continue;
-    }
-    used.push_back(op);
-    traits[handle] = op->traits;
-    functions.insert(op->function);
-    drain.cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, op->function);
-  }
-  if (used.empty()) {
-    return failure(ErrorCode::bad_queue, "the queue has neither items nor ops",
-                   "list an op, or leave the wave out", pointer);
-  }
-  TIDEGATE_CHECK(check_sources(used, pointer));
-  QueueWave made;
-  made.wave.arguments = arguments_of(combinations, ops, buffers);
-  TIDEGATE_CHECK(add_buffers(made.wave.arguments, pointer, drain));
-
-  // Reads the source with requeueing, and again without if the ops never requeue.
-  const OpSpec& source = *used.front()->spec;
-  PublishedQueue published = publish_queue(items, combined, traits, in.input.tuning);
-  if (items.empty()) {
-    published.tiles.emplace_back(); // without items
-  }
-  drain.lanes = published.lanes;
-  drain.items_per_lane = published.items_per_lane;
-  drain.requeues = true;
-  TIDEGATE_TRY(made.unit, read_drain(in.input, source, drain, pointer));
-  if (!say_requeue(made.unit.unit, functions)) {
-    drain.requeues = false;
-    TIDEGATE_TRY(made.unit, read_drain(in.input, source, drain, pointer));
-  }
-
-  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-  std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS); // as tg_queue_arm() leaves it
-  std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
-  state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
-  state[TG_QUEUE_RUNNING] = std::uint32_t{1} << published.tiles.front().priority;
-  made.own_buffers = {own_buffer(title, "tiles", published.tiles),
-                      own_buffer(title, "params",
-                                 published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
-                      own_buffer(title, "state", state)};
-  made.own_accesses = {Access::read, Access::read, Access::read_write};
-  if (drain.requeues) {
-    const std::uint64_t lanes = std::uint64_t{published.lanes} * published.tiles.size();
-    made.own_buffers.push_back(word_buffer(title, "left", lanes));
-    made.own_accesses.push_back(Access::write);
-  }
-  const auto tiles = static_cast<std::uint32_t>(published.tiles.size());
-  if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
-    return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", items.size()),
-                   "give some of them to another wave", pointer);
-  }
-  made.wave.range = {
-      .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
-  made.op_name = used.front()->name;
-  made.queue = {.items = std::move(items),
-                .published = published.items,
-                .deduped_items = published.deduped_items,
-                .tiles = published.tiles,
-                .op_names = op_names_of(ops),
-                .requeues = drain.requeues};
-  made.wave.listed_items = published.published_items;
-  in.ops.publish_ns += published.publish_ns;
-  if (drain.requeues) {
-    made.wave.rounds = Rounds{.age_threshold = in.input.program.policy.priority_age_threshold,
-                              .most_stalled_rounds = spec.most_stalled_rounds,
-                              .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max())};
-  }
-  return made;
-}
-
 } // namespace
 
 SourceFrame queue_frame() {
-  return frame_of({});
+  return frame_of({.publishes = true});
 }
 
 Result<ProgramWave> queue_wave(const WaveInput& in) {
@@ -687,7 +638,7 @@ Result<ProgramWave> queue_wave(const WaveInput& in) {
     buffers.push_back(memory.buffers[place]);
     indices.push_back(place);
   }
-  TIDEGATE_TRY(QueueWave made, resolve_queue(in, handles, buffers));
+  TIDEGATE_TRY(QueueWave made, QueueResolver(in, handles, buffers).resolve());
   ProgramWave wave = std::move(made.wave);
   wave.op = static_cast<std::uint32_t>(ops.ops.size());
   wave.users_kernel = false;

@@ -111,19 +111,17 @@ struct QueueOp {
   std::string name;
   std::string function;
   const OpSpec* spec = nullptr;
+  std::uint32_t unit = 0; // in ProgramOps::queue_units
   QueueOpTraits traits;
   opencl_c::Parameter input;
   opencl_c::Parameter output;
   bool publishes = false;
 };
 
-// True if the function has the signature of a queue op and its body names a result of ops.
-bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function);
-
-// Finds the function in its source. Errors: those of the source; argument_mismatch at its place for another
-// signature; unknown_name.
-Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,
-                                 const std::string& pointer);
+// Finds the function in its source, the unit with this index. Errors: argument_mismatch at its place for another signature;
+// unknown_name.
+Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, const std::string& name,
+                                 const OpSpec& spec, const std::string& pointer);
 
 // An op that the queue lists, by handle: null if it is not a queue op.
 struct QueueOpHandle {

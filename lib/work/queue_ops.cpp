@@ -148,18 +148,9 @@ Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::st
   return {};
 }
 
-bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
-  constexpr std::array<std::string_view, 3> results{"TIDEGATE_DONE", "TIDEGATE_REQUEUE", "TIDEGATE_FAULT"};
-  return function.body && has_signature(unit, function) &&
-         std::ranges::any_of(results,
-                             [&](std::string_view word) { return unit.contains(*function.body, word); });
-}
-
-Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,
-                                 const std::string& pointer) {
+Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, const std::string& name,
+                                 const OpSpec& spec, const std::string& pointer) {
   const std::string function_name = spec.kernel.value_or(name);
-  TIDEGATE_TRY(const ProgramUnit read,
-               read_unit(spec, input.folder, input.answer, input.scope, pointer, queue_frame()));
   const opencl_c::Function* const function = read.unit.definition(function_name);
   if (function == nullptr) {
     return failure(ErrorCode::unknown_name,
@@ -176,6 +167,7 @@ Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& n
   return QueueOp{.name = name,
                  .function = function_name,
                  .spec = &spec,
+                 .unit = unit,
                  .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
                  .input = function->parameters[0],
                  .output = function->parameters[1],

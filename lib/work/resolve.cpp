@@ -56,15 +56,17 @@ Result<std::uint32_t> find_name(std::string_view what, std::string_view name, co
 
 namespace {
 
-// Reads the source with these options, once.
+// Reads the source with these options, once for kernels and once for queue ops.
 Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, const std::string& pointer,
                                 std::vector<ProgramUnit>& units, NameIndex& units_by_key) {
-  const std::string key = spec.source + '\n' + spec.options;
+  const std::string key = fmt::format("{}\n{}\n{}", spec.source, spec.options, spec.queue);
   if (units_by_key.contains(key)) {
     return find_name("source", key, units_by_key, pointer);
   }
   auto unit = read_unit(spec, input.folder, input.answer, input.scope, pointer,
-                        input.program.hits.empty() ? SourceFrame{} : hits_frame());
+                        spec.queue                   ? queue_frame()
+                        : input.program.hits.empty() ? SourceFrame{}
+                                                     : hits_frame());
   units_by_key[key] = unit ? static_cast<std::uint32_t>(units.size()) : invalid_index;
   if (!unit) {
     return tl::unexpected(std::move(unit.error()));
@@ -106,7 +108,10 @@ ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   for (const auto& [name, spec] : input.program.ops) {
     std::uint32_t& index = ops.op_index[name] = invalid_index;
     if (spec.queue) {
-      auto made = resolve_queue_op(input, name, spec, "/ops/" + pointer_token(name));
+      const std::string pointer = "/ops/" + pointer_token(name);
+      const auto unit = find_unit(input, spec, pointer, ops.queue_units, units_by_key);
+      auto made = unit ? resolve_queue_op(ops.queue_units[*unit], *unit, name, spec, pointer)
+                       : Result<QueueOp>(tl::unexpected(unit.error()));
       ops.queue_ops.emplace(name, errors.check(made) ? std::optional(std::move(*made)) : std::nullopt);
       continue;
     }

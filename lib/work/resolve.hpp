@@ -97,7 +97,8 @@ struct ProgramOps {
   std::vector<ProgramOp> ops;
   NameIndex op_index;
   std::map<std::string, std::optional<QueueOp>, std::less<>> queue_ops; // no value: invalid
-  std::uint64_t publish_ns = 0;                                         // of all queues
+  std::vector<ProgramUnit> queue_units; // their sources, before the kernels of queues have cases for the ops
+  std::uint64_t publish_ns = 0;         // of all queues
 
   [[nodiscard]] const ProgramUnit& unit(std::uint32_t op) const { return units[ops[op].unit]; }
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {

@@ -1,5 +1,5 @@
 // Kernels whose pointers are moved, and those that would notice.
-#include "opencl_c/moved_pointers.hpp"
+#include "opencl_c/pointers.hpp"
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>

@@ -34,7 +34,7 @@ std::string text(const TypeLayout& type) {
 // The layout of a kernel parameter, or the reason why there is none.
 std::string layout(const std::string& before, const std::string& parameter) {
   const TranslationUnit unit = parse(before + " kernel void k(" + parameter + ") {}");
-  const auto found = layout_of(unit, unit.functions.back().parameters.at(0).tokens);
+  const auto found = layout_of(unit, unit.functions.back().parameters.at(0));
   return found ? text(*found) : found.error();
 }
 

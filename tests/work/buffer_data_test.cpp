@@ -2,6 +2,7 @@
 #include "../npy_file.hpp"
 #include "../temporary_folder.hpp"
 #include "work/contents.hpp"
+#include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -30,15 +31,6 @@ std::vector<T> values(const std::vector<std::byte>& bytes) {
   std::vector<T> result(bytes.size() / sizeof(T));
   std::ranges::copy(bytes, std::as_writable_bytes(std::span(result)).begin());
   return result;
-}
-
-template <class T>
-T stored(const Number& number, ElementType type) {
-  T value{};
-  REQUIRE(sizeof(T) == element_bytes(type));
-  const auto result = store_number(number, type, reinterpret_cast<std::byte*>(&value));
-  REQUIRE_MESSAGE(result, result.error().message);
-  return value;
 }
 
 std::string not_stored(const Number& number, ElementType type) {
@@ -98,54 +90,71 @@ std::string bad_file(const BufferSpec& buffer, const TemporaryFolder& folder) {
   return describe(error).substr(("tidegate: " + folder.path().string() + "/").size());
 }
 
+struct Made {
+  std::string_view type;
+  std::uint64_t count;
+  std::string init, result; // the elements, of many the last; or the error
+};
+
+// Checks what a program's buffer holds at first.
+void check_made(const std::vector<Made>& rows) {
+  for (const Made& row : rows) {
+    const auto& [type, count, init, result] = row;
+    CAPTURE(row.init);
+    const auto program = documents::decode<WaveProgram>(fmt::format(
+        R"({{"buffers": {{"b": {{"type": "{}", "count": {}, "init": {{{}}}}}}}, "ops": {{}}, "waves": []}})",
+        type, count, init));
+    REQUIRE_MESSAGE(program, describe(program.error()));
+    const BufferSpec& buffer = program->buffers[0].second;
+    const auto bytes = initial_contents(buffer, "");
+    std::string text;
+    for (std::size_t i = count > 8 ? count - 1 : 0; bytes && i < count; ++i) {
+      text += (text.empty() ? "" : " ") +
+              element_text(buffer.type, bytes->data() + i * element_bytes(buffer.type));
+    }
+    CHECK((bytes ? text : bytes.error().message) == result);
+    CHECK((bytes || (bytes.error().code == ErrorCode::out_of_range && !bytes.error().fix.empty())));
+  }
+}
+
 } // namespace
 
-TEST_CASE("integers are stored exactly, up to the ends of their type") {
-  CHECK(stored<std::int8_t>(127_u, ElementType::i8) == 127);
-  CHECK(stored<std::int8_t>(std::int64_t{-128}, ElementType::i8) == -128);
-  CHECK(stored<std::uint8_t>(255_u, ElementType::u8) == 255);
-  CHECK(stored<std::int16_t>(std::int64_t{-32768}, ElementType::i16) == -32768);
-  CHECK(stored<std::uint16_t>(65535_u, ElementType::u16) == 65535);
-  CHECK(stored<std::int32_t>(std::int64_t{-2147483648}, ElementType::i32) == INT32_MIN);
-  CHECK(stored<std::uint32_t>(4294967295_u, ElementType::u32) == UINT32_MAX);
-  CHECK(stored<std::int64_t>(INT64_MIN, ElementType::i64) == INT64_MIN);
-  CHECK(stored<std::int64_t>(9223372036854775807_u, ElementType::i64) == INT64_MAX);
-  CHECK(stored<std::uint64_t>(UINT64_MAX, ElementType::u64) == UINT64_MAX);
-  CHECK(stored<std::uint32_t>(1e3, ElementType::u32) == 1000);
-  CHECK(stored<std::uint64_t>(0x1p63, ElementType::u64) == 0x8000000000000000U);
-}
-
-TEST_CASE("numbers that an integer type does not hold are refused with its range") {
-  CHECK(not_stored(300_u, ElementType::i8) ==
-        "300 is outside the range of i8, -128 to 127; give an integer from -128 to 127");
-  CHECK(not_stored(std::int64_t{-1}, ElementType::u8) ==
-        "-1 is outside the range of u8, 0 to 255; give an integer from 0 to 255");
-  CHECK(not_stored(0.5, ElementType::i16) ==
-        "0.5 is not an integer, and i16 takes those from -32768 to 32767; "
-        "give an integer from -32768 to 32767");
-  CHECK(not_stored(9223372036854775808_u, ElementType::i64) ==
-        "9223372036854775808 is outside the range of i64, -9223372036854775808 to 9223372036854775807; "
-        "give an integer from -9223372036854775808 to 9223372036854775807");
-  CHECK(not_stored(1e300, ElementType::u64) ==
-        "1e+300 is outside the range of u64, 0 to 18446744073709551615; "
-        "give an integer from 0 to 18446744073709551615");
-  CHECK(not_stored(0x1p64, ElementType::u64).starts_with("1.8446744073709552e+19 is outside the range"));
-}
-
-TEST_CASE("floats are rounded to the nearest and refused past the largest") {
-  CHECK(stored<float>(0.1, ElementType::f32) == 0.1F);
-  CHECK(stored<float>(16777217_u, ElementType::f32) == 16777216.0F);
-  CHECK(stored<float>(std::int64_t{-3}, ElementType::f32) == -3.0F);
-  CHECK(stored<float>(UINT64_MAX, ElementType::f32) == 0x1p64F);
-  CHECK(stored<float>(0x1.fffffefp127, ElementType::f32) == std::numeric_limits<float>::max());
-  CHECK(std::signbit(stored<float>(-0.0, ElementType::f32)));
-  CHECK(stored<double>(9007199254740993_u, ElementType::f64) == 9007199254740992.0);
-  CHECK(not_stored(1e39, ElementType::f32) ==
-        "1e+39 is outside the range of f32, -3.4028235e+38 to 3.4028235e+38; "
-        "give a number from -3.4028235e+38 to 3.4028235e+38");
-  CHECK(not_stored(0x1.ffffffp127, ElementType::f32).starts_with("3.4028235677973366e+38 is outside"));
-  CHECK(not_stored(65520_u, ElementType::f16) == "65520 is outside the range of f16, -65504 to 65504; "
-                                                 "give a number from -65504 to 65504");
+TEST_CASE("numbers are stored exactly or rounded to the nearest, up to the ends of their type") {
+  check_made(
+      {{"i8", 2, R"("fill": 127)", "127 127"},
+       {"i8", 1, R"("fill": -128)", "-128"},
+       {"u8", 1, R"("fill": 255)", "255"},
+       {"i16", 3, R"("fill": -32768)", "-32768 -32768 -32768"},
+       {"u16", 1, R"("fill": 65535)", "65535"},
+       {"i32", 1, R"("fill": -2147483648)", "-2147483648"},
+       {"u32", 1, R"("fill": 4294967295)", "4294967295"},
+       {"u32", 1, R"("fill": 1e3)", "1000"},
+       {"i64", 1, R"("fill": -9223372036854775808)", "-9223372036854775808"},
+       {"i64", 1, R"("fill": 9223372036854775807)", "9223372036854775807"},
+       {"u64", 1, R"("fill": 18446744073709551615)", "18446744073709551615"},
+       {"u64", 1, R"("fill": 9223372036854775808.0)", "9223372036854775808"},
+       {"f32", 1, R"("fill": 0.1)", "0.1"},
+       {"f32", 1, R"("fill": 16777217)", "16777216"},
+       {"f32", 1, R"("fill": -3)", "-3"},
+       {"f32", 1, R"("fill": 18446744073709551615)", "1.8446744e+19"},
+       {"f32", 1, R"("fill": 3.4028235516e+38)", "3.4028235e+38"},
+       {"f32", 1, R"("fill": -0.0)", "-0"},
+       {"f64", 2, R"("fill": 9007199254740993)", "9007199254740992 9007199254740992"},
+       {"f16", 2, R"("fill": 1)", "0x3c00 0x3c00"},
+       {"i8", 1, R"("fill": 300)", "300 is outside the range of i8, -128 to 127"},
+       {"u8", 0, R"("fill": 256)", "256 is outside the range of u8, 0 to 255"},
+       {"u8", 1, R"("fill": -1)", "-1 is outside the range of u8, 0 to 255"},
+       {"i16", 1, R"("fill": 0.5)", "0.5 is not an integer, and i16 takes those from -32768 to 32767"},
+       {"i64", 1, R"("fill": 9223372036854775808)",
+        "9223372036854775808 is outside the range of i64, -9223372036854775808 to 9223372036854775807"},
+       {"u64", 1, R"("fill": 1e300)", "1e+300 is outside the range of u64, 0 to 18446744073709551615"},
+       {"u64", 1, R"("fill": 18446744073709551616.0)",
+        "1.8446744073709552e+19 is outside the range of u64, 0 to 18446744073709551615"},
+       {"f32", 1, R"("fill": 1e39)", "1e+39 is outside the range of f32, -3.4028235e+38 to 3.4028235e+38"},
+       {"f32", 1, R"("fill": 3.4028235677973366e+38)",
+        "3.4028235677973366e+38 is outside the range of f32, -3.4028235e+38 to 3.4028235e+38"},
+       {"f16", 1, R"("fill": 65520)", "65520 is outside the range of f16, -65504 to 65504"}});
+  CHECK(not_stored(0.5, ElementType::i16).ends_with("32767; give an integer from -32768 to 32767"));
   CHECK(not_stored(NAN, ElementType::f64).starts_with("nan is outside the range of f64"));
 }
 
@@ -197,46 +206,27 @@ TEST_CASE("a buffer without init is zeros") {
   CHECK(contents<float>({.type = ElementType::f32, .count = 0}).empty());
 }
 
-TEST_CASE("fill") {
-  CHECK(contents<std::int16_t>(filled(ElementType::i16, 3, std::int64_t{-7})) ==
-        std::vector<std::int16_t>{-7, -7, -7});
-  CHECK(contents<double>(filled(ElementType::f64, 2, 0.1)) == std::vector<double>{0.1, 0.1});
-  CHECK(contents<std::uint16_t>(filled(ElementType::f16, 2, 1_u)) ==
-        std::vector<std::uint16_t>{0x3c00, 0x3c00});
-  CHECK(out_of_range(filled(ElementType::u8, 2, 256_u)) == "256 is outside the range of u8, 0 to 255");
-  CHECK(out_of_range(filled(ElementType::u8, 0, 256_u)) == "256 is outside the range of u8, 0 to 255");
-}
-
-TEST_CASE("iota counts in steps") {
-  CHECK(contents<std::uint32_t>(counted(ElementType::u32, 4, 5_u, 3_u)) ==
-        std::vector<std::uint32_t>{5, 8, 11, 14});
-  CHECK(contents<std::int8_t>(counted(ElementType::i8, 4, 1_u, std::int64_t{-43})) ==
-        std::vector<std::int8_t>{1, -42, -85, -128});
-  CHECK(contents<std::int64_t>(counted(ElementType::i64, 4, INT64_MIN, 0x4000000000000000_u)) ==
-        std::vector<std::int64_t>{INT64_MIN, INT64_MIN / 2, 0, INT64_MAX / 2 + 1});
-  CHECK(contents<float>(counted(ElementType::f32, 3, 0.5, std::int64_t{-1})) ==
-        std::vector<float>{0.5F, -0.5F, -1.5F});
-  CHECK(contents<std::uint16_t>(counted(ElementType::f16, 3, 0_u, 0.5)) ==
-        std::vector<std::uint16_t>{0, 0x3800, 0x3c00});
-}
-
-TEST_CASE("an iota that leaves its type is refused with the element that does") {
-  CHECK(contents<std::int8_t>(counted(ElementType::i8, 128, 0_u, 1_u)).back() == 127);
-  CHECK(out_of_range(counted(ElementType::i8, 129, 0_u, 1_u)) ==
-        "the iota leaves the range of i8, -128 to 127, at element 128");
-  CHECK(out_of_range(counted(ElementType::u8, 9, 20_u, std::int64_t{-10})) ==
-        "the iota leaves the range of u8, 0 to 255, at element 3");
-  CHECK(contents<std::uint64_t>(counted(ElementType::u64, 2, 0_u, UINT64_MAX)).back() == UINT64_MAX);
-  CHECK(out_of_range(counted(ElementType::u64, 3, 0_u, UINT64_MAX)) ==
-        "the iota leaves the range of u64, 0 to 18446744073709551615, at element 2");
-  CHECK(contents<std::uint8_t>(counted(ElementType::u8, 1, 3_u, 1000_u)).back() == 3);
-  CHECK(contents<std::uint16_t>(counted(ElementType::f16, 65520, 0_u, 1_u)).back() == 0x7bff);
-  CHECK(out_of_range(counted(ElementType::f16, 70000, 0_u, 1_u)) ==
-        "the iota leaves the range of f16, -65504 to 65504, at element 65520");
-  CHECK(out_of_range(counted(ElementType::i32, 3, 0_u, 0.5)) ==
-        "0.5 is not an integer, and i32 takes those from -2147483648 to 2147483647");
-  CHECK(out_of_range(counted(ElementType::u8, 3, std::int64_t{-1}, 1_u)) ==
-        "-1 is outside the range of u8, 0 to 255");
+TEST_CASE("iota counts in steps, and is refused with the element that leaves its type") {
+  check_made(
+      {{"u32", 4, R"("iota": {"start": 5, "step": 3})", "5 8 11 14"},
+       {"i8", 4, R"("iota": {"start": 1, "step": -43})", "1 -42 -85 -128"},
+       {"i64", 4, R"("iota": {"start": -9223372036854775808, "step": 4611686018427387904})",
+        "-9223372036854775808 -4611686018427387904 0 4611686018427387904"},
+       {"f32", 3, R"("iota": {"start": 0.5, "step": -1})", "0.5 -0.5 -1.5"},
+       {"f16", 3, R"("iota": {"step": 0.5})", "0x0000 0x3800 0x3c00"},
+       {"i8", 128, R"("iota": {})", "127"},
+       {"i8", 129, R"("iota": {})", "the iota leaves the range of i8, -128 to 127, at element 128"},
+       {"u8", 9, R"("iota": {"start": 20, "step": -10})",
+        "the iota leaves the range of u8, 0 to 255, at element 3"},
+       {"u64", 2, R"("iota": {"step": 18446744073709551615})", "0 18446744073709551615"},
+       {"u64", 3, R"("iota": {"step": 18446744073709551615})",
+        "the iota leaves the range of u64, 0 to 18446744073709551615, at element 2"},
+       {"u8", 1, R"("iota": {"start": 3, "step": 1000})", "3"},
+       {"f16", 65520, R"("iota": {})", "0x7bff"},
+       {"f16", 70000, R"("iota": {})", "the iota leaves the range of f16, -65504 to 65504, at element 65520"},
+       {"i32", 3, R"("iota": {"step": 0.5})",
+        "0.5 is not an integer, and i32 takes those from -2147483648 to 2147483647"},
+       {"u8", 3, R"("iota": {"start": -1})", "-1 is outside the range of u8, 0 to 255"}});
 }
 
 TEST_CASE("random numbers are those of SplitMix64, and stay what they are") {
@@ -310,22 +300,20 @@ TEST_CASE("random floats are at least low and below high, also when rounded") {
 }
 
 TEST_CASE("random ranges that hold nothing or leave the type are refused") {
-  CHECK(out_of_range(drawn(ElementType::f32, 5, {.low = 3_u, .high = 3_u})) ==
-        "no f32 is in the random range from 3 to below 3");
-  CHECK(out_of_range(drawn(ElementType::f32, 5, {.low = 2_u})) ==
-        "no f32 is in the random range from 2 to below 1");
-  CHECK(out_of_range(drawn(ElementType::f16, 5, {.low = 1.0001, .high = 1.0002})) ==
-        "no f16 is in the random range from 1.0001 to below 1.0002");
-  CHECK(out_of_range(drawn(ElementType::i32, 5, {.low = 3_u, .high = std::int64_t{-3}})) ==
-        "no i32 is in the random range from 3 to below -3");
-  CHECK(out_of_range(drawn(ElementType::u8, 5, {.high = 257_u})) ==
-        "257 is outside the range of u8, 0 to 255");
-  CHECK(out_of_range(drawn(ElementType::i8, 5, {.low = std::int64_t{-129}})) ==
-        "-129 is outside the range of i8, -128 to 127");
-  CHECK(out_of_range(drawn(ElementType::i8, 5, {.high = 1.5})) ==
-        "1.5 is not an integer, and i8 takes those from -128 to 127");
-  CHECK(out_of_range(drawn(ElementType::f16, 5, {.high = 70000_u})) ==
-        "70000 is outside the range of f16, -65504 to 65504");
+  check_made(
+      {{"f32", 5, R"("random": {"seed": 0, "low": 3, "high": 3})",
+        "no f32 is in the random range from 3 to below 3"},
+       {"f32", 5, R"("random": {"seed": 0, "low": 2})", "no f32 is in the random range from 2 to below 1"},
+       {"f16", 5, R"("random": {"seed": 0, "low": 1.0001, "high": 1.0002})",
+        "no f16 is in the random range from 1.0001 to below 1.0002"},
+       {"i32", 5, R"("random": {"seed": 0, "low": 3, "high": -3})",
+        "no i32 is in the random range from 3 to below -3"},
+       {"u8", 5, R"("random": {"seed": 0, "high": 257})", "257 is outside the range of u8, 0 to 255"},
+       {"i8", 5, R"("random": {"seed": 0, "low": -129})", "-129 is outside the range of i8, -128 to 127"},
+       {"i8", 5, R"("random": {"seed": 0, "high": 1.5})",
+        "1.5 is not an integer, and i8 takes those from -128 to 127"},
+       {"f16", 5, R"("random": {"seed": 0, "high": 70000})",
+        "70000 is outside the range of f16, -65504 to 65504"}});
 }
 
 TEST_CASE("a buffer larger than the memory is refused") {

@@ -2,7 +2,6 @@
 #include "../temporary_folder.hpp"
 #include "engine/job.hpp"
 #include "work/draft.hpp"
-#include "work/queue.hpp"
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
@@ -174,42 +173,6 @@ TEST_CASE("elements without a type of buffers") {
   CHECK(buffer(program, "raw").note == "placeholder: count, init; u8 for void, 64 bytes each");
 }
 
-TEST_CASE("functions that return what queue ops do are ops of one queue a source") {
-  const std::string ops =
-      "uint half_of(uint x) { return x == 0 ? TIDEGATE_DONE : TIDEGATE_REQUEUE; }\n" // only called
-      "uint first(global const uint* in, global ulong2* out, uint i) {\n"
-      "  if (in[i] == 0) return TIDEGATE_FAULT(i);\n"
-      "  out[i].x += in[i];\n"
-      "  return half_of(0);\n"
-      "}\n"
-      "uint second(global const uint* in, global uint* sums, uint i) { sums[i] = in[i]; return "
-      "TIDEGATE_DONE; }\n"
-      "uint at(global const uint* in, global uint* sums, uint i) { return in[i]; }\n";
-  const WaveProgram program =
-      draft({"kernel void k(global uint* sums) { sums[get_global_id(0)] = 1; }\n", ops,
-             "uint only(global uint* in, global uint* sums, uint i) { return TIDEGATE_DONE; }"});
-  REQUIRE(program.ops.size() == 4);
-  CHECK(program.ops[0].first == "k");
-  CHECK_FALSE(program.ops[0].second.queue);
-  CHECK(program.ops[1].first == "first");
-  CHECK(program.ops[1].second.queue);
-  CHECK(program.ops[3].first == "only");
-  REQUIRE(program.waves.size() == 3);
-  CHECK(program.waves[1].note == "placeholder: items");
-  const std::vector<QueueItemSpec>& items = *program.waves[1].queue->items;
-  REQUIRE(items.size() == 8);
-  CHECK(program.waves[1].queue->ops == std::vector<std::string>{"first", "second"});
-  CHECK(program.waves[1].queue->buffers == std::vector<std::string>{"in", "out", "sums"});
-  CHECK(program.buffers.at(0).first == "sums"); // shared by the kernel and the ops
-  CHECK(program.buffers.at(1).first == "in");
-  CHECK(resolve_item(items.front(), {}) ==
-        QueueItem{.op_handle = 0, .input_handle = 0, .output_handle = 1, .param = 1});
-  CHECK(resolve_item(items.back(), {}) ==
-        QueueItem{.op_handle = 1, .input_handle = 0, .output_handle = 2, .param = 4});
-  CHECK(buffer(program, "out").count == 2 * 4096);
-  CHECK(program.waves[2].queue->items->size() == 4);
-}
-
 TEST_CASE("every note has its place") {
   const auto notes = notes_of(draft({"kernel void k(global int* a, float f) {}"}));
   REQUIRE(notes.size() == 3);
@@ -235,15 +198,9 @@ TEST_CASE("sources without a kernel, and those that cannot be run") {
   CHECK(built_in.error().line == 2);
   const auto none = try_draft({"typedef int number;"});
   REQUIRE_FALSE(none);
-  CHECK(describe(none.error()) == "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
-                                  "  fix: name an OpenCL C file with a function that begins with kernel "
-                                  "void, or one that returns TIDEGATE_DONE");
-  const auto both = try_draft({"kernel void k(global int* a) {}\n"
-                               "uint op(global int* a, global int* b, uint i) { return TIDEGATE_DONE; }"});
-  REQUIRE_FALSE(both);
-  CHECK(both.error().message == "\"op\" is a queue op in a file with kernels");
-  CHECK(both.error().fix == "put queue ops in a separate file");
-  CHECK(both.error().line == 2);
+  CHECK(describe(none.error()) ==
+        "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
+        "  fix: name an OpenCL C file with a function that begins with kernel void");
   const auto pipe = try_draft({"kernel void k(read_only pipe int p) {}"});
   REQUIRE_FALSE(pipe);
   CHECK(pipe.error().code == ErrorCode::unsupported_kernel);

@@ -1,25 +1,45 @@
-#include "opencl_c/followed_pointer.hpp"
+// Follows the pointer of a parameter through a function: into local variables, sums, casts, elements and calls. What may become
+// of it is a list of rules, one for pointers that are moved and one for pointers to const.
+#include "opencl_c/pointers.hpp"
+
+#include "opencl_c/facts.hpp"
+#include "opencl_c/rewriting.hpp"
+#include "opencl_c/tree.hpp"
+#include "opencl_c/words.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 namespace tidegate::opencl_c {
 namespace {
 
+struct FollowRules {
+  std::function<bool(const Type& type)>
+      may_become; // what a cast, a conversion or a variable makes of the pointer
+  std::function<bool(const Function& callee, std::size_t index)> may_pass;
+  std::function<bool(std::string_view built_in, std::size_t index)> may_take;
+  bool may_write = false;   // the memory
+  bool may_compare = false; // the pointer, and choose between pointers
+};
+
 class Follower {
 public:
   Follower(const FollowRules& rules, const TranslationUnit& unit, const Function& function)
-      : rules_(rules), unit_(unit), function_(function), decl_(unit.tree->declaration(function.name_token)) {}
+      : rules_(rules), unit_(unit), function_(function),
+        type_(*unit.tree->declaration(function.name_token)->type) {}
 
   bool run(std::size_t parameter) {
     const Stmt* const body = unit_.tree->body(function_);
-    if (body == nullptr || decl_ == nullptr || decl_->parameters.size() != function_.parameters.size() ||
-        decl_->parameters[parameter]->name == no_name ||
-        !rules_.may_become(*decl_->parameters[parameter]->type)) {
+    const Decl& decl = *function_.parameters[parameter].decl;
+    if (body == nullptr || decl.name == no_name || !rules_.may_become(*decl.type)) {
       return false;
     }
-    followed_ = {decl_->parameters[parameter]->name};
+    followed_ = {decl.name};
     for (std::size_t count = 0; keeps_ && count != followed_.size();) {
       count = followed_.size();
       each_statement(*body, [this](const Stmt& stmt) { statement(stmt); });
@@ -45,10 +65,10 @@ private:
       if (expr == nullptr || value(*expr) != State::pointer) {
         continue;
       }
-      const bool known = stmt.kind == Stmt::Kind::expression ||
-                         (stmt.kind == Stmt::Kind::for_loop && expr == stmt.values[1]) ||
-                         (stmt.kind == Stmt::Kind::return_value ? rules_.may_become(*decl_->type->inner)
-                                                                : rules_.may_compare);
+      const bool known =
+          stmt.kind == Stmt::Kind::expression ||
+          (stmt.kind == Stmt::Kind::for_loop && expr == stmt.values[1]) ||
+          (stmt.kind == Stmt::Kind::return_value ? rules_.may_become(*type_.inner) : rules_.may_compare);
       keeps_ = keeps_ && known;
     }
     for (const Decl* const decl : stmt.declared) {
@@ -230,17 +250,128 @@ private:
   const FollowRules& rules_;
   const TranslationUnit& unit_;
   const Function& function_;
-  const Decl* const decl_;
+  const Type& type_; // of the function
   bool keeps_ = true;
   std::set<std::size_t> followed_; // names that may hold the pointer
   std::set<std::size_t> seen_;     // tokens of names in expressions that are known
 };
 
-} // namespace
-
+// Returns true if every occurrence of the pointer, and of each local variable that may hold it, is in an expression that
+// is known, and all that happens to it is in the rules. Names in opaque tokens are in no such expression.
 bool only_used_by(const FollowRules& rules, const TranslationUnit& unit, const Function& function,
                   std::size_t parameter) {
   return Follower(rules, unit, function).run(parameter);
+}
+
+// True if the function, and those that it hands the pointer to, only access elements through it.
+bool only_accesses_elements(const TranslationUnit& unit, const Function& function, std::size_t parameter,
+                            std::set<std::pair<const Function*, std::size_t>>& seen) {
+  const FollowRules rules{
+      .may_become = [](const Type& type) { return type.is(Type::Kind::pointer); },
+      .may_pass = [&](const Function& callee,
+                      std::size_t index) { return only_accesses_elements(unit, callee, index, seen); },
+      .may_take = [](std::string_view name,
+                     std::size_t) { return builtin(name) && !is_builtin(name, Builtin::Kind::print); },
+      .may_write = true};
+  return !seen.emplace(&function, parameter).second || only_used_by(rules, unit, function, parameter);
+}
+
+// True if the declaration is that of a pointer to global memory that the kernel may assign to.
+bool is_assignable(const TranslationUnit& unit, const Parameter& parameter) {
+  if (!parameter.is_pointer || parameter.space != AddressSpace::global || parameter.name.empty()) {
+    return false;
+  }
+  const auto tokens = unit.tokens(parameter.tokens);
+  const auto star =
+      std::ranges::find_if(tokens.rbegin(), tokens.rend(), [](const Token& token) { return token.is("*"); });
+  return star != tokens.rend() && std::none_of(tokens.rbegin(), star, [](const Token& token) {
+           return token.is("const") || token.is("[");
+         });
+}
+
+// A parameter keeps its const if nothing becomes of it but pointers to const: C allows to drop it by a cast, by a conversion
+// that compilers only warn of, through a union, …
+// True for a pointer to const numbers, vectors or structures, or arrays of them.
+bool points_to_const(const Type& type) {
+  const Type* inner = type.is(Type::Kind::pointer) ? type.inner : nullptr;
+  while (inner != nullptr && inner->is(Type::Kind::array)) {
+    inner = inner->inner;
+  }
+  return inner != nullptr && inner->is_const &&
+         (inner->is_arithmetic() || inner->is(Type::Kind::record) || inner->is(Type::Kind::nothing));
+}
+
+} // namespace
+
+std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kernel, std::size_t parameter) {
+  if (!kernel.body || std::ranges::count(unit.functions, kernel.name, &Function::name) != 1 ||
+      unit.facts->is_called(kernel.name)) {
+    return fmt::format("{} is declared twice, or called", kernel.name);
+  }
+  if (!unit.source.own_macros.empty()) {
+    return fmt::format("how a compiler reads {} is not known: {}", kernel.name, unit.source.own_macros);
+  }
+  const Parameter& pointer = kernel.parameters[parameter];
+  if (!is_assignable(unit, pointer)) {
+    return fmt::format("the parameter {} of {} is not a pointer to global memory that can be assigned to",
+                       pointer.name, kernel.name);
+  }
+  std::set<std::pair<const Function*, std::size_t>> seen;
+  return only_accesses_elements(unit, kernel, parameter, seen)
+             ? ""
+             : fmt::format("{} does more with {} than access elements", kernel.name, pointer.name);
+}
+
+std::string move_pointers(const TranslationUnit& unit, const MovedPointers& moved) {
+  Edits edits;
+  for (const Function& function : unit.functions) {
+    const auto found = moved.find(function.name);
+    if (found == moved.end() || !function.body) {
+      continue;
+    }
+    std::string& parameters = edits[function.parameter_list.end - 1].after;
+    std::string& begin = edits[function.body->begin].after;
+    for (const std::size_t parameter : found->second) {
+      const std::string& name = function.parameters[parameter].name;
+      parameters += fmt::format(", ulong tg_begin{}", parameter);
+      // In integers, as a pointer outside of its memory would be undefined. The address and the number are both
+      // multiples of what any type is aligned to.
+      begin +=
+          fmt::format(" {0} = (global void*)((uintptr_t){0} - (uintptr_t)tg_begin{1});", name, parameter);
+    }
+  }
+  std::string text;
+  TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, edits);
+  return text + '\n';
+}
+
+void clear_lost_const(TranslationUnit& unit) {
+  const FollowRules rules{
+      .may_become = points_to_const,
+      .may_pass =
+          [](const Function& callee, std::size_t index) {
+            return callee.parameters[index].is_pointer && callee.parameters[index].is_const;
+          },
+      .may_take =
+          [](std::string_view name, std::size_t index) {
+            return (index == 1 && (name.starts_with("vload") || name.starts_with("async_work_group_"))) ||
+                   (index == 0 && name == "prefetch");
+          },
+      .may_compare = true};
+  for (bool changed = true;
+       changed;) { // a function passes pointers on to those that have kept their const so far
+    changed = false;
+    for (Function& function : unit.functions) {
+      for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+        Parameter& parameter = function.parameters[i];
+        if (parameter.is_pointer && parameter.is_const && function.body &&
+            !only_used_by(rules, unit, function, i)) {
+          parameter.is_const = false;
+          changed = true;
+        }
+      }
+    }
+  }
 }
 
 } // namespace tidegate::opencl_c
