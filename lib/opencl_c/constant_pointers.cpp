@@ -43,10 +43,19 @@ public:
         }
       }
     }
+    std::set<std::size_t> declared;
     for (const Decl* const decl : unit_.tree->file_scope) {
       variable(*decl);
+      const bool again = !decl->type->is(Type::Kind::function) && !declared.insert(decl->name).second;
+      if (again && points_to_constant(*decl->type)) { // its words are those of the first one
+        note(decl->tokens.begin);
+      }
     }
     for (const Function& function : unit_.functions) {
+      const Name* const name = unit_.meaning(function.name_token);
+      type_in(name != nullptr && points_to_constant(*name->type)
+                  ? TokenRange{.begin = function.begin, .end = function.name_token}
+                  : TokenRange());
       for (const Parameter& parameter : function.parameters) {
         const bool moves = is_constant_pointer(parameter);
         type_in(moves ? parameter.tokens : TokenRange());

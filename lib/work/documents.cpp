@@ -383,7 +383,8 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  where no self-test of the device has found them right as cases of one kernel (`tidegate devices --probe`)",
     "  kernels with other compiler options than most, or that cannot become a function, such as one with "
     "local",
-    "  variables that another function calls",
+    "  variables that another function calls, or with types for them in its body, or with constant arguments and",
+    "  the address of a table in constant memory",
 };
 
 template <>

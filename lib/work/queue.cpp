@@ -601,7 +601,8 @@ private:
 } // namespace
 
 SourceFrame queue_frame() {
-  return frame_of({.publishes = true});
+  return frame_of(
+      {.publishes = true, .definitions = "#define TG_QUEUE_FIRST_RING 0u\n#define TG_QUEUE_AHEAD 0\n"});
 }
 
 Result<ProgramWave> queue_wave(const WaveInput& in) {

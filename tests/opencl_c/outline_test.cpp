@@ -376,11 +376,13 @@ TEST_CASE("tables of kernels with similar names have different ones") {
 TEST_CASE("pointers into constant memory point into global memory where a kernel has constant arguments") {
   const std::string head =
       "constant float own[2] = {1, 2}; typedef constant float* table; struct s { constant float* p; };"
-      "constant float* at(constant float* t, int n) { return t + n; } float of(table, constant int*);"
+      "constant float* at(constant float*, int); constant float* at(constant float* t, int n) { return t + n; }"
+      "float of(table, constant int*);"
       "float of(table t, constant int* n) { return t[*n]; } kernel void k(constant float* t, int n) { at(t, 1); of(t, 0); ";
   const std::string moved =
       "constant float own[2] = {1, 2}; typedef const global float* table; struct s { const global float* p; };"
-      "const global float* at(const global float* t, int n) { return t + n; } float of(table, const global int*);"
+      "const global float* at(const global float*, int); const global float* at(const global float* t, int n) { return t + n; }"
+      "float of(table, const global int*);"
       "float of(table t, const global int* n) { return t[*n]; }"
       "KERNEL k(tg_item tg_self, const global float* t, int n) { at(t, 1); of(t, 0); ";
   for (
@@ -478,7 +480,7 @@ TEST_CASE("a kernel with constant arguments uses no address of what stays in con
   for (
       const std::string before :
       {"constant int own[2] = {1}; constant int* constant rows[1] = {own};",
-       "typedef constant float value, *values;",
+       "typedef constant int* t; typedef constant int* t;", "typedef constant float value, *values;",
        "__attribute__((overloadable)) int of(constant int* a) { return 1; } __attribute__((overloadable)) int of(global int* a) "
        "{ return 2; }"}) {
     CAPTURE(before);
