@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -340,11 +341,9 @@ private:
     outlined.rounds = needs.floats && needs.divides;
     outlined.loop_depth = needs.loop_depth;
     outlined.accesses = facts_.accesses(function.name);
-    for (const std::string& name : needs.special) {
-      if (is_builtin(name, Builtin::Kind::sub_group)) {
-        outlined.sub_group_functions.insert(name);
-      }
-    }
+    std::ranges::copy_if(
+        needs.special, std::inserter(outlined.sub_group_functions, outlined.sub_group_functions.end()),
+        [](const std::string& called) { return is_builtin(called, Builtin::Kind::sub_group); });
     const auto bytes = local_bytes(unit_, variables);
     outlined.packs = !needs.more_than_barriers && bytes;
     outlined.local_bytes = bytes.value_or(0);
