@@ -89,6 +89,37 @@ inline Job program_of(std::uint32_t ops, const std::vector<std::uint64_t>& buffe
   return program;
 }
 
+// True if both access a buffer and one of them writes it.
+inline bool conflict(const ProgramWave& a, const ProgramWave& b) {
+  return std::ranges::any_of(a.arguments, [&b](const ProgramArgument& first) {
+    return first.is_memory() && std::ranges::any_of(b.arguments, [&first](const ProgramArgument& second) {
+             return second.is_of(first.buffer) && (first.writes() || second.writes());
+           });
+  });
+}
+
+// Which waves a path of such edges joins.
+inline std::vector<std::vector<bool>>
+paths(std::size_t waves, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges) {
+  std::vector<std::vector<bool>> path(waves, std::vector<bool>(waves));
+  for (const auto& [before, after] : edges) {
+    path[before][after] = true;
+  }
+  for (std::size_t via = 0; via < waves; ++via) {
+    for (std::size_t a = 0; a < waves; ++a) {
+      for (std::size_t b = 0; b < waves && path[a][via]; ++b) {
+        path[a][b] = path[a][b] || path[via][b];
+      }
+    }
+  }
+  return path;
+}
+
+inline void derive(Job& program) {
+  program.derived = true;
+  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+}
+
 inline planning::BarrierGroups groups_of(const std::vector<std::vector<std::uint32_t>>& groups) {
   planning::BarrierGroups result;
   for (const auto& group : groups) {

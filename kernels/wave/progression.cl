@@ -1,5 +1,5 @@
-// Arguments whose value changes from iteration to iteration. lib/engine/progression.hpp defines the words and
-// computes the same values for launches of the user's kernels.
+// Arguments whose value changes from iteration to iteration. lib/engine/progression.hpp defines the words; the host compiles
+// this file, too.
 
 #define TG_MULTIPLY 1
 #define TG_SHIFT_LEFT 2

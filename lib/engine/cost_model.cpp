@@ -153,12 +153,6 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
                    .until = program.until.has_value(),
                    .interpreted = interpreted,
                    .group_size = std::max(schedule.group_size, 1U)};
-  std::vector<std::uint32_t> packs_of(program.waves.size());
-  for (const Stage& stage : schedule.stages) {
-    for (const std::uint32_t wave : stage.waves) {
-      packs_of[wave] = stage.packs;
-    }
-  }
   std::set<std::uint32_t> touched;
   for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
     const Stage& stage = schedule.stages[i];
@@ -168,7 +162,7 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
                 : waits.waits.empty() ? StageLoad::Waits::none
                                       : StageLoad::Waits::few;
     for (const Wait& wait : waits.waits) {
-      own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : packs_of[wait.producer]);
+      own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : schedule.stage_of(wait.producer).packs);
     }
     for (const std::uint32_t wave : stage.waves) {
       own.queue_rounds += program.waves[wave].in_rounds() ? rounds_of_a_queue : 0;

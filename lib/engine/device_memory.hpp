@@ -2,8 +2,8 @@
 #pragma once
 #include "device/session.hpp"
 #include "engine/job.hpp"
-#include "engine/kernel_objects.hpp"
 #include "engine/memory_layout.hpp"
+#include "engine/schedule.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>

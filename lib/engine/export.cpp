@@ -20,8 +20,9 @@
 namespace tidegate::engine {
 namespace {
 
-Error no_export(std::string message, std::string fix) {
-  return {.code = ErrorCode::cannot_export, .message = std::move(message), .fix = std::move(fix)};
+tl::unexpected<Error> no_export(std::string message, std::string fix) {
+  return tl::unexpected(
+      Error{.code = ErrorCode::cannot_export, .message = std::move(message), .fix = std::move(fix)});
 }
 
 // A portable file name for a buffer that no other buffer has.
@@ -59,34 +60,6 @@ std::string table(std::string_view name, const std::vector<Row>& rows) {
   return text + "};\n";
 }
 
-class Folder {
-public:
-  explicit Folder(const std::string& path) : path_(path) {}
-
-  Result<void> make(std::string_view name) const {
-    std::error_code failed;
-    std::filesystem::create_directories(path_ / name, failed);
-    if (failed) {
-      return failure(
-          ErrorCode::cannot_write,
-          fmt::format("cannot make the folder {}: {}", in_quotes((path_ / name).string()), failed.message()),
-          "name another folder");
-    }
-    return {};
-  }
-
-  Result<void> write(const std::string& name, std::string_view text, std::string what) {
-    const std::string file = (path_ / name).string();
-    TIDEGATE_TRY(written.emplace_back(), write_file(file, text, std::move(what)));
-    return {};
-  }
-
-  std::vector<WrittenFile> written;
-
-private:
-  std::filesystem::path path_;
-};
-
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT: bytes of a file
 }
@@ -96,9 +69,8 @@ Result<std::string> file_head(const ProgramBuffer& buffer, std::span<const std::
                               const std::string& file) {
   TIDEGATE_TRY(std::string text, read_all(*buffer.output, std::size_t{1} << 40U));
   if (!text.ends_with(text_of(contents))) {
-    return tl::unexpected(
-        no_export(fmt::format("{} is written in another form than in memory", in_quotes(file)),
-                  "name an output .npy or .bin"));
+    return no_export(fmt::format("{} is written in another form than in memory", in_quotes(file)),
+                     "name an output .npy or .bin");
   }
   text.resize(text.size() - contents.size());
   return text;
@@ -165,31 +137,28 @@ std::string program_header(std::string_view title, const CompiledProgram& compil
 
 Result<void> check_exportable(const CompiledProgram& compiled) {
   const Job& program = compiled.program;
-  for (const ProgramWave& wave : program.waves) {
-    if (wave.state) {
-      return tl::unexpected(
-          no_export(fmt::format("{} is a queue, whose result a host program has to check",
-                                program.wave_text(static_cast<std::uint32_t>(&wave - program.waves.data()))),
-                    "export a program without queues"));
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    if (program.waves[wave].state) {
+      return no_export(program.wave_text(wave) + " is a queue, whose result a host program has to check",
+                       "export a program without queues");
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {
     if (buffer.is_object() || buffer.is_unordered()) {
-      return tl::unexpected(no_export(
+      return no_export(
           fmt::format("{} is {}", in_quotes(buffer.name), buffer.is_object() ? "an image" : "a list of hits"),
-          "export a program whose waves use buffers alone"));
+          "export a program whose waves use buffers alone");
     }
   }
   if (!compiled.schedule.fallbacks.empty()) {
     const Fallback& fallback = compiled.schedule.fallbacks.front();
-    return tl::unexpected(
-        no_export(fmt::format("{} is launched alone: {}", program.wave_text(fallback.wave), fallback.reason),
-                  "export a program whose waves share one launch"));
+    return no_export(
+        fmt::format("{} is launched alone: {}", program.wave_text(fallback.wave), fallback.reason),
+        "export a program whose waves share one launch");
   }
   if (!compiled.persistent() || !compiled.schedule.is_one_launch()) {
-    return tl::unexpected(
-        no_export("the program does not run as one persistent launch: " + compiled.strategy.reason,
-                  "give --strategy barrier"));
+    return no_export("the program does not run as one persistent launch: " + compiled.strategy.reason,
+                     "give --strategy barrier");
   }
   return {};
 }
@@ -198,8 +167,20 @@ Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled,
                                                 const device::DeviceInfo& device, const HostContents& first,
                                                 const HostContents& outputs, const std::string& path) {
   const Job& program = compiled.program;
-  Folder folder(path);
-  TIDEGATE_CHECK(folder.make("data"));
+  const std::filesystem::path folder(path);
+  std::error_code failed;
+  std::filesystem::create_directories(folder / "data", failed);
+  if (failed) {
+    return failure(
+        ErrorCode::cannot_write,
+        fmt::format("cannot make the folder {}: {}", in_quotes((folder / "data").string()), failed.message()),
+        "name another folder");
+  }
+  std::vector<WrittenFile> written;
+  const auto write = [&](const std::string& name, std::string_view text, std::string what) -> Result<void> {
+    TIDEGATE_TRY(written.emplace_back(), write_file((folder / name).string(), text, std::move(what)));
+    return {};
+  };
   std::set<std::string> taken;
   std::string input_rows;
   std::string output_rows;
@@ -207,7 +188,7 @@ Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled,
     const ProgramBuffer& buffer = program.buffers[i];
     if (buffer.in_arena() && !first[i].empty()) {
       const std::string file = "data/" + file_name(buffer.name, ".bin", taken);
-      TIDEGATE_CHECK(folder.write(file, text_of(first[i]), "first contents of " + in_quotes(buffer.name)));
+      TIDEGATE_CHECK(write(file, text_of(first[i]), "first contents of " + in_quotes(buffer.name)));
       input_rows +=
           fmt::format("  {{{}u, {}u, {}}},\n", compiled.memory.offsets[i], first[i].size(), literal(file));
     }
@@ -227,13 +208,12 @@ Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled,
     }
   }
   const std::string title = (std::filesystem::absolute(path) / "").parent_path().filename().string();
-  TIDEGATE_CHECK(folder.write("kernel.cl", compiled.source.source, "generated kernel"));
-  TIDEGATE_CHECK(folder.write("program.h",
-                              program_header(title, compiled, limits, device, input_rows, output_rows),
-                              "sizes and tables"));
-  TIDEGATE_CHECK(folder.write("main.c", device::kernel_file("host/main.c"), "host program"));
-  TIDEGATE_CHECK(folder.write("Makefile", makefile, "Makefile"));
-  return std::move(folder.written);
+  TIDEGATE_CHECK(write("kernel.cl", compiled.source.source, "generated kernel"));
+  TIDEGATE_CHECK(write("program.h", program_header(title, compiled, limits, device, input_rows, output_rows),
+                       "sizes and tables"));
+  TIDEGATE_CHECK(write("main.c", device::kernel_file("host/main.c"), "host program"));
+  TIDEGATE_CHECK(write("Makefile", makefile, "Makefile"));
+  return written;
 }
 
 } // namespace tidegate::engine

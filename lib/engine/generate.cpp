@@ -60,6 +60,31 @@ std::string literal(std::string_view type, const std::vector<std::byte>& value) 
   return fmt::format("as_{}(({}{})({}))", type, unsigned_names[std::countr_zero(size)], width, parts);
 }
 
+std::string object_name(std::uint64_t index) {
+  return fmt::format("tg_object{}", index);
+}
+
+// Return ", read_only image2d_t tg_object0, sampler_t tg_object1" and ", tg_object0, tg_object1".
+std::string object_parameters(const Job& program, const std::vector<KernelObject>& objects) {
+  constexpr std::array<std::string_view, 3> qualifiers{"read_only", "write_only", "read_write"};
+  std::string text;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const KernelObject& object = objects[i];
+    text += object.is_sampler ? fmt::format(", sampler_t {}", object_name(i))
+                              : fmt::format(", {} {} {}", qualifiers[static_cast<std::size_t>(object.access)],
+                                            type_name(*program.buffers[object.image].image), object_name(i));
+  }
+  return text;
+}
+
+std::string object_arguments(const std::vector<KernelObject>& objects) {
+  std::string text;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    text += ", " + object_name(i);
+  }
+  return text;
+}
+
 class Generator {
 public:
   Generator(const Job& program, const OutlinedOps& ops, const Schedule& schedule, const LaunchTables& tables,

@@ -55,6 +55,20 @@ Error lacks(std::string message, std::string fix, std::string pointer) {
           .pointer = std::move(pointer)};
 }
 
+std::string argument_pointer(const Job& program, std::uint32_t wave, std::size_t argument) {
+  return fmt::format("{}/args/{}", program.wave_pointer(wave), argument);
+}
+
+// Calls `look` with each argument: its wave, its index and itself.
+template <class Look>
+void for_each_argument(const Job& program, const Look& look) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    for (std::size_t i = 0; i < program.waves[wave].arguments.size(); ++i) {
+      look(wave, i, program.waves[wave].arguments[i]);
+    }
+  }
+}
+
 Result<void> check_images(const Job& program, const device::DeviceInfo& device) {
   for (const ProgramBuffer& buffer : program.buffers) {
     if (buffer.is_object() && !device.images) {
@@ -63,19 +77,16 @@ Result<void> check_images(const Job& program, const device::DeviceInfo& device) 
                 "use buffers, or another device", "/images/" + pointer_token(buffer.name)));
     }
   }
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    const auto& arguments = program.waves[wave].arguments;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].kind == ProgramArgument::Kind::image && arguments[i].access == Access::read_write &&
-          device.max_read_write_images == 0) {
-        return tl::unexpected(lacks(
-            fmt::format("{} takes a read_write image, and {} has none", program.wave_text(wave), device.name),
-            "read one image and write another, or use another device",
-            fmt::format("{}/args/{}", program.wave_pointer(wave), i)));
-      }
+  std::optional<Error> error;
+  for_each_argument(program, [&](std::uint32_t wave, std::size_t i, const ProgramArgument& argument) {
+    if (!error && argument.kind == ProgramArgument::Kind::image && argument.access == Access::read_write &&
+        device.max_read_write_images == 0) {
+      error = lacks(
+          fmt::format("{} takes a read_write image, and {} has none", program.wave_text(wave), device.name),
+          "read one image and write another, or use another device", argument_pointer(program, wave, i));
     }
-  }
-  return {};
+  });
+  return error ? Result<void>(tl::unexpected(*error)) : Result<void>();
 }
 
 bool has_extension(const device::DeviceInfo& device, std::string_view extension) {
@@ -266,141 +277,123 @@ void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
 // Warns of buffers that a kernel reinterprets as another type, which is often a mistake.
 void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
   std::set<std::pair<std::uint32_t, std::string>> reported;
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    const auto& arguments = program.waves[wave].arguments;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].reinterpreted.empty() ||
-          !reported.emplace(arguments[i].buffer, arguments[i].reinterpreted).second) {
-        continue;
-      }
-      const ProgramBuffer& buffer = program.buffers[arguments[i].buffer];
+  for_each_argument(program, [&](std::uint32_t wave, std::size_t i, const ProgramArgument& argument) {
+    if (!argument.reinterpreted.empty() && reported.emplace(argument.buffer, argument.reinterpreted).second) {
+      const ProgramBuffer& buffer = program.buffers[argument.buffer];
       warnings.push_back(
           {.message = fmt::format("{} takes {}, a buffer of {}, for one of {}", program.wave_text(wave),
-                                  in_quotes(buffer.name), name(buffer.type), arguments[i].reinterpreted),
+                                  in_quotes(buffer.name), name(buffer.type), argument.reinterpreted),
            .fix = "give another buffer, or say \"reinterpret\": true where it is meant",
-           .pointer = fmt::format("{}/args/{}", program.wave_pointer(wave), i)});
+           .pointer = argument_pointer(program, wave, i)});
+    }
+  });
+}
+
+std::int64_t element(const ProgramBuffer& buffer, std::int64_t byte) {
+  const auto bytes = static_cast<std::int64_t>(element_bytes(buffer.type));
+  return byte / bytes - (byte % bytes < 0 ? 1 : 0);
+}
+
+// What the footprint of its kernel says of an argument. A possible access depends on conditions; a certain one does not.
+
+std::optional<Warning> out_of_bounds(const Job& program, std::uint32_t wave,
+                                     const ProgramArgument& argument) {
+  const ProgramWave& spec = program.waves[wave];
+  const ProgramBuffer& buffer = program.buffers[argument.buffer];
+  const auto bytes = static_cast<std::int64_t>(buffer.bytes);
+  if (!argument.certain || spec.active || spec.prepared || buffer.hits ||
+      (argument.certain->begin >= 0 && argument.certain->end <= bytes)) {
+    return {};
+  }
+  const std::int64_t byte =
+      argument.certain->end > bytes ? argument.certain->end - 1 : argument.certain->begin;
+  const std::string_view does = argument.access == Access::read                               ? "reads"
+                                : argument.access == Access::write || argument.assigned_first ? "writes"
+                                                                                              : "touches";
+  return Warning{.message =
+                     fmt::format("{} {} element {} of {}, which has {}", program.wave_text(wave), does,
+                                 element(buffer, byte), in_quotes(buffer.name), element(buffer, bytes)),
+                 .fix = "give the buffer more elements, or the wave a smaller global_size"};
+}
+
+std::optional<Warning> read_while_written(const Job& program, std::uint32_t wave,
+                                          const ProgramArgument& argument) {
+  constexpr std::array<std::uint64_t, 3> unknown{};
+  if (argument.access != Access::read || argument.id_bytes == unknown || !argument.reach ||
+      argument.reach->begin >= argument.reach->end ||
+      std::ranges::none_of(program.waves[wave].arguments, [&](const ProgramArgument& other) {
+        return other.is_of(argument.buffer) && other.writes() && other.id_bytes != unknown &&
+               !other.neighbours && (argument.neighbours || argument.id_bytes != other.id_bytes);
+      })) {
+    return {};
+  }
+  return Warning{
+      .message = fmt::format(
+          "{} reads elements of {} that its other work-items write: the buffer is an input and an output",
+          program.wave_text(wave), in_quotes(program.buffers[argument.buffer].name)),
+      .fix = "write another buffer, and swap both if the wave repeats"};
+}
+
+std::optional<Warning> transposed(const Job& program, std::uint32_t wave, const ProgramArgument& argument) {
+  const ProgramBuffer& buffer = program.buffers[argument.buffer];
+  const std::uint64_t taken = argument.rows ? argument.rows->row_bytes : 0;
+  const std::size_t bytes = element_bytes(buffer.type);
+  if (buffer.row_bytes <= bytes || program.waves[wave].range.dimensions != 2 || taken == buffer.row_bytes ||
+      taken != buffer.bytes / buffer.row_bytes * bytes) {
+    return {};
+  }
+  return Warning{
+      .message = fmt::format("{} takes {} for rows of {} elements, and its shape has {} rows of {}",
+                             program.wave_text(wave), in_quotes(buffer.name), taken / bytes,
+                             buffer.bytes / buffer.row_bytes, buffer.row_bytes / bytes),
+      .fix =
+          "width and height look transposed: exchange them in the arguments, the global_size or the shape"};
+}
+
+// A result that starts without contents.
+std::optional<Warning> partly_written(const Job& program, std::uint32_t index) {
+  const ProgramBuffer& buffer = program.buffers[index];
+  if (!buffer.output || buffer.first || buffer.swapped || buffer.is_unordered() || buffer.is_object()) {
+    return {};
+  }
+  const auto bytes = static_cast<std::int64_t>(buffer.bytes);
+  Touched all{bytes, 0};
+  for_each_argument(program, [&](std::uint32_t wave, std::size_t, const ProgramArgument& argument) {
+    if (argument.is_of(index) && argument.writes()) {
+      const bool known = program.waves[wave].users_kernel && argument.reach;
+      const Touched here = known ? *argument.reach : Touched{0, bytes};
+      all =
+          here.begin < here.end ? Touched{std::min(all.begin, here.begin), std::max(all.end, here.end)} : all;
+    }
+  });
+  if (all.begin >= all.end || (all.begin <= 0 && all.end >= bytes)) {
+    return {};
+  }
+  return Warning{.message = fmt::format(
+                     "no wave writes the {} {} of {} elements of {}", all.begin > 0 ? "first" : "last",
+                     all.begin > 0 ? element(buffer, all.begin) : element(buffer, bytes - all.end),
+                     element(buffer, bytes), in_quotes(buffer.name)),
+                 .fix = "give a wave a larger global_size, the buffer fewer elements, or an init",
+                 .pointer = buffer.pointer};
+}
+
+void wrong_footprints(const Job& program, std::vector<Warning>& warnings) {
+  for_each_argument(program, [&](std::uint32_t wave, std::size_t i, const ProgramArgument& argument) {
+    for (const auto& look : {out_of_bounds, read_while_written, transposed}) {
+      if (program.waves[wave].users_kernel && argument.kind == ProgramArgument::Kind::buffer) {
+        if (auto found = look(program, wave, argument)) {
+          found->pointer = argument_pointer(program, wave, i);
+          warnings.push_back(*std::move(found));
+        }
+      }
+    }
+  });
+  for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
+    if (auto found = partly_written(program, buffer)) {
+      warnings.push_back(*std::move(found));
     }
   }
 }
-
-// Compares the arguments of a wave with the footprint of its kernel. A possible access depends on conditions; a certain one does not.
-class OpFootprints {
-public:
-  OpFootprints(const Job& program, std::vector<Warning>& warnings) : program_(program), warnings_(warnings) {}
-
-  void look() {
-    for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
-      const ProgramWave& spec = program_.waves[wave];
-      for (std::size_t i = 0; i < spec.arguments.size() && spec.users_kernel; ++i) {
-        const ProgramArgument& argument = spec.arguments[i];
-        if (argument.kind == ProgramArgument::Kind::buffer) {
-          pointer_ = fmt::format("{}/args/{}", program_.wave_pointer(wave), i);
-          out_of_bounds(wave, argument);
-          read_while_written(wave, argument);
-          transposed(wave, argument);
-        }
-      }
-    }
-    for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
-      partly_written(buffer);
-    }
-  }
-
-private:
-  static std::int64_t element(const ProgramBuffer& buffer, std::int64_t byte) {
-    const auto bytes = static_cast<std::int64_t>(element_bytes(buffer.type));
-    return byte / bytes - (byte % bytes < 0 ? 1 : 0);
-  }
-
-  void out_of_bounds(std::uint32_t wave, const ProgramArgument& argument) {
-    const ProgramWave& spec = program_.waves[wave];
-    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    const auto bytes = static_cast<std::int64_t>(buffer.bytes);
-    if (!argument.certain || spec.active || spec.prepared || buffer.hits ||
-        (argument.certain->begin >= 0 && argument.certain->end <= bytes)) {
-      return;
-    }
-    const std::int64_t byte =
-        argument.certain->end > bytes ? argument.certain->end - 1 : argument.certain->begin;
-    const std::string_view does = argument.access == Access::read                               ? "reads"
-                                  : argument.access == Access::write || argument.assigned_first ? "writes"
-                                                                                                : "touches";
-    warnings_.push_back(
-        {.message = fmt::format("{} {} element {} of {}, which has {}", program_.wave_text(wave), does,
-                                element(buffer, byte), in_quotes(buffer.name), element(buffer, bytes)),
-         .fix = "give the buffer more elements, or the wave a smaller global_size",
-         .pointer = pointer_});
-  }
-
-  void read_while_written(std::uint32_t wave, const ProgramArgument& argument) {
-    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    constexpr std::array<std::uint64_t, 3> unknown{};
-    const bool reads = argument.access == Access::read && argument.id_bytes != unknown && argument.reach &&
-                       argument.reach->begin < argument.reach->end;
-    const bool writes =
-        reads && std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& other) {
-          return other.kind == ProgramArgument::Kind::buffer && other.buffer == argument.buffer &&
-                 other.access != Access::read && other.id_bytes != unknown && !other.neighbours &&
-                 (argument.neighbours || argument.id_bytes != other.id_bytes);
-        });
-    if (writes) {
-      warnings_.push_back(
-          {.message = fmt::format(
-               "{} reads elements of {} that its other work-items write: the buffer is an input and an output",
-               program_.wave_text(wave), in_quotes(buffer.name)),
-           .fix = "write another buffer, and swap both if the wave repeats",
-           .pointer = pointer_});
-    }
-  }
-
-  void transposed(std::uint32_t wave, const ProgramArgument& argument) {
-    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    const std::uint64_t taken = argument.rows ? argument.rows->row_bytes : 0;
-    const std::size_t element = element_bytes(buffer.type);
-    if (buffer.row_bytes > element && program_.waves[wave].range.dimensions == 2 &&
-        taken != buffer.row_bytes && taken == buffer.bytes / buffer.row_bytes * element) {
-      warnings_.push_back(
-          {.message = fmt::format("{} takes {} for rows of {} elements, and its shape has {} rows of {}",
-                                  program_.wave_text(wave), in_quotes(buffer.name), taken / element,
-                                  buffer.bytes / buffer.row_bytes, buffer.row_bytes / element),
-           .fix =
-               "width and height look transposed: exchange them in the arguments, the global_size or the shape",
-           .pointer = pointer_});
-    }
-  }
-
-  // Of a result that starts without contents.
-  void partly_written(std::uint32_t index) {
-    const ProgramBuffer& buffer = program_.buffers[index];
-    if (!buffer.output || buffer.first || buffer.swapped || buffer.is_unordered() || buffer.is_object()) {
-      return;
-    }
-    const auto bytes = static_cast<std::int64_t>(buffer.bytes);
-    Touched all{bytes, 0};
-    for (const ProgramWave& wave : program_.waves) {
-      for (const ProgramArgument& argument : wave.arguments) {
-        if (argument.is_of(index) && argument.writes()) {
-          const Touched here = wave.users_kernel && argument.reach ? *argument.reach : Touched{0, bytes};
-          all = here.begin < here.end ? Touched{std::min(all.begin, here.begin), std::max(all.end, here.end)}
-                                      : all;
-        }
-      }
-    }
-    if (all.begin < all.end && (all.begin > 0 || all.end < bytes)) {
-      warnings_.push_back(
-          {.message =
-               fmt::format("no wave writes the {} {} of {} elements of {}", all.begin > 0 ? "first" : "last",
-                           all.begin > 0 ? element(buffer, all.begin) : element(buffer, bytes - all.end),
-                           element(buffer, bytes), in_quotes(buffer.name)),
-           .fix = "give a wave a larger global_size, the buffer fewer elements, or an init",
-           .pointer = buffer.pointer});
-    }
-  }
-
-  const Job& program_;
-  std::vector<Warning>& warnings_;
-  std::string pointer_; // of the argument
-};
 
 // Returns the number of an integer argument of 32 or 64 bits that does not change.
 std::optional<std::int64_t> number_of(const ProgramArgument& argument) {
@@ -449,7 +442,7 @@ std::vector<Warning> find_hazards(const Job& program) {
   }
   undefined_reads(program, warnings);
   reinterpreted_buffers(program, warnings);
-  OpFootprints(program, warnings).look();
+  wrong_footprints(program, warnings);
   early_returns(program, warnings);
   if (std::ranges::none_of(program.buffers, &ProgramBuffer::is_result)) {
     warnings.push_back({.message = "the program keeps none of its results",

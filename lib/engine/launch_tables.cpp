@@ -64,97 +64,84 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
   return words;
 }
 
-std::uint64_t dynamic_bytes(const ProgramWave& wave, std::uint32_t side_by_side) {
-  std::uint64_t bytes = 0;
-  for (const ProgramArgument& argument : wave.arguments) {
-    if (argument.kind == ProgramArgument::Kind::local) {
-      bytes += local_stride(argument) * side_by_side;
-    }
-  }
-  return bytes;
-}
-
 class Maker {
 public:
+  // With `per_wave` there are at most `most_cases`.
   Maker(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
-        const Synchronization& synchronization, const std::vector<std::uint32_t>& hot)
-      : program_(program), schedule_(schedule), memory_(memory), synchronization_(synchronization),
-        hot_(hot) {}
+        const std::vector<std::uint32_t>& hot, Mode mode, bool per_wave)
+      : program_(program), schedule_(schedule), memory_(memory), hot_(hot), per_wave_(per_wave) {
+    tables_.mode = mode;
+  }
 
-  // Returns false if there are more cases than allowed.
-  bool make(Mode mode, Cases cases, std::size_t most_cases, LaunchTables& tables) {
-    per_wave_ = cases == Cases::per_wave;
-    compiles_ = mode == Mode::jit;
-    tables = {.mode = mode};
+  LaunchTables make(const Synchronization& synchronization) {
     for (const auto& storage : schedule_.storage) {
       for (const Stage& stage : schedule_.stages) {
         for (const std::uint32_t wave : stage.plain ? std::vector<std::uint32_t>() : stage.waves) {
-          add_objects(program_.waves[wave], storage, tables.objects);
+          add_objects(program_.waves[wave], storage, tables_.objects);
         }
       }
     }
-    cases_.clear();
-    descriptors_.clear();
     for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
       for (const Stage& stage : schedule_.stages) {
         if (!stage.plain) {
-          add_stage(stage, phase, tables);
+          add_stage(stage, phase);
         }
       }
       if (phase == 0) {
-        tables.entries_per_phase = static_cast<std::uint32_t>(tables.entries.size());
-      }
-      if (per_wave_ && (compiles_ || !hot_.empty()) && tables.cases.size() > most_cases) {
-        return false;
+        tables_.entries_per_phase = static_cast<std::uint32_t>(tables_.entries.size());
       }
     }
-    order_cases(tables);
-    add_waits(tables);
+    order_cases();
+    add_waits(synchronization);
     if (program_.until) {
-      tables.words.resize(round_up(tables.words.size(), descriptor_alignment));
-      tables.until_word = static_cast<std::uint32_t>(tables.words.size());
-      for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
-        tables.words.push_back(memory_.offsets[schedule_.storage[phase][program_.until->buffer]]);
+      tables_.words.resize(round_up(tables_.words.size(), descriptor_alignment));
+      tables_.until_word = static_cast<std::uint32_t>(tables_.words.size());
+      for (const auto& storage : schedule_.storage) {
+        tables_.words.push_back(memory_.offsets[storage[program_.until->buffer]]);
       }
     }
-    return true;
+    return std::move(tables_);
   }
 
 private:
-  void add_stage(const Stage& stage, std::uint32_t phase, LaunchTables& tables) {
+  void add_stage(const Stage& stage, std::uint32_t phase) {
     if (phase == 0) {
-      tables.stages.push_back({.first_entry = static_cast<std::uint32_t>(tables.entries.size()),
-                               .entry_count = static_cast<std::uint32_t>(stage.waves.size()),
-                               .tiles = stage.packs});
+      tables_.stages.push_back({.first_entry = static_cast<std::uint32_t>(tables_.entries.size()),
+                                .entry_count = static_cast<std::uint32_t>(stage.waves.size()),
+                                .tiles = stage.packs});
     }
     std::uint32_t first_tile = 0;
     for (const std::uint32_t wave : stage.waves) {
       const std::uint32_t tiles = schedule_.packs(program_, wave);
-      const auto words = descriptor(program_, schedule_, memory_, tables.objects, wave, phase);
-      tables.entries.push_back({.code = code(wave, words, tables),
-                                .descriptor = place(words, tables),
-                                .first_tile = first_tile,
-                                .tiles = tiles});
-      tables.dynamic_local_bytes = std::max(
-          tables.dynamic_local_bytes, dynamic_bytes(program_.waves[wave], schedule_.tiles_per_pack[wave]));
+      const auto words = descriptor(program_, schedule_, memory_, tables_.objects, wave, phase);
+      tables_.entries.push_back(
+          {.code = code(wave, words), .descriptor = place(words), .first_tile = first_tile, .tiles = tiles});
+      std::uint64_t local_bytes = 0;
+      for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+        local_bytes += argument.kind == ProgramArgument::Kind::local
+                           ? local_stride(argument) * schedule_.tiles_per_pack[wave]
+                           : 0;
+      }
+      tables_.dynamic_local_bytes = std::max(tables_.dynamic_local_bytes, local_bytes);
       first_tile += tiles;
     }
   }
 
   // Returns the case of the wave: its op's, or the one for exactly these arguments.
-  std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words, LaunchTables& tables) {
+  std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words) {
     const std::uint32_t op = program_.waves[wave].op;
     const bool promoted = rank(op) != hot_.size();
-    auto key = std::pair(op, per_wave_ && (compiles_ || promoted) ? words : object_words(wave, words));
+    auto key = std::pair(
+        op, per_wave_ && (tables_.mode == Mode::jit || promoted) ? words : object_words(wave, words));
     // Tiles that fill a work-group need simpler code than those that share one or take several turns.
     const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
     key.second.push_back(side_by_side > 1 ? 1 : 0);
-    const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));
+    const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables_.cases.size()));
     if (is_new) {
-      tables.cases.push_back(
+      tables_.cases.push_back(
           {.op = op, .wave = wave, .words = words, .fixed = std::vector<bool>(words.size(), true)});
     }
-    Case& served = tables.cases[found->second];
+    Case& served = tables_.cases[found->second];
     served.promoted = promoted;
     served.side_by_side = std::max(served.side_by_side, side_by_side);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -164,56 +151,45 @@ private:
   }
 
   // Adds the rows of waits and assigns them to stages.
-  void add_waits(LaunchTables& tables) const {
-    struct Place {
-      const Stage* stage = nullptr;
-      std::uint32_t first = 0;
-    };
-    std::vector<Place> places(program_.waves.size());
-    for (const Stage& stage : schedule_.stages) {
-      std::uint32_t first = 0;
-      for (const std::uint32_t wave : stage.waves) {
-        places[wave] = {.stage = &stage, .first = first};
-        first += schedule_.packs(program_, wave);
-      }
-    }
+  void add_waits(const Synchronization& synchronization) {
     const std::uint32_t row_begin = schedule_.rows_before(schedule_.repeat_begin);
     const std::uint32_t row_end = schedule_.rows_before(schedule_.repeat_end);
-    tables.steps = row_end - row_begin;
+    tables_.steps = row_end - row_begin;
     for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
       if (schedule_.stages[i].plain) {
         continue;
       }
-      const StageWaits& waits = synchronization_.stages[i];
+      const StageWaits& waits = synchronization.stages[i];
       const std::uint32_t row = schedule_.stages[i].row;
-      StageRow& stage = tables.stages[row];
+      StageRow& stage = tables_.stages[row];
       stage.flags = (waits.everybody ? TG_EVERYBODY : 0) | (waits.announced ? TG_ANNOUNCED : 0);
-      stage.first_wait = static_cast<std::uint32_t>(tables.waits.size());
+      stage.first_wait = static_cast<std::uint32_t>(tables_.waits.size());
       stage.wait_count = static_cast<std::uint32_t>(waits.waits.size());
       for (const Wait& wait : waits.waits) {
-        const Place& own = places[wait.wave];
-        const Place& from = places[wait.producer];
+        const std::uint32_t own = schedule_.places[wait.wave].first_pack;
+        const std::uint32_t from = schedule_.places[wait.producer].first_pack;
+        const Stage& producers = schedule_.stage_of(wait.producer);
         const std::uint32_t pack = schedule_.tiles_per_pack[wait.wave];
-        tables.waits.push_back(
-            {.begin = own.first,
-             .end = own.first + schedule_.packs(program_, wait.wave),
-             .from_begin = from.first,
-             .from_end = from.first + schedule_.packs(program_, wait.producer),
-             .from_tiles = from.stage->packs,
+        tables_.waits.push_back(
+            {.begin = own,
+             .end = own + schedule_.packs(program_, wait.wave),
+             .from_begin = from,
+             .from_end = from + schedule_.packs(program_, wait.producer),
+             .from_tiles = producers.packs,
              .halo = wait.halo ? *wait.halo / pack + (*wait.halo % pack != 0 ? 1 : 0) : TG_WHOLE,
-             .steps = row - from.stage->row + (wait.earlier_iteration ? tables.steps : 0)});
+             .steps = row - producers.row + (wait.earlier_iteration ? tables_.steps : 0)});
       }
     }
     // A stage ends with an arrival if a possible successor waits for all groups; between sections and at the
     // end of the repetition all stages do.
-    const auto everybody = [&tables](std::uint32_t next) {
-      return next < tables.stages.size() && (tables.stages[next].flags & TG_EVERYBODY) != 0;
+    const auto everybody = [this](std::uint32_t next) {
+      return next < tables_.stages.size() && (tables_.stages[next].flags & TG_EVERYBODY) != 0;
     };
-    for (std::uint32_t stage = 0; stage < tables.stages.size(); ++stage) {
+    for (std::uint32_t stage = 0; stage < tables_.stages.size(); ++stage) {
       const bool wraps =
           stage + 1 == row_end && (program_.until || (program_.iterations > 1 && everybody(row_begin)));
       if (everybody(stage + 1) || wraps || stage + 1 == row_begin) {
-        tables.stages[stage].flags |= TG_ARRIVES;
+        tables_.stages[stage].flags |= TG_ARRIVES;
       }
     }
   }
@@ -225,20 +201,20 @@ private:
 
   // Orders cases by the program's ops after the hot ones, not by their first waves, so that programs with the
   // same ops share a compiled interpreter.
-  void order_cases(LaunchTables& tables) const {
-    std::vector<std::uint32_t> order(tables.cases.size());
+  void order_cases() {
+    std::vector<std::uint32_t> order(tables_.cases.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, {}, [&](std::uint32_t code) {
-      return std::pair(rank(tables.cases[code].op), tables.cases[code].op);
+      return std::pair(rank(tables_.cases[code].op), tables_.cases[code].op);
     });
     std::vector<Case> cases;
     std::vector<std::uint32_t> codes(order.size()); // new code of each old one
     for (const std::uint32_t before : order) {
       codes[before] = static_cast<std::uint32_t>(cases.size());
-      cases.push_back(std::move(tables.cases[before]));
+      cases.push_back(std::move(tables_.cases[before]));
     }
-    tables.cases = std::move(cases);
-    for (EntryRow& entry : tables.entries) {
+    tables_.cases = std::move(cases);
+    for (EntryRow& entry : tables_.entries) {
       entry.code = codes[entry.code];
     }
   }
@@ -258,12 +234,12 @@ private:
     return result;
   }
 
-  std::uint32_t place(const std::vector<std::uint64_t>& words, LaunchTables& tables) {
-    const auto next = static_cast<std::uint32_t>(round_up(tables.words.size(), descriptor_alignment));
+  std::uint32_t place(const std::vector<std::uint64_t>& words) {
+    const auto next = static_cast<std::uint32_t>(round_up(tables_.words.size(), descriptor_alignment));
     const auto [found, is_new] = descriptors_.emplace(words, next);
     if (is_new) {
-      tables.words.resize(next);
-      tables.words.insert(tables.words.end(), words.begin(), words.end());
+      tables_.words.resize(next);
+      tables_.words.insert(tables_.words.end(), words.begin(), words.end());
     }
     return found->second;
   }
@@ -271,10 +247,9 @@ private:
   const Job& program_;
   const Schedule& schedule_;
   const MemoryLayout& memory_;
-  const Synchronization& synchronization_;
   const std::vector<std::uint32_t>& hot_;
-  bool per_wave_ = false;
-  bool compiles_ = false;
+  const bool per_wave_;
+  LaunchTables tables_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> cases_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors_;
 };
@@ -307,12 +282,12 @@ std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arg
 LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, Mode mode, Cases cases,
                          std::size_t most_cases, const std::vector<std::uint32_t>& hot) {
-  LaunchTables tables;
-  Maker maker(program, schedule, memory, synchronization, hot);
-  if (!maker.make(mode, cases, most_cases, tables)) {
-    maker.make(mode, Cases::per_op, most_cases, tables);
-  }
-  return tables;
+  Maker maker(program, schedule, memory, hot, mode, cases == Cases::per_wave);
+  LaunchTables tables = maker.make(synchronization);
+  const bool separate = cases == Cases::per_wave && (mode == Mode::jit || !hot.empty());
+  return separate && tables.cases.size() > most_cases
+             ? Maker(program, schedule, memory, hot, mode, false).make(synchronization)
+             : tables;
 }
 
 } // namespace tidegate::engine

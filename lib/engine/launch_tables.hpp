@@ -1,7 +1,6 @@
 // Tables of a generated kernel in device memory. Their rows are in kernels/wave/tables.h, which kernels include, too.
 #pragma once
 #include "engine/job.hpp"
-#include "engine/kernel_objects.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"

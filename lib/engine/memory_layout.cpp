@@ -16,45 +16,39 @@ struct Lifetime {
   std::uint64_t last = 0;
 };
 
-// Returns when a transient buffer holds contents that a wave needs, or nothing if no wave uses it.
-class Lifetimes {
-public:
-  Lifetimes(const Job& program, const planning::BarrierGroups& groups)
-      : program_(program), table_(program), group_of_(program.waves.size()) {
-    for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
-      for (const std::uint32_t wave : groups.group(group)) {
-        group_of_[wave] = group;
-        begin_ = program.waves[wave].section == Section::before ? group + 1 : begin_;
-        end_ = program.waves[wave].section != Section::after ? group + 1 : end_;
-      }
+// Returns, by buffer, when it holds contents that a wave needs; nothing for one that no wave uses.
+std::vector<std::optional<Lifetime>> lifetimes(const Job& program, const planning::BarrierGroups& groups) {
+  std::vector<std::uint64_t> group_of(program.waves.size());
+  std::uint64_t begin = 0; // the groups that repeat
+  std::uint64_t end = 0;
+  for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
+    for (const std::uint32_t wave : groups.group(group)) {
+      group_of[wave] = group;
+      begin = program.waves[wave].section == Section::before ? group + 1 : begin;
+      end = program.waves[wave].section != Section::after ? group + 1 : end;
     }
   }
-
-  [[nodiscard]] std::optional<Lifetime> of(std::uint32_t buffer) const {
-    std::optional<Lifetime> life;
-    std::uint64_t first_in_each = end_;
+  std::vector<std::optional<Lifetime>> found;
+  const AccessTable table(program);
+  for (const std::vector<MemoryUse>& uses : table.by_buffer) {
+    auto& life = found.emplace_back();
+    std::uint64_t first_in_each = end;
     bool carried = false; // an iteration may need the previous one's contents
-    for (const MemoryUse& use : table_.by_buffer[buffer]) {
-      const std::uint64_t group = group_of_[use.wave];
+    for (const MemoryUse& use : uses) {
+      const std::uint64_t group = group_of[use.wave];
       life =
           life ? Lifetime{std::min(life->first, group), std::max(life->last, group)} : Lifetime{group, group};
-      if (group >= begin_ && group <= first_in_each && group < end_) {
+      if (group >= begin && group <= first_in_each && group < end) {
         carried = !use.overwrites || (carried && group == first_in_each);
         first_in_each = group;
       }
     }
-    return life && carried && program_.iterations > 1
-               ? Lifetime{std::min(life->first, begin_), std::max(life->last + 1, end_) - 1}
-               : life;
+    if (carried && program.iterations > 1) {
+      life = Lifetime{std::min(life->first, begin), std::max(life->last, end - 1)};
+    }
   }
-
-private:
-  const Job& program_;
-  const AccessTable table_;
-  std::vector<std::uint64_t> group_of_;
-  std::uint64_t begin_ = 0; // the groups that repeat
-  std::uint64_t end_ = 0;
-};
+  return found;
+}
 
 Error no_room(Error error, const Job& program) {
   const bool proved = error.code == ErrorCode::arena_over_capacity;
@@ -105,7 +99,7 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes) {
   constexpr std::uint64_t large_bytes = std::uint64_t{64} << 10U; // more than the first cache of most CPUs
-  const Lifetimes lifetimes(program, groups);
+  const auto used = lifetimes(program, groups);
   const std::uint64_t end = std::max<std::uint64_t>(groups.group_count(), 1);
   planning::ArenaProblem problem;
   if (capacity_bytes != 0) {
@@ -121,9 +115,9 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
     const std::uint64_t stagger = buffer.bytes >= large_bytes ? stagger_bytes : 0;
     planning::ArenaBuffer lifetime{.lower = 0, .upper = end, .size = buffer.bytes, .alignment = alignment};
     const bool asked = program.until && program.until->buffer == i;
-    if (const auto used = lifetimes.of(i); buffer.transient() && used && !asked) {
-      lifetime.lower = used->first;
-      lifetime.upper = used->last + 1;
+    if (buffer.transient() && used[i] && !asked) {
+      lifetime.lower = used[i]->first;
+      lifetime.upper = used[i]->last + 1;
     }
     const std::uint64_t padding = (alignment - (buffer.bytes + stagger) % alignment) % alignment;
     if (__builtin_add_overflow(lifetime.size, stagger, &lifetime.size) ||

@@ -5,7 +5,7 @@
 //
 // Integers are computed in 64 bits, reduced modulo `modulo`, and truncated to the type. With a modulo, sums
 // and products do not wrap before; shifts do. Floats are only added, with one rounding (fma).
-// kernels/wave/progression.cl does the same on the device.
+// kernels/wave/progression.cl computes it, on the device and here for launches of the user's kernels.
 #pragma once
 #include "core/npy.hpp"
 

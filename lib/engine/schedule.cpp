@@ -1,7 +1,6 @@
 // Divides the waves of a program into groups separated by barriers, and makes the stages of launches from them.
 #include "engine/schedule.hpp"
 
-#include "engine/kernel_objects.hpp"
 #include "opencl_c/facts.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -304,9 +303,15 @@ bool Schedule::is_one_launch() const {
          std::ranges::none_of(stages, [](const Stage& stage) { return stage.plain || stage.new_launch; });
 }
 
-void number_rows(Schedule& schedule) {
-  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+void number_rows(const Job& program, Schedule& schedule) {
+  schedule.places.resize(program.waves.size());
+  for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
     schedule.stages[stage].row = schedule.rows_before(stage);
+    std::uint32_t first = 0;
+    for (const std::uint32_t wave : schedule.stages[stage].waves) {
+      schedule.places[wave] = {.stage = stage, .first_pack = first};
+      first += schedule.packs(program, wave);
+    }
   }
 }
 
@@ -327,8 +332,27 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
     maker.add(groups.group(group));
   }
-  number_rows(schedule);
+  number_rows(program, schedule);
   return schedule;
+}
+
+KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& storage) {
+  if (argument.kind == ProgramArgument::Kind::sampler) {
+    return {.is_sampler = true, .sampler = argument.sampler};
+  }
+  return {.image = storage[argument.buffer], .access = argument.access};
+}
+
+void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t>& storage,
+                 std::vector<KernelObject>& objects) {
+  for (const ProgramArgument& argument : wave.arguments) {
+    if (argument.is_object()) {
+      const KernelObject object = kernel_object(argument, storage);
+      if (std::ranges::find(objects, object) == objects.end()) {
+        objects.push_back(object);
+      }
+    }
+  }
 }
 
 std::string schedule_violation(const Job& program, const Schedule& schedule) {

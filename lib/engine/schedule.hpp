@@ -4,13 +4,14 @@
 #include "device/monitor.hpp"
 #include "engine/job.hpp"
 #include "engine/outlined_ops.hpp"
-#include "engine/shared_launch.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,65 @@ using device::Strategy;
 using device::strategy_names;
 using device::tile_mapping_names;
 using device::TileMapping;
+
+// Images and samplers of the generated kernel. OpenCL C forbids them in memory, arrays and structures. So
+// each one that a shared wave uses is a parameter of the kernel, and a case names those that it passes on:
+//
+//   kernel void tidegate_stage(…, uint first_entry, read_only image2d_t tg_object0, sampler_t tg_object1)
+//
+// A wave's descriptor holds the index of the parameter; waves with different ones have different cases.
+struct KernelObject {
+  bool is_sampler = false;
+  std::uint32_t image = 0; // index of the buffer whose memory it uses
+  Access access = Access::read;
+  SamplerSpec sampler{};
+
+  friend bool operator==(const KernelObject&, const KernelObject&) = default;
+};
+
+// Returns the object of a wave's argument in a swap phase; for images and samplers only.
+KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& storage);
+
+// Adds the objects of a wave that are not there yet.
+void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t>& storage,
+                 std::vector<KernelObject>& objects);
+
+// Most images and samplers that a kernel may have as parameters.
+struct ObjectLimits {
+  std::uint32_t read_images = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t write_images = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t read_write_images = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t samplers = std::numeric_limits<std::uint32_t>::max();
+};
+
+// Limits of a shared kernel.
+struct KernelLimits {
+  std::uint32_t group_size = 256;
+  // Tiles that a work-group runs concurrently, for the waves that determine its size; 0: always one, also for
+  // smaller waves.
+  std::uint32_t tiles_side_by_side = 0;
+  bool named_barriers = false;   // available, so that kernels with barriers can run several tiles
+  std::uint64_t local_bytes = 0; // for the local variables of all waves
+  ObjectLimits objects;
+  bool barrier_kernels_share = true; // as cases of one kernel
+  bool items_idle =
+      false; // of a larger work-group, in kernels with barriers; PoCL (3.1) may copy a barrier after a condition
+  bool one_call_with_barriers = false; // to a function with barriers; PoCL (3.1) miscompiles several
+};
+
+// Properties of a shared launch, and the waves that cannot be part of it.
+struct SharedLaunch {
+  std::uint32_t group_size = 0;       // work-items
+  std::uint32_t main_options = 0;     // unit whose compiler options the generated kernel uses
+  std::vector<std::string> obstacles; // by wave: why it cannot join; or empty
+};
+SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
+
+// Returns the ops that would have fewer waves alone if work-items of a larger work-group idled.
+std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
+
+// Returns the tiles of a wave, or of all waves of a window.
+std::uint64_t tiles_as_written(const ProgramWave& wave);
 
 struct Stage {
   std::vector<std::uint32_t> waves;
@@ -37,6 +97,12 @@ struct Fallback {
   std::string reason;
 };
 
+// The place of a wave: its stage, and the packs of that stage before its own.
+struct WavePlace {
+  std::uint32_t stage = 0;
+  std::uint32_t first_pack = 0;
+};
+
 // Stages in order; a range of them repeats:
 //
 //   before | repeat_begin …  repeat_end | after
@@ -44,7 +110,8 @@ struct Fallback {
 struct Schedule {
   std::uint32_t group_size = 0; // work-items of each work-group that runs tiles
   std::vector<Stage> stages;
-  std::size_t repeat_begin = 0; // index of a stage
+  std::vector<WavePlace> places; // by wave
+  std::size_t repeat_begin = 0;  // index of a stage
   std::size_t repeat_end = 0;
   std::vector<std::uint32_t> tiles_per_pack; // by wave: tiles that a work-group runs concurrently
   std::vector<Fallback> fallbacks;
@@ -57,6 +124,7 @@ struct Schedule {
   // Returns true if a persistent launch can run all iterations, or even all stages.
   [[nodiscard]] bool repeats_in_one_launch() const;
   [[nodiscard]] bool is_one_launch() const;
+  [[nodiscard]] const Stage& stage_of(std::uint32_t wave) const { return stages[places[wave].stage]; }
   [[nodiscard]] std::uint32_t packs(const Job& program, std::uint32_t wave) const {
     const std::uint32_t pack = tiles_per_pack[wave];
     return program.waves[wave].range.tiles() / pack + (program.waves[wave].range.tiles() % pack != 0 ? 1 : 0);
@@ -73,8 +141,8 @@ struct Schedule {
   }
 };
 
-// Sets the rows of all stages.
-void number_rows(Schedule& schedule);
+// Sets the rows of all stages and the places of all waves.
+void number_rows(const Job& program, Schedule& schedule);
 
 // Makes stages from a plan's groups. With `launch` a stage of one wave is the user's own kernel, because it
 // shares nothing. Returns invalid_program for swaps with a period of more than 64 iterations.

@@ -1,4 +1,5 @@
-#include "engine/shared_launch.hpp"
+// Decides which waves can share a launch, and with what work-group size and compiler options.
+#include "engine/schedule.hpp"
 
 #include <fmt/format.h>
 
@@ -18,68 +19,54 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
          (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
 }
 
-// Finds for each wave the reason why it cannot join a shared launch, or an empty string.
-class ShareabilityAnalysis {
-public:
-  ShareabilityAnalysis(const Job& program, const OutlinedOps& ops, std::uint32_t group_size,
-                       std::uint32_t unit, const KernelLimits& limits)
-      : program_(program), ops_(ops), group_size_(group_size), unit_(unit), limits_(limits) {}
+// What a launch with this work-group size and these options can run.
+struct Shareability {
+  const Job& program;
+  const OutlinedOps& ops;
+  const KernelLimits& limits;
+  std::uint32_t group_size;
+  std::uint32_t unit; // whose compiler options it has
 
-  // `may_idle`: as if all work-items idled that may.
-  [[nodiscard]] std::string obstacle(std::uint32_t wave, bool may_idle = false) const {
-    const NdRange& range = program_.waves[wave].range;
-    const std::uint32_t op = program_.waves[wave].op;
-    if (!ops_.alone[op].empty()) {
-      return ops_.alone[op];
+  // Returns why a wave cannot join it, or an empty string. `may_idle`: as if all work-items idled that may.
+  [[nodiscard]] std::string obstacle(const ProgramWave& wave, bool may_idle = false) const {
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+    const std::uint32_t size = wave.range.group_size();
+    if (!ops.alone[wave.op].empty()) {
+      return ops.alone[wave.op];
     }
-    if (program_.unit(op).built_in.empty() &&
-        program_.unit(op).parsed_options.others != program_.units[unit_].parsed_options.others) {
+    if (program.unit(wave.op).built_in.empty() &&
+        program.unit(wave.op).parsed_options.others != program.units[unit].parsed_options.others) {
       return "its compiler options differ from those of the other ops";
     }
-    if (!ops_.kernels[op].sub_group_functions.empty()) {
+    if (!kernel.sub_group_functions.empty()) {
       return fmt::format("its kernel calls {}: a compiler chooses the sub-groups again for every kernel",
-                         *ops_.kernels[op].sub_group_functions.begin());
+                         *kernel.sub_group_functions.begin());
     }
-    if (!ops_.kernels[op].needs_whole_group) {
+    if (!kernel.needs_whole_group) {
       return {};
     }
-    if (!limits_.barrier_kernels_share) {
+    if (!limits.barrier_kernels_share) {
       return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
              "device as cases of one kernel";
     }
-    if ((ops_.kernels[op].idles || (may_idle && ops_.kernels[op].may_idle)) &&
-        range.group_size() <= group_size_) {
+    if ((kernel.idles || (may_idle && kernel.may_idle)) && size <= group_size) {
       return {};
     }
-    if (!fills(range) && !packs(op, range.group_size())) {
+    if (size != group_size && !packs(wave)) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
-                         range.group_size(), group_size_);
+                         size, group_size);
     }
-    return range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
-                          : std::string();
+    return wave.range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
+                               : std::string();
   }
-
-  // Returns true if its work-groups run side by side in a larger one.
-  [[nodiscard]] bool packs(std::uint32_t wave) const {
-    const NdRange& range = program_.waves[wave].range;
-    return !fills(range) && !range.ragged() && packs(program_.waves[wave].op, range.group_size());
-  }
-
-private:
-  [[nodiscard]] bool fills(const NdRange& range) const { return range.group_size() == group_size_; }
 
   // Returns true if several of its virtual work-groups may share one work-group.
-  [[nodiscard]] bool packs(std::uint32_t op, std::uint32_t lanes) const {
-    const opencl_c::OutlinedKernel& kernel = ops_.kernels[op];
-    return limits_.named_barriers && kernel.packs && packable(lanes, group_size_) &&
-           kernel.local_bytes * (group_size_ / lanes) <= limits_.local_bytes;
+  [[nodiscard]] bool packs(const ProgramWave& wave) const {
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+    const std::uint32_t lanes = wave.range.group_size();
+    return limits.named_barriers && kernel.packs && packable(lanes, group_size) &&
+           kernel.local_bytes * (group_size / lanes) <= limits.local_bytes;
   }
-
-  const Job& program_;
-  const OutlinedOps& ops_;
-  std::uint32_t group_size_;
-  std::uint32_t unit_;
-  const KernelLimits& limits_;
 };
 
 // Returns the key with the largest weight; the first of equals.
@@ -159,25 +146,25 @@ SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const Ker
   SharedLaunch shared{.group_size = choose_group_size(program, ops, limits),
                       .main_options = main_options(program),
                       .obstacles = {}};
-  const ShareabilityAnalysis riding(program, ops, shared.group_size, shared.main_options, limits);
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    shared.obstacles.push_back(riding.obstacle(wave));
+  const Shareability launch{program, ops, limits, shared.group_size, shared.main_options};
+  for (const ProgramWave& wave : program.waves) {
+    shared.obstacles.push_back(launch.obstacle(wave));
   }
   return shared;
 }
 
 std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
-  const ShareabilityAnalysis sharing(program, ops, choose_group_size(program, ops, limits),
-                                     main_options(program), limits);
+  const Shareability launch{program, ops, limits, choose_group_size(program, ops, limits),
+                            main_options(program)};
   std::set<std::uint32_t> idling;
-  for (std::uint32_t wave = 0; wave < program.waves.size() && limits.items_idle; ++wave) {
-    if (!sharing.obstacle(wave).empty() && sharing.obstacle(wave, true).empty()) {
-      idling.insert(program.waves[wave].op);
+  for (const ProgramWave& wave : program.waves) {
+    if (limits.items_idle && !launch.obstacle(wave).empty() && launch.obstacle(wave, true).empty()) {
+      idling.insert(wave.op);
     }
   }
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    if (sharing.packs(wave)) { // it would not any more
-      idling.erase(program.waves[wave].op);
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.range.group_size() != launch.group_size && !wave.range.ragged() && launch.packs(wave)) {
+      idling.erase(wave.op); // its work-groups would not run side by side any more
     }
   }
   return idling;

@@ -43,10 +43,11 @@ std::vector<std::uint32_t> swap_sets(const Job& program) {
 std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::uint32_t>& begin,
                                    std::uint64_t row_bytes, std::uint64_t bytes) {
   std::vector<ByteRange> owned;
-  for (std::size_t rank = 0; rank + 1 < begin.size(); ++rank) {
-    const std::uint64_t from = rank == 0 ? 0 : owned.back().end;
-    const bool last = rank + 2 == begin.size();
-    owned.push_back({from, last ? bytes : row_begin(first_id(range, begin[rank + 1]), row_bytes, bytes)});
+  std::uint64_t from = 0;
+  for (std::size_t rank = 1; rank < begin.size(); ++rank) {
+    const bool last = rank + 1 == begin.size();
+    owned.push_back({from, last ? bytes : row_begin(first_id(range, begin[rank]), row_bytes, bytes)});
+    from = owned.back().end;
   }
   return owned;
 }
@@ -54,19 +55,17 @@ std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::
 class Splitter {
 public:
   Splitter(const Job& program, std::uint32_t ranks)
-      : program_(program), split_{.ranks = ranks,
-                                  .waves = {},
-                                  .swap_set = swap_sets(program),
-                                  .owned = {},
-                                  .parts = {},
-                                  .whole = {}} {
-    split_.owned.resize(program.buffers.size());
-    of_set_.resize(program.buffers.size());
-    combined_.resize(program.buffers.size());
-  }
+      : program_(program), of_set_(program.buffers.size()),
+        combined_(program.buffers.size()), split_{.ranks = ranks,
+                                                  .waves = {},
+                                                  .swap_set = swap_sets(program),
+                                                  .owned = {},
+                                                  .parts = {},
+                                                  .whole = {}} {}
 
   JobSplit run() {
     split_.waves.resize(program_.waves.size());
+    split_.owned.resize(program_.buffers.size());
     for (const std::uint32_t wave : section_order(program_.waves)) {
       split_.waves[wave] = cut(program_.waves[wave]);
     }
@@ -114,14 +113,10 @@ private:
   }
 
   const std::string& launch_function_of(const ProgramWave& wave) {
-    const std::pair key(wave.op, wave.range.dimensions);
-    auto found = launch_functions_.find(key);
-    if (found == launch_functions_.end()) {
-      const opencl_c::TranslationUnit& unit = program_.unit(wave.op).unit;
-      found = launch_functions_
-                  .emplace(key, opencl_c::launch_function(unit, program_.function(wave.op),
-                                                          wave.range.dimensions - 1))
-                  .first;
+    const auto [found, is_new] = launch_functions_.try_emplace({wave.op, wave.range.dimensions});
+    if (is_new) {
+      found->second = opencl_c::launch_function(program_.unit(wave.op).unit, program_.function(wave.op),
+                                                wave.range.dimensions - 1);
     }
     return found->second;
   }
@@ -156,8 +151,8 @@ private:
                    "use get_global_id, and give sizes as arguments");
     }
     std::vector<std::uint32_t> begin = tile_rows_of_ranks(wave.range);
-    std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
-    std::vector<std::uint32_t> combined;
+    std::map<std::uint32_t, std::vector<ByteRange>> written; // by set
+    std::set<std::uint32_t> combined;
     for (const ProgramArgument& argument : wave.users_arguments()) {
       if (!argument.writes()) {
         continue;
@@ -172,7 +167,7 @@ private:
           return whole(fmt::format("{} is combined, and another argument or wave uses it in parts", name),
                        "combine in a buffer that nothing else writes");
         }
-        combined.push_back(set);
+        combined.insert(set);
         continue;
       }
       if (!argument.rows || argument.rows->row_bytes == 0) {
@@ -197,27 +192,19 @@ private:
         return whole(fmt::format("another wave cuts {} at other rows", name),
                      "give both waves the same sizes in the outermost dimension");
       }
-      written.emplace_back(set, std::move(owned));
+      if (written.try_emplace(set, owned).first->second != owned) {
+        return whole("two of its arguments cut a buffer at different rows", "write it through one argument");
+      }
     }
     if (written.empty() && combined.empty()) {
       return whole("it writes nothing", "leave it out");
     }
-    for (std::size_t i = 1; i < written.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (written[i].first == written[j].first && written[i].second != written[j].second) {
-          return whole("two of its arguments cut a buffer at different rows",
-                       "write it through one argument");
-        }
-      }
+    if (std::ranges::any_of(combined, [&](std::uint32_t set) { return written.contains(set); })) {
+      return whole("one of its arguments combines a buffer that another cuts",
+                   "combine in a buffer that nothing else writes");
     }
-    for (auto& [set, owned] : written) {
-      if (std::ranges::find(combined, set) != combined.end()) {
-        return whole("one of its arguments combines a buffer that another cuts",
-                     "combine in a buffer that nothing else writes");
-      }
-    }
-    for (auto& [set, owned] : written) {
-      of_set_[set] = std::move(owned);
+    for (const auto& [set, owned] : written) {
+      of_set_[set] = owned;
     }
     for (const std::uint32_t set : combined) {
       combined_[set] = true;

@@ -34,13 +34,7 @@ class Synchronizer {
 public:
   Synchronizer(const Job& program, const Schedule& schedule, const MemoryLayout& memory)
       : program_(program), schedule_(schedule), memory_(memory), conflicts_(program),
-        stages_(schedule.stages.size()), stage_of_(program.waves.size()), known_(program.waves.size()) {
-    for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
-      for (const std::uint32_t wave : schedule.stages[stage].waves) {
-        stage_of_[wave] = stage;
-      }
-    }
-  }
+        stages_(schedule.stages.size()), known_(program.waves.size()) {}
 
   std::vector<StageWaits> run() {
     for (std::uint32_t stage = 0; stage < stages_.size(); ++stage) {
@@ -55,7 +49,7 @@ public:
     bool reaches_back = false;
     for (const StageWaits& stage : stages_) {
       for (const Wait& wait : stage.waits) {
-        stages_[stage_of_[wait.producer]].announced = true;
+        stages_[schedule_.places[wait.producer].stage].announced = true;
         reaches_back |= wait.earlier_iteration;
       }
     }
@@ -215,20 +209,8 @@ private:
 
   // Returns true if each group has the same tiles of both waves, so no wait is needed.
   [[nodiscard]] bool same_group(std::uint32_t a, std::uint32_t c, const Relation& relation) const {
-    const Stage& from = schedule_.stages[stage_of_[a]];
-    const Stage& to = schedule_.stages[stage_of_[c]];
-    return relation.halo == 0 && from.packs == to.packs && first_pack(a) == first_pack(c);
-  }
-
-  [[nodiscard]] std::uint64_t first_pack(std::uint32_t wave) const {
-    std::uint64_t packs = 0;
-    for (const std::uint32_t other : schedule_.stages[stage_of_[wave]].waves) {
-      if (other == wave) {
-        break;
-      }
-      packs += schedule_.packs(program_, other);
-    }
-    return packs;
+    return relation.halo == 0 && schedule_.stage_of(a).packs == schedule_.stage_of(c).packs &&
+           schedule_.places[a].first_pack == schedule_.places[c].first_pack;
   }
 
   // If most tiles wait for most of an earlier stage, arrivals at one counter are cheaper than polling each
@@ -238,7 +220,7 @@ private:
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> packs; // by wave and awaited stage
     for (const Wait& wait : waits) {
       if (!wait.halo) {
-        packs[{wait.wave, stage_of_[wait.producer]}] += schedule_.packs(program_, wait.producer);
+        packs[{wait.wave, schedule_.places[wait.producer].stage}] += schedule_.packs(program_, wait.producer);
       }
     }
     double looks = 0; // polled share of stages by all tiles; at most 1 if each wave waits for one stage
@@ -261,7 +243,6 @@ private:
   const MemoryLayout& memory_;
   const Conflicts conflicts_;
   std::vector<StageWaits> stages_;
-  std::vector<std::uint32_t> stage_of_;
   std::vector<std::map<Key, Relation>> known_;       // by wave: waves that are ordered before it
   std::map<std::uint32_t, std::vector<Key>> direct_; // by wave: its direct waits
 };

@@ -24,10 +24,12 @@ namespace {
 namespace as_on_device {
 using uint = std::uint32_t;
 using ulong = std::uint64_t;
+using rows::tg_entry;
+using rows::tg_stage;
+using rows::tg_wait;
 using std::max;
 using std::min;
 #define global
-#include "wave/tables.h"
 #include "wave/tasks.cl"
 #undef global
 } // namespace as_on_device
@@ -99,13 +101,9 @@ public:
                  const LaunchTables& tables, TileMapping mapping, std::uint32_t groups)
       : program_(program), schedule_(schedule), memory_(memory), tables_(tables), mapping_(mapping),
         groups_(groups), known_(groups, std::vector<std::uint64_t>(groups, 0)), announced_(groups),
-        packs_(program.waves.size()), tiles_(program.waves.size()),
-        latest_(program.waves.size() * schedule.phases()) {
+        tiles_(program.waves.size()), latest_(program.waves.size() * schedule.phases()) {
     for (const Stage& stage : schedule.stages) {
-      std::uint64_t first = 0;
       for (const std::uint32_t wave : stage.waves) {
-        packs_[wave] = {.row = stage.row, .first = first, .count = schedule.packs(program, wave)};
-        first += packs_[wave].count;
         for (std::uint32_t group = 0; group < groups && !stage.plain; ++group) {
           tiles_[wave].push_back(tiles_of(wave, group));
         }
@@ -188,7 +186,7 @@ private:
       }
     }
     for (const std::uint32_t wave : schedule_.stages[stage_of_[row]].waves) {
-      latest_[iteration % schedule_.phases() * packs_.size() + wave] = {
+      latest_[iteration % schedule_.phases() * program_.waves.size() + wave] = {
           .wave = wave, .iteration = iteration, .step = before + 1};
     }
     previous_ = row;
@@ -230,11 +228,9 @@ private:
         continue; // for an iteration before the first
       }
       const std::uint64_t wanted = before + 1 - wait.steps;
-      const as_on_device::tg_wait as_read{wait.begin,      wait.end,  wait.from_begin, wait.from_end,
-                                          wait.from_tiles, wait.halo, wait.steps};
       for (std::uint32_t group = 0; group < groups_; ++group) {
         const auto share = share_of(stage.tiles, group);
-        const auto poll = as_on_device::tg_poll_of(as_read, share.first, share.first + share.count, groups_);
+        const auto poll = as_on_device::tg_poll_of(wait, share.first, share.first + share.count, groups_);
         for (std::uint32_t other = poll.first; other < poll.first + poll.count; ++other) {
           if (other != group && !learn(group, other, wanted, row)) {
             return false;
@@ -390,15 +386,15 @@ private:
 
   // Returns the range of the wave's tiles that a group runs.
   [[nodiscard]] Run tiles_of(std::uint32_t wave, std::uint32_t group) const {
-    const Packs& packs = packs_[wave];
-    const auto share = share_of(tables_.stages[packs.row].tiles, group);
+    const std::uint64_t first = schedule_.places[wave].first_pack;
+    const auto share = share_of(tables_.stages[schedule_.stage_of(wave).row].tiles, group);
     if (share.count == 0) {
       return {};
     }
     const Run own = common({share.first, share.first + std::uint64_t{share.step} * (share.count - 1) + 1},
-                           {packs.first, packs.first + packs.count});
+                           {first, first + schedule_.packs(program_, wave)});
     const std::uint64_t tiles = schedule_.tiles_per_pack[wave];
-    return own.empty() ? Run{} : Run{(own.begin - packs.first) * tiles, (own.end - packs.first) * tiles};
+    return own.empty() ? Run{} : Run{(own.begin - first) * tiles, (own.end - first) * tiles};
   }
 
   bool failed(std::string violation) {
@@ -406,11 +402,6 @@ private:
     return false;
   }
 
-  struct Packs { // of a wave, in its stage
-    std::size_t row = 0;
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
-  };
   using Announcement =
       std::pair<std::uint64_t, std::vector<std::uint64_t>>; // a step, and what was known at that time
 
@@ -423,9 +414,8 @@ private:
   std::vector<std::size_t> stage_of_;               // by row of the tables
   std::vector<std::vector<std::uint64_t>> known_;   // known_[g][h]: steps of h that g knows to be completed
   std::vector<std::deque<Announcement>> announced_; // by group
-  std::vector<Packs> packs_;
-  std::vector<std::vector<Run>> tiles_; // by wave and group
-  std::uint64_t longest_wait_ = 0;      // steps
+  std::vector<std::vector<Run>> tiles_;             // by wave and group
+  std::uint64_t longest_wait_ = 0;                  // steps
   std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
   // Indexed by swap phase and wave; a group that knows that an instance has ended knows it of earlier ones too.
   std::vector<Instance> latest_;

@@ -29,19 +29,6 @@ std::string derived(const std::vector<std::vector<ProgramArgument>>& waves, std:
   return text;
 }
 
-// True if both access a buffer and one of them writes it.
-bool conflict(const ProgramWave& a, const ProgramWave& b) {
-  for (const ProgramArgument& first : a.arguments) {
-    for (const ProgramArgument& second : b.arguments) {
-      if (first.kind == ProgramArgument::Kind::buffer && second.kind == ProgramArgument::Kind::buffer &&
-          first.buffer == second.buffer && (first.access != Access::read || second.access != Access::read)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 std::vector<ProgramWave> random_waves(Numbers& random, std::uint32_t buffers) {
   std::vector<ProgramWave> waves;
   const std::uint64_t readers = random.below(101);
@@ -100,22 +87,15 @@ TEST_CASE("every conflict is ordered, and nothing else") {
     const auto waves = random_waves(random, buffers);
     const auto dependencies = derive_dependencies(waves, buffers);
     INFO("TIDEGATE_SEED=", start, " round ", round);
-    std::vector<std::vector<bool>> before(waves.size(), std::vector<bool>(waves.size(), false));
-    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
     for (const ResolvedDependency& dependency : dependencies) {
       REQUIRE(dependency.before < dependency.after);
       REQUIRE(dependency.after < waves.size());
       CHECK(conflict(waves[dependency.before], waves[dependency.after]));
-      CHECK(seen.emplace(dependency.before, dependency.after).second);
-      before[dependency.before][dependency.after] = true;
+      edges.emplace_back(dependency.before, dependency.after);
     }
-    for (std::size_t via = 0; via < waves.size(); ++via) {
-      for (std::size_t a = 0; a < waves.size(); ++a) {
-        for (std::size_t b = 0; b < waves.size() && before[a][via]; ++b) {
-          before[a][b] = before[a][b] || before[via][b];
-        }
-      }
-    }
+    CHECK(std::set(edges.begin(), edges.end()).size() == edges.size());
+    const auto before = paths(waves.size(), edges);
     for (std::size_t a = 0; a < waves.size(); ++a) {
       for (std::size_t b = a + 1; b < waves.size(); ++b) {
         if (conflict(waves[a], waves[b])) {

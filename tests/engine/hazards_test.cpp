@@ -104,31 +104,18 @@ TEST_CASE("a warning exactly where two waves conflict and no path joins them") {
       waves.push_back(wave_of(0, arguments));
     }
     std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
-    std::vector<std::vector<bool>> path(count, std::vector<bool>(count));
     for (std::uint32_t a = 0; a < count; ++a) {
       for (std::uint32_t b = a + 1; b < count; ++b) {
         if (numbers.chance(40)) {
           list.emplace_back(a, b);
-          path[a][b] = true;
         }
       }
     }
-    for (std::uint32_t k = 0; k < count; ++k) {
-      for (std::uint32_t a = 0; a < count; ++a) {
-        for (std::uint32_t b = 0; b < count; ++b) {
-          path[a][b] = path[a][b] || (path[a][k] && path[k][b]);
-        }
-      }
-    }
+    const auto path = paths(count, list);
     bool open = false;
     for (std::uint32_t a = 0; a < count; ++a) {
       for (std::uint32_t b = a + 1; b < count; ++b) {
-        for (const ProgramArgument& x : waves[a].arguments) {
-          for (const ProgramArgument& y : waves[b].arguments) {
-            open |=
-                x.buffer == y.buffer && !path[a][b] && (x.access != Access::read || y.access != Access::read);
-          }
-        }
+        open |= conflict(waves[a], waves[b]) && !path[a][b];
       }
     }
     REQUIRE(messages(listed(waves, list, 3)).empty() == !open);

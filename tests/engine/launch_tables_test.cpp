@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 using namespace tidegate;
@@ -46,7 +47,7 @@ Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, cons
     stage.packs = static_cast<std::uint32_t>(stage.tiles);
     schedule.stages.push_back(std::move(stage));
   }
-  number_rows(schedule);
+  number_rows(program, schedule);
   return schedule;
 }
 
@@ -171,14 +172,37 @@ TEST_CASE("local arguments are consecutive, aligned for every type") {
   CHECK(indices[4].local_offset == 512);
 }
 
+namespace {
+
+// The tables of the example, compared word by word.
+struct Example {
+  Job program = example();
+  Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
+  MemoryLayout memory = memory_of({0, 256, 512});
+
+  LaunchTables tables(Mode mode, Cases cases, std::size_t most_cases = default_most_cases,
+                      const std::vector<std::uint32_t>& hot = {}) {
+    number_rows(program, schedule);
+    LaunchTables made =
+        make_tables(program, schedule, memory, wait_for_all(schedule), mode, cases, most_cases, hot);
+    check_tables(program, schedule, memory, made);
+    return made;
+  }
+};
+
+std::vector<bool> all_but(std::size_t words, const std::vector<std::size_t>& others) {
+  std::vector<bool> fixed(words, true);
+  for (const std::size_t word : others) {
+    fixed[word] = false;
+  }
+  return fixed;
+}
+
+} // namespace
+
 TEST_CASE("an interpreter has a case for each op") {
-  const Job program = example();
-  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
-  const MemoryLayout memory = memory_of({0, 256, 512});
   for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
-    const LaunchTables tables =
-        make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter, cases);
-    check_tables(program, schedule, memory, tables);
+    const LaunchTables tables = Example().tables(Mode::interpreter, cases);
     REQUIRE(tables.cases.size() == 2);
     CHECK(tables.cases[0].op == 0);
     CHECK(tables.cases[1].op == 1);
@@ -193,113 +217,69 @@ TEST_CASE("an interpreter has a case for each op") {
   }
 }
 
-TEST_CASE("jit has a case for each different wave") {
-  const Job program = example();
-  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
-  const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables =
-      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
-  check_tables(program, schedule, memory, tables);
+TEST_CASE("jit has a case for each different wave, unless there are too many") {
+  const LaunchTables tables = Example().tables(Mode::jit, Cases::per_wave, 3);
   REQUIRE(tables.cases.size() == 3);
   CHECK(tables.entries[0].code == tables.entries[3].code); // equal work
   CHECK(tables.entries[0].code != tables.entries[1].code);
   CHECK(tables.cases[1].wave == 1);
   for (const Case& served : tables.cases) {
-    CHECK(served.fixed == std::vector<bool>(served.words.size(), true));
+    CHECK(served.fixed == all_but(served.words.size(), {}));
   }
+  const LaunchTables fewer = Example().tables(Mode::jit, Cases::per_wave, 2);
+  CHECK(fewer.cases.size() == 2);
+  CHECK_FALSE(fewer.cases[0].fixed[1]);
 }
 
 TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
-  const Job program = example();
-  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
-  const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables =
-      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_op);
-  check_tables(program, schedule, memory, tables);
+  const LaunchTables tables = Example().tables(Mode::jit, Cases::per_op);
   REQUIRE(tables.cases.size() == 2);
   CHECK(tables.cases[0].wave == 0);
-  std::vector<bool> expected(range_words + 3, true);
-  expected[1] = false;               // global_x
-  expected[7] = false;               // groups_x
-  expected[range_words + 2] = false; // the value
-  CHECK(tables.cases[0].fixed == expected);
-  CHECK(tables.cases[1].fixed == std::vector<bool>(range_words + 2, true));
+  CHECK(tables.cases[0].fixed ==
+        all_but(range_words + 3, {1, 7, range_words + 2})); // global_x, groups_x, the value
+  CHECK(tables.cases[1].fixed == all_but(range_words + 2, {}));
 }
 
 TEST_CASE("hot ops have separate cases, before the others, in any mode") {
-  const Job program = example();
-  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
-  const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables one = make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter,
-                                       Cases::per_wave, default_most_cases, {1});
-  REQUIRE(one.cases.size() == 2);
-  CHECK(one.cases[0].op == 1);
-  CHECK(one.cases[0].promoted);
-  CHECK_FALSE(one.cases[1].promoted);
-  const LaunchTables other = make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter,
-                                         Cases::per_wave, default_most_cases, {0});
-  REQUIRE(other.cases.size() == 3); // waves of the hot op are distinguished
-  CHECK(other.cases[0].promoted);
-  CHECK(other.cases[1].promoted);
-  CHECK(other.cases[1].fixed == std::vector<bool>(other.cases[1].words.size(), true));
-  CHECK_FALSE(other.cases[2].promoted);
-  check_tables(program, schedule, memory, other);
-  // With too many of them, the op has one case.
-  CHECK(make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter, Cases::per_wave, 2,
-                    {0})
-            .cases.size() == 2);
-}
-
-TEST_CASE("too many cases per wave become cases per op") {
-  const Job program = example();
-  const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
-  const MemoryLayout memory = memory_of({0, 256, 512});
-  CHECK(make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave, 3)
-            .cases.size() == 3);
-  const LaunchTables fewer =
-      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave, 2);
-  CHECK(fewer.cases.size() == 2);
-  CHECK_FALSE(fewer.cases[0].fixed[1]);
-  check_tables(program, schedule, memory, fewer);
+  const auto tables_with = [](std::uint32_t hot, std::size_t most = default_most_cases) {
+    return Example().tables(Mode::interpreter, Cases::per_wave, most, {hot});
+  };
+  const auto promoted = [](const LaunchTables& tables) {
+    std::vector<bool> found;
+    std::ranges::transform(tables.cases, std::back_inserter(found), &Case::promoted);
+    return found;
+  };
+  CHECK(promoted(tables_with(1)) == std::vector{true, false});
+  CHECK(tables_with(1).cases[0].op == 1);
+  const LaunchTables other = tables_with(0);
+  CHECK(promoted(other) == std::vector{true, true, false}); // waves of the hot op are distinguished
+  CHECK(other.cases[1].fixed == all_but(other.cases[1].words.size(), {}));
+  CHECK(tables_with(0, 2).cases.size() == 2); // with too many of them, the op has one case
 }
 
 TEST_CASE("each phase has separate entries") {
-  Job program = example();
-  program.until = ResolvedUntil{.buffer = 1, .value = {}};
-  const Schedule schedule = schedule_of({{0, 1}, {2}}, program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
-  const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables =
-      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter, Cases::per_op);
-  check_tables(program, schedule, memory, tables);
+  Example example;
+  example.program.until = ResolvedUntil{.buffer = 1, .value = {}};
+  example.schedule = schedule_of({{0, 1}, {2}}, example.program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
+  const LaunchTables tables = example.tables(Mode::interpreter, Cases::per_op);
   CHECK(tables.entries_per_phase == 3);
   CHECK(tables.entries.size() == 9);
   CHECK(tables.stages.size() == 2);
   CHECK(tables.until_word % 16 == 0);
   CHECK(Words(tables.words.begin() + tables.until_word, tables.words.end()) == Words{256, 0, 0});
   // With jit only the offsets differ between phases.
-  const LaunchTables jit =
-      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_op);
-  check_tables(program, schedule, memory, jit);
-  CHECK_FALSE(jit.cases[0].fixed[range_words]);
+  CHECK_FALSE(example.tables(Mode::jit, Cases::per_op).cases[0].fixed[range_words]);
 }
 
 TEST_CASE("plain stages are in no table") {
-  const Job program = example();
-  Schedule schedule = schedule_of({{0}, {1}, {2, 3}}, program, {{0, 1, 2}});
-  schedule.stages[1].plain = true;
-  number_rows(schedule);
-  const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables tables =
-      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
-  check_tables(program, schedule, memory, tables);
+  Example example;
+  example.schedule = schedule_of({{0}, {1}, {2, 3}}, example.program, {{0, 1, 2}});
+  example.schedule.stages[1].plain = true;
+  const LaunchTables tables = example.tables(Mode::jit, Cases::per_wave);
   CHECK(tables.stages.size() == 2);
   CHECK(tables.entries.size() == 3);
-  schedule.stages[0].plain = schedule.stages[2].plain = true;
-  number_rows(schedule);
-  const LaunchTables none =
-      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
-  CHECK(none.stages.empty());
-  CHECK(none.entries.empty());
+  example.schedule.stages[0].plain = example.schedule.stages[2].plain = true;
+  const LaunchTables none = example.tables(Mode::jit, Cases::per_wave);
   CHECK(none.cases.empty());
   CHECK(none.bytes() == 0);
 }
@@ -356,7 +336,7 @@ TEST_CASE("random programs, read back") {
     for (Stage& stage : schedule.stages) {
       stage.plain = stage.waves.size() == 1 && random.chance(30);
     }
-    number_rows(schedule);
+    number_rows(program, schedule);
     const MemoryLayout memory = memory_of(offsets);
     INFO("TIDEGATE_SEED=", start, " round ", round);
     for (const Mode mode : {Mode::interpreter, Mode::jit}) {

@@ -6,10 +6,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -253,41 +256,45 @@ Job phased_program() {
   return program;
 }
 
-std::string violation(auto&& corrupt) {
-  const Job program = checked_program();
-  Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
-  corrupt(made);
-  return schedule_violation(program, made);
-}
-
 } // namespace
 
-TEST_CASE("a wrong schedule is named: waves") {
-  CHECK(violation([](Schedule&) {}).empty());
-  CHECK(violation([](Schedule& made) {
-          made.stages[1].waves = {};
-          made.stages[1].tiles = 0;
-        }) == "stage 1 counts 0 tiles, its waves have 0");
-  CHECK(violation([](Schedule& made) { made.stages.pop_back(); }) == "wave 2 (op0) is in no stage");
-  CHECK(violation([](Schedule& made) {
-          made.stages[0].waves = {0};
-          made.stages[0].tiles = 2;
-        }) == "\"second\" is in no stage");
-  CHECK(violation([](Schedule& made) {
-          made.stages[1].waves = {2, 1};
-        }) == "stage 1 runs wave 1 a second time");
-  CHECK(violation([](Schedule& made) {
-          made.stages[0].waves = {0, 0, 1};
-        }) == "stage 0 runs wave 0 a second time");
-  CHECK_FALSE(violation([](Schedule& made) { made.stages[1].waves = {3}; }).empty());
-  CHECK(violation([](Schedule& made) { std::swap(made.stages[0], made.stages[1]); }) ==
-        "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs");
-  CHECK(violation([](Schedule& made) {
-          made.stages = {{.waves = {0, 1, 2}, .tiles = 4}};
-        }) == "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs");
-  CHECK(violation([](Schedule& made) {
-          made.stages = {{.waves = {0}, .tiles = 2}, {.waves = {1, 2}, .tiles = 2}};
-        }) == "wave 2 (op0) waits for \"second\", which no earlier stage runs");
+TEST_CASE("a wrong schedule is named") {
+  struct Fault {
+    std::function<void(Schedule&)> corrupt;
+    std::string_view named;
+  };
+  const Job program = checked_program();
+  for (const Fault& fault : std::initializer_list<Fault>{
+           {[](Schedule&) {}, ""},
+           {[](Schedule& made) { made.stages[1] = {}; }, "stage 1 counts 0 tiles, its waves have 0"},
+           {[](Schedule& made) { made.stages.pop_back(); }, "wave 2 (op0) is in no stage"},
+           {[](Schedule& made) { made.stages[0] = {.waves = {0}, .tiles = 2}; }, "\"second\" is in no stage"},
+           {[](Schedule& made) {
+              made.stages[1].waves = {2, 1};
+            },
+            "stage 1 runs wave 1 a second time"},
+           {[](Schedule& made) {
+              made.stages[0].waves = {0, 0, 1};
+            },
+            "stage 0 runs wave 0 a second time"},
+           {[](Schedule& made) { made.stages[1].waves = {3}; }, "stage 1 runs wave 3 a second time"},
+           {[](Schedule& made) { std::swap(made.stages[0], made.stages[1]); },
+            "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs"},
+           {[](Schedule& made) {
+              made.stages = {{.waves = {0, 1, 2}, .tiles = 4}};
+            },
+            "wave 2 (op0) waits for wave 0 (op0), which no earlier stage runs"},
+           {[](Schedule& made) {
+              made.stages = {{.waves = {0}, .tiles = 2}, {.waves = {1, 2}, .tiles = 2}};
+            },
+            "wave 2 (op0) waits for \"second\", which no earlier stage runs"},
+           {[](Schedule& made) { ++made.stages[0].tiles; }, "stage 0 counts 4 tiles, its waves have 3"},
+           {[](Schedule& made) { made.stages[1].tiles = 0; }, "stage 1 counts 0 tiles, its waves have 1"},
+       }) {
+    Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
+    fault.corrupt(made);
+    CHECK(schedule_violation(program, made) == fault.named);
+  }
 }
 
 TEST_CASE("a range of the stages repeats") {
@@ -316,11 +323,4 @@ TEST_CASE("a range of the stages repeats") {
   const Schedule no_more = schedule(program, ops_of({false}), groups_of({{1}, {3}, {0}, {2}}));
   CHECK(no_more.repeat_begin == 1);
   CHECK(no_more.repeat_end == 3);
-}
-
-TEST_CASE("a wrong schedule is named: tiles") {
-  CHECK(violation([](Schedule& made) { ++made.stages[0].tiles; }) ==
-        "stage 0 counts 4 tiles, its waves have 3");
-  CHECK(violation([](Schedule& made) { made.stages[1].tiles = 0; }) ==
-        "stage 1 counts 0 tiles, its waves have 1");
 }

@@ -50,7 +50,7 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
       schedule.stages.push_back(
           {.waves = {i}, .tiles = 132, .packs = 132, .plain = !persistent || i % period < plain});
     }
-    number_rows(schedule);
+    number_rows(chain.program, schedule);
     chain.schedules.all.push_back(std::move(schedule));
   }
   return chain;

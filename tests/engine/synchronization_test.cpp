@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -73,6 +74,12 @@ std::string violation(const Job& program, const Launch& made, std::uint32_t grou
                         groups);
 }
 
+void check_sound(const Job& program, const Launch& made, std::initializer_list<std::uint32_t> groups) {
+  for (const std::uint32_t count : groups) {
+    CHECK(violation(program, made, count) == "");
+  }
+}
+
 // Stages divided by " | ": "everybody", or waits as "2<1+3" (wave 2 for wave 1, three tiles to each side),
 // "2<1" for all tiles, with ' for the previous iteration; then ! if it is announced.
 std::string text(const Synchronization& synchronization) {
@@ -97,8 +104,7 @@ Job chain(std::uint32_t waves, std::uint32_t iterations) {
         wave_of(0, {near(reads(i % 2), 1), near(writes(1 - i % 2), 0)}, range_of(1024, 64)));
   }
   program.iterations = iterations;
-  program.derived = true;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  derive(program);
   return program;
 }
 
@@ -114,9 +120,7 @@ TEST_CASE("a stencil waits for its neighbours, in this iteration and in the one 
   CHECK(made.tables.waits[0].steps == 1); // from the first stage back to the last of the previous iteration
   CHECK(made.tables.waits[1].steps == 1);
   CHECK(made.tables.waits[0].halo == 1);
-  for (const std::uint32_t groups : {1, 2, 3, 5, 16}) {
-    CHECK(violation(program, made, groups) == "");
-  }
+  check_sound(program, made, {1, 2, 3, 5, 16});
 }
 
 TEST_CASE("nothing waits for a wave that is launched alone, whose end ends a launch") {
@@ -127,9 +131,7 @@ TEST_CASE("nothing waits for a wave that is launched alone, whose end ends a lau
   const Launch made = launch(program, Strategy::counters, {}, 0, 3);
   CHECK(made.schedule.stages.back().plain);
   CHECK(text(made.synchronization) == "-! | 1<0+1 | -");
-  for (const std::uint32_t groups : {1, 2, 3, 5, 16}) {
-    CHECK(violation(program, made, groups) == "");
-  }
+  check_sound(program, made, {1, 2, 3, 5, 16});
 }
 
 TEST_CASE("what is ordered by others is not waited for again") {
@@ -155,8 +157,7 @@ TEST_CASE("waves that share no memory go their own way") {
     program.waves.push_back(wave_of(0, {reads(1), writes(0)}, range_of(512, 64)));
     program.waves.push_back(wave_of(0, {reads(3), writes(2)}, range_of(512, 64)));
   }
-  program.derived = true;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  derive(program);
   const Launch made = launch(program);
   CHECK(text(made.synchronization) == "-! | 2<0 3<1! | 4<2 5<3! | 6<4 7<5");
   CHECK(violation(program, made, 4) == "");
@@ -166,8 +167,7 @@ TEST_CASE("groups with the same tiles in every stage never wait") {
   Job program = program_of(1, {4096, 4096, 4096});
   program.waves = {wave_of(0, {near(reads(0), 0), near(writes(1), 0)}, range_of(1024, 64)),
                    wave_of(0, {near(reads(1), 0), near(writes(2), 0)}, range_of(1024, 64))};
-  program.derived = true;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  derive(program);
   const Launch made = launch(program);
   CHECK(text(made.synchronization) == "- | -");
   CHECK(violation(program, made, 5) == "");
@@ -178,8 +178,7 @@ TEST_CASE("buffers that share memory are kept apart by waits") {
   program.waves = {wave_of(0, {writes(0)}, range_of(1024, 64)),
                    wave_of(1, {reads(0), writes(1)}, range_of(64, 64)),
                    wave_of(2, {reads(1), writes(2)}, range_of(1024, 64))};
-  program.derived = true;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  derive(program);
   const Launch apart = launch(program);
   CHECK(text(apart.synchronization) == "- | everybody! | 2<1");
   const Launch shared = launch(program, Strategy::counters, {0, 64, 0, 128}); // b2 shares memory with b0
@@ -205,8 +204,7 @@ TEST_CASE("halos of rows and layers count in tiles of the whole range") {
   ProgramArgument back = reads(1);
   back.halo.emplace();
   program.waves = {wave_of(0, {read, written}, range), wave_of(0, {back, writes(0)}, range)};
-  program.derived = true;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  derive(program);
   // The output of wave 1 has no halo: all of it must have been read.
   CHECK(text(launch(program).synchronization) == "- | everybody");
   program.waves[1].arguments[1].halo.emplace();
@@ -222,9 +220,7 @@ TEST_CASE("phases are divided by everybody") {
   CHECK(text(made.synchronization) == "- | - | everybody");
   CHECK(made.tables.stages[0].flags == TG_ARRIVES);
   CHECK((made.tables.stages[1].flags & TG_ARRIVES) != 0);
-  for (const std::uint32_t groups : {1, 2, 3}) {
-    CHECK(violation(program, made, groups) == "");
-  }
+  check_sound(program, made, {1, 2, 3});
 }
 
 TEST_CASE("the first iteration never waits for unannounced stages") {
@@ -239,9 +235,7 @@ TEST_CASE("the first iteration never waits for unannounced stages") {
   program.dependencies = {{.before = 1, .after = 2}, {.before = 2, .after = 3}};
   const Launch made = launch(program);
   CHECK(text(made.synchronization) == "-! | - | 2<3'+1! | 3<2+1!");
-  for (const std::uint32_t groups : {1, 2, 3, 7}) {
-    CHECK(violation(program, made, groups) == "");
-  }
+  check_sound(program, made, {1, 2, 3, 7});
 }
 
 TEST_CASE("the checker finds waits that are missing, too short, or for what never comes") {
@@ -514,8 +508,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
       program.swaps = {{0, 1}};
       program.buffers[0].swapped = program.buffers[1].swapped = true;
     }
-    program.derived = true;
-    program.dependencies = derive_dependencies(program.waves, buffers);
+    derive(program);
     std::vector<std::uint64_t> offsets;
     if (random.chance(50)) { // buffers that are not alive together share memory
       offsets = plan_memory(program, layers_of(program), 128, 0)->offsets;

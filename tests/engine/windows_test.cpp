@@ -70,10 +70,9 @@ struct Made {
   FusedProgram fused;
 };
 
-Made windows_of(Job program, bool one_call = false, bool derive = true) {
-  if (derive) {
-    program.derived = true;
-    program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+Made windows_of(Job program, bool one_call = false, bool derives = true) {
+  if (derives) {
+    derive(program);
   }
   REQUIRE(derive_footprints(program));
   auto ops = outline_ops(program);
