@@ -43,16 +43,10 @@ documents::RunReportDocument document_of(engine::RunReport report, const PlanOpt
   return document;
 }
 
-const documents::Document& description_of(const documents::RunReportDocument& /*report*/,
-                                          const AskedRun& request) {
-  return request.explain || request.options.compile.dry_run
-             ? documents::DocumentOf<documents::RunReportDocument>::document
-             : documents::brief_run_report;
-}
-
-const documents::Document& description_of(const traversal::FrontierReport& /*report*/,
-                                          const AskedRun& /*request*/) {
-  return documents::DocumentOf<traversal::FrontierReport>::document;
+void shorten(documents::RunReportDocument& document, const AskedRun& request) {
+  if (!request.explain && !request.options.compile.dry_run) {
+    documents::shorten(document);
+  }
 }
 
 Result<void> read_text(Run& run) {
@@ -163,11 +157,12 @@ Result<ExitCode> write_report(Report report, const Run& run) {
     print_warning(warning, run.program);
   }
   TIDEGATE_CHECK(write_trace_and_page(report, run));
-  const auto& document = document_of(report, run.plan_options);
-  auto written = write_document(
-      run.output, run.format, document,
-      [](const auto& made, bool colour) { return run_table(run_rows(made), colour); },
-      description_of(document, run));
+  const auto& whole = document_of(report, run.plan_options);
+  auto document = whole;
+  shorten(document, run);
+  auto written = write_document(run.output, run.format, document, [&](const auto& /*short*/, bool colour) {
+    return run_table(run_rows(whole), colour);
+  });
   if (written && report.error) {
     print_error(at_program(*report.error, run));
     return exit_code(*report.error);

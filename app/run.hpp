@@ -96,10 +96,9 @@ std::vector<OptionModel> run_settings(AskedRun& request);
 // Returns the folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
-// Return the description of the report that is written: the whole one for --explain and --dry-run.
-const documents::Document& description_of(const documents::RunReportDocument& report,
-                                          const AskedRun& request);
-const documents::Document& description_of(const traversal::FrontierReport& report, const AskedRun& request);
+// Leave out of a report in JSON what --explain and --dry-run add.
+void shorten(documents::RunReportDocument& document, const AskedRun& request);
+inline void shorten(const traversal::FrontierReport& /*report*/, const AskedRun& /*request*/) {}
 
 // Return the report as a document; the plan was made with `plan_options`.
 documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options);

@@ -82,8 +82,9 @@ private:
   // Appends the report as a line; returns the exit code that it stands for.
   template <class Report>
   ExitCode append(const Report& report, std::string& text) const {
-    const auto& document = document_of(report, {});
-    documents::encode(description_of(document, run_), &document, Style::compact, text);
+    auto document = document_of(report, {});
+    shorten(document, run_);
+    text += documents::encode(document, Style::compact);
     return report.error ? exit_code(*report.error) : ExitCode::done;
   }
 

@@ -81,14 +81,11 @@ bool is_table(std::string_view format, const std::string& output);
 // Writes a document as JSON or, if the format is table, as the text of `table(document, colour)`.
 template <class T, class Table>
 Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document,
-                                Table table,
-                                const documents::Document& description = documents::DocumentOf<T>::document) {
+                                Table table) {
   if (is_table(format, output)) {
     return write_text(output, table(document, use_colour(output)));
   }
-  std::string json;
-  documents::encode(description, &document, documents::Style::pretty, json);
-  return write_text(output, json + '\n');
+  return write_text(output, documents::encode(document) + '\n');
 }
 
 // A document without its comments.

@@ -13,24 +13,16 @@ namespace tidegate::documents {
 
 namespace {
 
-// A field that a brief report leaves out.
-constexpr Field explained(Field field) {
-  field.presence = Presence::optional;
-  return field;
-}
-
-// The fields without those named.
-template <std::size_t Left, std::size_t N>
-constexpr std::array<Field, N - Left> without(const Field (&fields)[N],
-                                              const std::array<std::string_view, Left>& names) {
-  std::array<Field, N - Left> kept;
-  std::size_t count = 0;
-  for (const Field& field : fields) {
-    if (std::ranges::find(names, field.name) == names.end()) {
-      kept[count++] = field;
-    }
-  }
-  return kept;
+// A list that is left out if it is empty, as it is in a short report.
+template <auto... Members>
+constexpr Field listed(std::string_view meaning) {
+  Field list = field<Members...>(meaning, Presence::optional);
+  list.read = [](const void* object) -> const void* {
+    using Path = detail::Path<Members...>;
+    const auto& members = Path::follow(*static_cast<const typename Path::Object*>(object));
+    return members.empty() ? nullptr : &members;
+  };
+  return list;
 }
 
 } // namespace
@@ -183,17 +175,22 @@ TIDEGATE_DOCUMENT(FirstRun, "first_run", "Candidates that first runs of a progra
 constexpr Field reported_candidate_fields[] = {first_candidate_fields[0], first_candidate_fields[1],
                                                first_candidate_fields[3]};
 constinit const Record reported_candidate = record_of<FirstCandidate>(reported_candidate_fields);
-constexpr auto reported_first_run_fields = [] {
-  auto fields = without<3>(first_run_fields, {"repeat", "iterations", "budget_ns"});
-  for (Field& field : fields) {
-    field = field.name == "candidates" ? explained(field).described_by(reported_candidate) : field;
-  }
-  return fields;
-}();
+constexpr Field reported_first_run_fields[] = {
+    first_run_fields[0],  // compared
+    first_run_fields[1],  // equal
+    first_run_fields[2],  // measured
+    first_run_fields[3],  // kept
+    first_run_fields[4],  // settled
+    first_run_fields[5],  // reason
+    first_run_fields[6],  // next
+    first_run_fields[10], // elapsed_ns
+    first_run_fields[11], // runs
+    first_run_fields[12], // plain_ns
+    listed<&FirstRun::candidates>(first_run_fields[13].meaning).described_by(reported_candidate),
+    first_run_fields[14], // difference
+    first_run_fields[15], // difference_file
+};
 constinit const Record reported_first_run = record_of<FirstRun>(reported_first_run_fields);
-constexpr auto brief_first_run_fields =
-    without<4>(first_run_fields, {"repeat", "iterations", "budget_ns", "candidates"});
-constinit const Record brief_first_run = record_of<FirstRun>(brief_first_run_fields);
 
 constexpr Field comparison_fields[] = {
     required<&Comparison::plain_ns>(
@@ -391,11 +388,9 @@ constexpr Field run_memory_fields[] = {
     required<&MemoryReport::image_bytes>("device memory of all images, outside the arena"),
     required<&MemoryReport::sum_bytes>("memory of all buffers without sharing"),
     required<&MemoryReport::lower_bound_bytes>("proved lower bound of the arena"),
-    explained(required<&MemoryReport::offsets>("offset of every buffer")),
+    listed<&MemoryReport::offsets>("offset of every buffer"),
 };
 TIDEGATE_RECORD(MemoryReport, run_memory_fields);
-constexpr auto brief_memory_fields = without<1>(run_memory_fields, {"offsets"});
-constinit const Record brief_memory = record_of<MemoryReport>(brief_memory_fields);
 
 constexpr Field telemetry_fields[] = {
     required<&Telemetry::bytes_uploaded>(
@@ -444,7 +439,7 @@ constexpr Field promotion_fields[] = {
 TIDEGATE_RECORD(PromotionReport, promotion_fields);
 
 constexpr Field run_barriers_fields[] = {
-    explained(required<&Barriers::groups>("groups in order, separated by barriers")),
+    listed<&Barriers::groups>("groups in order, separated by barriers"),
     required<&Barriers::global_barriers>("barriers between the groups"),
 };
 constinit const Record run_barriers = record_of<Barriers>(run_barriers_fields);
@@ -532,27 +527,13 @@ TIDEGATE_RECORD(RunReportDocument, run_report_fields);
 TIDEGATE_DOCUMENT(RunReportDocument, "run_report", "Results and times of a run, and what was checked",
                   Direction::output);
 
-// The same without what few read.
-constexpr auto brief_barriers_fields = without<1>(run_barriers_fields, {"groups"});
-constinit const Record brief_barriers = record_of<Barriers>(brief_barriers_fields);
-constexpr auto brief_plan_fields = [] {
-  auto fields = without<0>(run_plan_fields, {});
-  fields[1] = fields[1].described_by(brief_barriers);
-  return fields;
-}();
-constinit const Record brief_plan = record_of<FrontierMemoryPlan>(brief_plan_fields);
-constexpr auto brief_report_fields = [] {
-  auto fields = without<1>(run_report_fields, {"candidates"});
-  for (Field& field : fields) {
-    field = field.name == "first_run" ? field.described_by(brief_first_run)
-            : field.name == "memory"  ? field.described_by(brief_memory)
-            : field.name == "plan"    ? field.described_by(brief_plan)
-                                      : field;
+void shorten(RunReportDocument& document) {
+  document.report.candidates.reset();
+  document.report.memory.offsets.clear();
+  document.plan.barriers.groups.clear();
+  if (document.report.first_run) {
+    document.report.first_run->candidates.clear();
   }
-  return fields;
-}();
-constinit const Record brief_report = record_of<RunReportDocument>(brief_report_fields);
-constinit const Document brief_run_report{
-    .kind = "run_report", .direction = Direction::output, .record = &brief_report};
+}
 
 } // namespace tidegate::documents

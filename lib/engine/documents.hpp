@@ -56,8 +56,8 @@ TIDEGATE_HAS_RECORD(engine::Telemetry);
 
 extern const Record reported_error; // code, message, fix and pointer
 
-// A run_report without candidates, groups of the plan and offsets, which --explain adds.
-extern const Document brief_run_report;
+// Leaves out candidates, groups of the plan and offsets, which --explain adds.
+void shorten(RunReportDocument& document);
 
 // The fields of a report's head in the document `Report`, which is the report or has it at the path `Outer`.
 // Each document lists them in its order.
