@@ -324,7 +324,6 @@ void tg_queue_prepared(global uint* state, uint threshold) {
       state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_TAILS + p] = state[TG_QUEUE_COUNTS + p];
       given += state[TG_QUEUE_COUNTS + p];
     }
-    tg_queue_count(&state[TG_QUEUE_GIVEN], given);
     state[TG_QUEUE_DEEPEST] = max(state[TG_QUEUE_DEEPEST], given);
     tg_queue_take(state, threshold);
   }

@@ -38,8 +38,7 @@ enum {
   TG_QUEUE_DEEPEST,     // the most items that the rings had to hold
   TG_QUEUE_FAULT_PARAM, // param of the item that failed first; its op and buffers are in TG_QUEUE_FAULT_PLACE
   TG_QUEUE_LAST_PARAM,  // likewise of TG_QUEUE_LAST_REQUEUED
-  TG_QUEUE_GIVEN,       // items that the iterations began with; two words, like the next three
-  TG_QUEUE_PUBLISHED = TG_QUEUE_GIVEN + 2,     // by ops
+  TG_QUEUE_PUBLISHED,   // by ops; two words, like the next two
   TG_QUEUE_EXECUTED = TG_QUEUE_PUBLISHED + 2,  // completed items
   TG_QUEUE_DEDUPED = TG_QUEUE_EXECUTED + 2,    // identical to others
   TG_QUEUE_WORDS = TG_QUEUE_DEDUPED + 2

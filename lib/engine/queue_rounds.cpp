@@ -41,8 +41,7 @@ void add_publishing(QueueOutcome& outcome, std::span<const std::uint32_t> state)
   if (state[TG_QUEUE_MORE] != 0) {
     outcome.items_remaining += std::accumulate(waiting.begin(), waiting.end(), std::uint64_t{0});
   }
-  outcome.counts = {.given = long_word(state, TG_QUEUE_GIVEN),
-                    .published = long_word(state, TG_QUEUE_PUBLISHED),
+  outcome.counts = {.published = long_word(state, TG_QUEUE_PUBLISHED),
                     .executed = long_word(state, TG_QUEUE_EXECUTED),
                     .deduped = long_word(state, TG_QUEUE_DEDUPED),
                     .needed_capacity = std::max(state[TG_QUEUE_DEEPEST], state[TG_QUEUE_MOST_KEPT])};

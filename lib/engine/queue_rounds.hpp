@@ -38,7 +38,6 @@ struct QueueFailure {
 
 // Items of a queue whose ops publish, counted on the device in all iterations.
 struct PublishingCounts {
-  std::uint64_t given = 0; // that the iterations began with
   std::uint64_t published = 0;
   std::uint64_t executed = 0;
   std::uint64_t deduped = 0;                    // published items that were identical to others
