@@ -1,11 +1,11 @@
 // Every kernel of a traversal includes this: the state, and the functions of the algorithm that TG_ALGORITHM names. There are three
 // kinds: from a frontier (bfs, reach, sssp, own), over all vertices (pagerank), and a forest (cc). Each file gives
 //
-//   TG_FIRST_VALUE, tg_begin_vertex, tg_give_source   values at the start
-//   tg_value, tg_along, tg_better, tg_merged, tg_merge   what an edge passes on, and what becomes of it; the last two kinds give
-//                                                       tg_push_edge and tg_pull instead, which the first shares (edges.cl, pull.cl)
-//   tg_own_step                                       steps that it alone has
-//   TG_NOTHING, tg_fetch, tg_collect, tg_combined, tg_deliver   for pulls by shares (shares.cl)
+//   TG_FIRST_VALUE, tg_begin_vertex, tg_give_source         values at the start
+//   tg_value, tg_along, tg_better, tg_merged, tg_merge      what an edge passes on, and what becomes of it (push.cl, pull.cl); the
+//                                                           other two kinds give tg_push_edge and tg_pull
+//   tg_own_step                                             the steps that it alone has
+//   TG_NOTHING, tg_fetch, tg_collect, tg_combined, tg_deliver   pulls by shares (shares.cl)
 
 // Definitions that headers shared with C++ require.
 typedef uint tg_u32;

@@ -1,24 +1,17 @@
 // An algorithm of the program's own. Its functions precede this file; examples/graphs/README.md has their laws.
 //
-// The host defines
+// The host adds definitions to them:
 //   TG_OWN_WORDS    words of a value: 1 or 2
 //   TG_OWN_BITS     as_uint or as_ulong, and TG_OWN_TYPED as_uint, as_int, as_float or as_ulong
-//   TG_OWN_MERGE    one of TG_MERGE_…
+//   TG_OWN_MERGED   what becomes of the bits of two values; TG_OWN_ADDS: their sum; TG_OWN_MERGES: the program's function
+//   TG_OWN_NOTHING  bits of the value that merges into nothing
 //   TG_OWN_INITIAL  one of TG_INITIAL_…
 //   TG_OWN_SOURCES, TG_OWN_SETTLED  the program has a function `at_source`, `settled`
-//   TG_OWN_WEIGHT   as_uint or as_float
-//   TG_OWN_NOTHING  bits of the value that merges into nothing; the program's function for TG_MERGE_OWN
+//   TG_OWN_WEIGHT   as_uint or as_float, and TG_OWN_WEIGHT_TYPE
 //
 // Values are kept as bits. Merged values only improve: of two that meet at a vertex the merged one stays, whatever their order, and
 // an edge passes a better value on from a better one. So every order of waves ends with the same values. Sums are no such values:
 // each vertex adds to its neighbours once, in the wave after it has fired, and sums of integers are the same in any order too.
-
-#define TG_MERGE_MIN 0
-#define TG_MERGE_MAX 1
-#define TG_MERGE_OR 2
-#define TG_MERGE_AND 3
-#define TG_MERGE_ADD 4
-#define TG_MERGE_OWN 5
 
 #define TG_INITIAL_NOTHING 0
 #define TG_INITIAL_FUNCTION 1
@@ -27,7 +20,7 @@
 #define TG_FIRST_VALUE(v) TG_OWN_NOTHING
 #define TG_FOUND_ONCE(at) false
 #define TG_STARTS(before, after) tg_starts(before, after)
-#define TG_ADDS (TG_OWN_MERGE == TG_MERGE_ADD)
+#define TG_ADDS TG_OWN_ADDS
 
 #if TG_OWN_WORDS == 2
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -40,21 +33,7 @@
 
 tg_bits tg_value(const tg_job* job, const tg_position* at, uint u) { return job->values[u]; }
 
-tg_bits tg_merged(tg_bits candidate, tg_bits current) {
-#if TG_OWN_MERGE == TG_MERGE_MIN
-  return TG_OWN_TYPED(candidate) < TG_OWN_TYPED(current) ? candidate : current;
-#elif TG_OWN_MERGE == TG_MERGE_MAX
-  return TG_OWN_TYPED(candidate) > TG_OWN_TYPED(current) ? candidate : current;
-#elif TG_OWN_MERGE == TG_MERGE_OR
-  return candidate | current;
-#elif TG_OWN_MERGE == TG_MERGE_AND
-  return candidate & current;
-#elif TG_OWN_MERGE == TG_MERGE_ADD
-  return candidate + current;
-#else
-  return TG_OWN_BITS(merge(TG_OWN_TYPED(candidate), TG_OWN_TYPED(current)));
-#endif
-}
+tg_bits tg_merged(tg_bits candidate, tg_bits current) { return TG_OWN_MERGED(candidate, current); }
 
 #if TG_ADDS
 // An edge adds every value that it passes on. A vertex starts once, in the wave whose sum makes it fire.

@@ -1,8 +1,7 @@
 // Checks of an algorithm of the program's own, one plain launch after another and without the traversal's code: are its laws kept
 // by values that occur, is the result a fix point over all edges, and which values does a run over all edges in another order give?
 //
-// The program's functions precede this file. The host defines what it does for own.cl, and
-//   TG_OWN_WEIGHT_TYPE  uint or float
+// The program's functions and the definitions of own.cl precede this file.
 
 #if TG_OWN_WORDS == 2
 typedef ulong tg_bits;
@@ -16,48 +15,24 @@ typedef uint tg_offset;
 #endif
 typedef TG_OWN_WEIGHT_TYPE tg_weight;
 
-#define TG_MERGE_MIN 0
-#define TG_MERGE_MAX 1
-#define TG_MERGE_OR 2
-#define TG_MERGE_AND 3
-#define TG_MERGE_ADD 4
-#define TG_MERGE_OWN 5
-
 #if TG_OWN_WORDS == 2
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#endif
-
-tg_bits tg_together(tg_bits one, tg_bits other) {
-#if TG_OWN_MERGE == TG_MERGE_MIN
-  return TG_OWN_TYPED(other) < TG_OWN_TYPED(one) ? other : one;
-#elif TG_OWN_MERGE == TG_MERGE_MAX
-  return TG_OWN_TYPED(other) > TG_OWN_TYPED(one) ? other : one;
-#elif TG_OWN_MERGE == TG_MERGE_OR
-  return one | other;
-#elif TG_OWN_MERGE == TG_MERGE_AND
-  return one & other;
-#elif TG_OWN_MERGE == TG_MERGE_ADD
-  return one + other;
+#define TG_EXCHANGE_IF_EQUAL atom_cmpxchg
 #else
-  return TG_OWN_BITS(merge(TG_OWN_TYPED(other), TG_OWN_TYPED(one)));
+#define TG_EXCHANGE_IF_EQUAL atomic_cmpxchg
 #endif
-}
 
-bool tg_counts(tg_bits value) {
-#if TG_OWN_MERGE == TG_MERGE_ADD
-  return fires(TG_OWN_TYPED(value));
+tg_bits tg_together(tg_bits one, tg_bits other) { return TG_OWN_MERGED(other, one); }
+
+#if TG_OWN_ADDS
+bool tg_counts(tg_bits value) { return fires(TG_OWN_TYPED(value)); }
+tg_bits tg_passed(tg_bits value, tg_weight weight) { return TG_OWN_BITS(along(weight)); }
 #else
-  return value != TG_OWN_NOTHING;
-#endif
-}
-
+bool tg_counts(tg_bits value) { return value != TG_OWN_NOTHING; }
 tg_bits tg_passed(tg_bits value, tg_weight weight) {
-#if TG_OWN_MERGE == TG_MERGE_ADD
-  return TG_OWN_BITS(along(weight));
-#else
   return tg_counts(value) ? TG_OWN_BITS(along(TG_OWN_TYPED(value), weight)) : value;
-#endif
 }
+#endif
 
 tg_weight tg_weight_of(global const uint* weights, tg_offset edge) {
 #if TG_WEIGHTS
@@ -104,7 +79,7 @@ kernel void tidegate_own_edges(global const tg_offset* offsets, global const uin
     return;
   }
   atomic_inc(&noted[1]);
-#if TG_OWN_MERGE == TG_MERGE_ADD
+#if TG_OWN_ADDS
   if (fired[v] != 0) {
     return;
   }
@@ -120,11 +95,7 @@ kernel void tidegate_own_edges(global const tg_offset* offsets, global const uin
       if (merged == seen) {
         break;
       }
-#if TG_OWN_WORDS == 2
-      const tg_bits was = atom_cmpxchg(at, seen, merged);
-#else
-      const tg_bits was = atomic_cmpxchg(at, seen, merged);
-#endif
+      const tg_bits was = TG_EXCHANGE_IF_EQUAL(at, seen, merged);
       if (was == seen) {
         changed = true;
         break;
@@ -163,7 +134,7 @@ kernel void tidegate_own_walk(global const tg_offset* offsets, global const uint
   for (uint i = 0; i < steps && offsets[v] != offsets[v + 1ul]; ++i) {
     const tg_offset edge = offsets[v] + tg_next_random(&state) % (uint)(offsets[v + 1ul] - offsets[v]);
     v = neighbours[edge];
-#if TG_OWN_MERGE == TG_MERGE_ADD
+#if TG_OWN_ADDS
     value = i == 0 ? first[v] : value; // neighbours of its last vertex
     value += tg_passed(value, tg_weight_of(weights, edge));
 #else
@@ -184,7 +155,7 @@ kernel void tidegate_own_walk(global const tg_offset* offsets, global const uint
 
 // Tries the laws on random values of those found and random weights. Writes for each work-item the broken law or 0, the values, the
 // weight, and the two results that differ.
-kernel void tidegate_own_laws(global const uint* weights, tg_offset edges, global const tg_bits* found, uint count,
+kernel void tidegate_own_laws(global const uint* weights, ulong edges, global const tg_bits* found, uint count,
                               global ulong* flaws) {
   const uint item = (uint)get_global_id(0);
   uint state = (item + 1) * 2246822519u | 1u;
@@ -203,14 +174,14 @@ kernel void tidegate_own_laws(global const uint* weights, tg_offset edges, globa
     one = left;                        \
     other = right;                     \
   }
-#if TG_OWN_MERGE == TG_MERGE_ADD
+#if TG_OWN_ADDS
   if (tg_counts(a) && !tg_counts(a + tg_passed(a, weight))) {
     law = TG_FIRES;
     one = a;
     other = a + tg_passed(a, weight);
   }
 #else
-#if TG_OWN_MERGE == TG_MERGE_OWN
+#if TG_OWN_MERGES
   TG_TRY(TG_IDEMPOTENT, tg_together(a, a), a)
   TG_TRY(TG_COMMUTATIVE, tg_together(a, b), tg_together(b, a))
   TG_TRY(TG_ASSOCIATIVE, tg_together(tg_together(a, b), c), tg_together(a, tg_together(b, c)))

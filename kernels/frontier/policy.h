@@ -1,9 +1,8 @@
-// The topology rules of the launch policy with their hysteresis, and rules that count edges. This file is
-// their only implementation: lib/policy evaluates them for a launch request, and a device for a wave. The code is C that C++ and OpenCL C compilers accept, with integers only,
-// so that all results are equal bit for bit.
-//
-// The includer defines the types tg_u32 and tg_u64, and the conversion TG_U32. Densities and pressures are
+// The topology rules of the launch policy with their hysteresis, and rules that count edges: their only implementation, for launch
+// requests in lib/policy and for waves on a device. The code is C that C++ and OpenCL C compilers accept, with integers only, so that all
+// results are equal bit for bit. The includer defines the types tg_u32 and tg_u64, and the conversion TG_U32. Densities and pressures are
 // basis points (bps, 10000 = 100 %).
+//
 // Sources: the launch policy's steps 4 and 5 (density); Beamer, Asanovic, Patterson, Direction-Optimizing
 // Breadth-First Search (SC 2012), and LAGraph's breadth-first search (edges).
 #ifndef TIDEGATE_KERNELS_FRONTIER_POLICY_H
@@ -48,23 +47,22 @@
 #define TG_RULE_FORCED 19u
 #define TG_RULES 20u
 
-// Pull if the frontier's edges exceed 1/15 of the unexplored ones, until fewer than 1/18 of the vertices are
-// in the frontier. Never pull for fewer than 1/512 of the vertices with no more edges than the graph has
-// vertices, for fewer than 1/64 with no more than 1/8 as many edges, nor for a frontier that one group completes
-// before all groups could meet. Use the hybrid topology from 1/128 of the unexplored edges, down to 1/256.
+// Pull if the frontier's edges exceed 1/15 of the unexplored ones, until fewer than 1/18 of the vertices are in the frontier. Never
+// pull for fewer than 1/512 of the vertices with no more edges than the graph has vertices, for fewer than 1/64 with no more than 1/8
+// as many edges, nor for a frontier that one group completes before all groups could meet. Hybrid from 1/128 of the unexplored edges,
+// down to 1/256.
 //
-// An algorithm whose pull cannot stop early visits every edge; such algorithms push from queues, as they visit vertices again
-// and nothing is explored for good. Reach pulls all the same where rows are long. Where they are short, it pushes from bitmaps
-// on CPUs, whose caches profit from the order of the vertices (roads of New York: 0.98 s in place of 2.4 from queues), and pulls
-// waves of more than a quarter of the graph's edges. If the lightest edges come first, a vertex looks only at those that are
-// lighter than its distance, a small part once most distances are short: such waves pull from 1/16 of the graph's edges.
+// An algorithm whose pull cannot stop early visits every edge, and nothing is explored for good: it pushes from queues. Reach pulls all
+// the same where rows are long. Where they are short, it pushes from bitmaps on CPUs, whose caches profit from the order of the vertices
+// (roads of New York: 0.98 s in place of 2.4 from queues), and pulls waves of more than a quarter of the graph's edges. If the lightest
+// edges come first, a vertex looks only at those lighter than its distance: such waves pull from 1/16 of the graph's edges.
 //
-// On a GPU a pull of few vertices leaves most work-items idle, and conversions of the frontier take as long as waves. Such
-// graphs push all waves: hybrid where rows are long, sparse for few vertices once the frontier no longer doubles (H100, R-MAT 14:
-// bfs 85 to 75 us, sssp 338 to 259). Without hubs larger graphs gain, too. On CPUs that gains along short rows or few edges alone.
+// On a GPU a pull of few vertices leaves most work-items idle, and conversions of the frontier take as long as waves. Such graphs push
+// all waves: hybrid where rows are long, sparse for few vertices once the frontier no longer doubles (H100, R-MAT 14: bfs 85 to 75 us,
+// sssp 338 to 259). Without hubs larger graphs gain, too. On CPUs that gains along short rows or few edges alone.
 //
-// On a GPU reach visits a graph without hubs in place, four sweeps a wave, from 1/8 of the graph's edges: a work-item a row
-// suffices, and a word goes far in a sweep (H200, random graphs of degree 8: 2^18 vertices 333 to 157 us, 2^22 8052 to 1532).
+// On a GPU reach visits a graph without hubs in place, four sweeps a wave, from 1/8 of the graph's edges: a work-item a row suffices, and
+// a word goes far in a sweep (H200, random graphs of degree 8: 2^18 vertices 333 to 157 us, 2^22 8052 to 1532).
 #define TG_PULL_EDGES 15u
 #define TG_LIGHT_EDGES 16u
 #define TG_MOST_EDGES 4u
@@ -149,10 +147,7 @@ static inline tg_u32 tg_above(tg_u32 threshold) {
 static inline tg_u32 tg_below(tg_u32 threshold) { return threshold > TG_BAND_BPS ? threshold - TG_BAND_BPS : 0u; }
 
 static inline tg_choice tg_chosen(tg_u32 topology, tg_u32 rule, tg_u64 threshold) {
-  tg_choice choice;
-  choice.threshold = threshold;
-  choice.topology = topology;
-  choice.rule = rule;
+  const tg_choice choice = {threshold, topology, rule};
   return choice;
 }
 
@@ -292,15 +287,8 @@ static inline tg_choice tg_choose(tg_policy policy, tg_signals of, tg_u32 previo
                ? tg_chosen(TG_CONSTRAINED, TG_RULE_MEMORY_PRESSURE, policy.memory_bps)
                : tg_choose_by_edges(policy, of, previous, may_fuse);
   }
-  tg_densities densities;
-  densities.queue_len = of.vertices;
-  densities.density_bps = tg_density_bps(of.vertices, policy.vertices);
-  densities.pressure_bps = policy.pressure_bps;
-  densities.sparse_bps = policy.sparse_bps;
-  densities.dense_bps = policy.dense_bps;
-  densities.memory_bps = policy.memory_bps;
-  densities.may_fuse = may_fuse;
-  densities.has_graph = policy.vertices != 0u;
+  const tg_densities densities = {of.vertices, tg_density_bps(of.vertices, policy.vertices), policy.pressure_bps, policy.sparse_bps,
+                                  policy.dense_bps, policy.memory_bps, may_fuse, policy.vertices != 0u};
   return tg_with_hysteresis(densities, tg_raw_topology(densities), previous);
 }
 

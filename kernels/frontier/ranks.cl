@@ -28,12 +28,11 @@ bool tg_is_here(const tg_job* job, uint v) { return v - job->first < job->rows; 
 // Lists a vertex of another rank.
 void tg_send(const tg_job* job, tg_target to, uint v) { job->far[tg_take_place(&to.tails[TG_TAIL * TG_COUNTER_LINE]) * TG_SENT_WORDS] = v; }
 
-#include "frontier/edges.cl"
+#include "frontier/push.cl"
 #include "frontier/pull.cl"
 #if TG_MAY_PULL_SHARES
 #include "frontier/shares.cl"
 #endif
-#include "frontier/topologies.cl"
 #include "frontier/sums.cl"
 
 #if !TG_FROM_ALL

@@ -17,12 +17,11 @@
 #define TG_RANKS 0
 #define TG_OUTLINES (TG_GROUP_SIZE > 1 && !TG_EAGER)
 #include "frontier/algorithm.cl"
-#include "frontier/edges.cl"
+#include "frontier/push.cl"
 #include "frontier/pull.cl"
 #if TG_MAY_PULL_SHARES
 #include "frontier/shares.cl"
 #endif
-#include "frontier/topologies.cl"
 #include "frontier/sums.cl"
 #include "frontier/choice.cl"
 #include "frontier/alone.cl"
@@ -85,14 +84,10 @@ TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, const tg_
   volatile global uint* const slot = tg_slot(job, at->round);
   const bool wave = at->step == TG_STEP_WAVE;
   const bool bitmap_too = at->topology != TG_SPARSE;
-  tg_target to;
-  to.wave = at->wave + (wave ? 1 : 0);
-  to.queue = wave && at->topology != TG_SPARSE && at->topology != TG_HYBRID ? 0 : tg_queue_of(job, to.wave);
+  tg_target to = tg_next_queue(job, at->wave - (wave ? 0 : 1));
+  to.queue = wave && at->topology != TG_SPARSE && at->topology != TG_HYBRID ? 0 : to.queue;
   to.bitmap = wave && bitmap_too ? tg_bitmap_of(job, to.wave) : 0;
-  to.room = job->queue_room;
   to.tails = slot;
-  to.local_tails = 0;
-  to.local_queue = 0;
   to.prefetches = false;
   tg_held held;
   held.count = 0;

@@ -60,12 +60,10 @@ std::string_view word_at(const char* at) {
 }
 
 std::string_view name_of_separator(char separator) {
-  switch (separator) {
-  case ',': return "a comma";
-  case ';': return "a semicolon";
-  case '\t': return "a tab";
-  default: return "a blank";
-  }
+  return separator == ','    ? "a comma"
+         : separator == ';'  ? "a semicolon"
+         : separator == '\t' ? "a tab"
+                             : "a blank";
 }
 
 struct BlockEntries {
@@ -220,11 +218,12 @@ private:
 
   // Skips the blanks, or the separator, before the next part of an entry.
   const char* gap(const char* at, std::string_view next) {
-    const char* const from = rules_.separator == '\0' ? at : skip_spaces(at);
-    if (rules_.separator == '\0' ? is_blank(*from) : *from == rules_.separator) {
-      return rules_.separator == '\0' ? skip_blanks(from + 1) : skip_spaces(from + 1);
+    const bool blanks = rules_.separator == '\0';
+    const char* const from = blanks ? at : skip_spaces(at);
+    if (blanks ? is_blank(*from) : *from == rules_.separator) {
+      return blanks ? skip_blanks(from + 1) : skip_spaces(from + 1);
     }
-    const char* const found = rules_.separator == '\0' ? at : skip_blanks(from);
+    const char* const found = blanks ? at : skip_blanks(from);
     return expected(found, ends_word(*found)
                                ? fmt::format("the {}", next)
                                : fmt::format("{} and the {}", name_of_separator(rules_.separator), next));
@@ -424,21 +423,21 @@ void merge(ValueRange& all, const ValueRange& more) {
 
 // Numbers the vertices that occur from 0, in the order of their ids. Returns the ids.
 std::vector<std::uint64_t> number_vertices(std::vector<BlockEntries>& blocks, unsigned threads) {
-  const auto sort_once = [](std::vector<std::uint64_t>& ids) {
-    std::ranges::sort(ids);
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::vector<std::vector<std::uint64_t>> of_blocks(blocks.size() + 1);
+  const auto sort_once = [&of_blocks](std::size_t i) {
+    std::ranges::sort(of_blocks[i]);
+    of_blocks[i].erase(std::unique(of_blocks[i].begin(), of_blocks[i].end()), of_blocks[i].end());
   };
-  std::vector<std::vector<std::uint64_t>> of_blocks(blocks.size());
   for_each_index(threads, blocks.size(), [&](std::size_t i) {
     of_blocks[i] = blocks[i].ids;
-    sort_once(of_blocks[i]);
+    sort_once(i);
   });
-  std::vector<std::uint64_t> ids;
-  for (std::vector<std::uint64_t>& of_block : of_blocks) {
-    ids.insert(ids.end(), of_block.begin(), of_block.end());
-    of_block = {};
+  std::vector<std::uint64_t>& ids = of_blocks.back();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    ids.insert(ids.end(), of_blocks[i].begin(), of_blocks[i].end());
+    of_blocks[i] = {};
   }
-  sort_once(ids);
+  sort_once(blocks.size());
   for_each_index(threads, blocks.size(), [&](std::size_t i) {
     const auto number = [&ids](std::uint64_t id) {
       return static_cast<Vertex>(std::ranges::lower_bound(ids, id) - ids.begin());
@@ -449,7 +448,7 @@ std::vector<std::uint64_t> number_vertices(std::vector<BlockEntries>& blocks, un
     }
     block.ids = {};
   });
-  return ids;
+  return std::move(ids);
 }
 
 } // namespace

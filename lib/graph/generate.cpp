@@ -27,29 +27,18 @@ constexpr std::uint32_t high_half(std::uint64_t bits) {
 }
 
 // Random weights from 1 to `greatest`, as a function of the edge's number.
-class EdgeWeights {
-public:
-  EdgeWeights(std::uint64_t seed, std::uint32_t greatest, WeightType type)
-      : numbers_(mixed(seed)), greatest_(greatest), type_(type) {}
+struct EdgeWeights {
+  RandomNumbers numbers;
+  std::uint32_t greatest;
+  WeightType type;
 
   void append(EdgeChunk& chunk, std::uint64_t edge) const {
-    if (type_ != WeightType::none) {
-      chunk.weights.push_back(bits(edge));
+    if (type != WeightType::none) {
+      const std::uint32_t weight = greatest == 0 ? 1 : 1 + scaled(high_half(numbers.bits(edge)), greatest);
+      chunk.weights.push_back(
+          type == WeightType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(weight)) : weight);
     }
   }
-
-private:
-  [[nodiscard]] std::uint32_t bits(std::uint64_t edge) const {
-    if (greatest_ == 0) {
-      return unit_weight(type_);
-    }
-    const std::uint32_t weight = 1 + scaled(high_half(numbers_.bits(edge)), greatest_);
-    return type_ == WeightType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(weight)) : weight;
-  }
-
-  RandomNumbers numbers_;
-  std::uint32_t greatest_;
-  WeightType type_;
 };
 
 // A pseudo-random permutation of the numbers below 2^scale; every step is invertible.
@@ -158,30 +147,25 @@ Chunks grid_edges(const GridSpec& spec, const EdgeWeights& weights) {
           }};
 }
 
-Error impossible(std::string message, std::string fix, std::string pointer) {
-  return {.code = ErrorCode::invalid_program,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = std::move(pointer)};
+tl::unexpected<Error> impossible(std::string message, std::string fix, std::string pointer) {
+  return failure(ErrorCode::invalid_program, std::move(message), std::move(fix), std::move(pointer));
 }
 
 Result<GeneratedSize> size_of(const RmatSpec& spec) {
   constexpr std::uint32_t most_scale = 31;
   if (spec.scale > most_scale) {
-    return tl::unexpected(
-        impossible(fmt::format("the scale is {}, and vertices are numbers of 32 bits", spec.scale),
-                   fmt::format("give a scale up to {}", most_scale), "/rmat/scale"));
+    return impossible(fmt::format("the scale is {}, and vertices are numbers of 32 bits", spec.scale),
+                      fmt::format("give a scale up to {}", most_scale), "/rmat/scale");
   }
   for (const auto& [name, value] : {std::pair{"a", spec.a}, std::pair{"b", spec.b}, std::pair{"c", spec.c}}) {
     if (!(value >= 0 && value <= 1)) {
-      return tl::unexpected(impossible(fmt::format("the probability {} is {}", name, value),
-                                       "give a number from 0 to 1", fmt::format("/rmat/{}", name)));
+      return impossible(fmt::format("the probability {} is {}", name, value), "give a number from 0 to 1",
+                        fmt::format("/rmat/{}", name));
     }
   }
   if (spec.a + spec.b + spec.c > 1) {
-    return tl::unexpected(
-        impossible(fmt::format("the probabilities a, b and c have the sum {}", spec.a + spec.b + spec.c),
-                   "make them smaller; the fourth quadrant gets the rest up to 1", "/rmat"));
+    return impossible(fmt::format("the probabilities a, b and c have the sum {}", spec.a + spec.b + spec.c),
+                      "make them smaller; the fourth quadrant gets the rest up to 1", "/rmat");
   }
   const std::uint64_t vertices = std::uint64_t{1} << spec.scale;
   return GeneratedSize{.vertices = vertices, .edges = vertices * spec.edge_factor};
@@ -190,9 +174,8 @@ Result<GeneratedSize> size_of(const RmatSpec& spec) {
 Result<GeneratedSize> size_of(const GridSpec& spec) {
   const std::uint64_t vertices = std::uint64_t{spec.width} * spec.height;
   if (vertices > most_vertices) {
-    return tl::unexpected(
-        impossible(fmt::format("the grid has {} vertices, more than {}", vertices, most_vertices),
-                   "make it smaller", "/grid"));
+    return impossible(fmt::format("the grid has {} vertices, more than {}", vertices, most_vertices),
+                      "make it smaller", "/grid");
   }
   // One edge to the right except in the last column, one down except in the last row.
   return GeneratedSize{.vertices = vertices,
@@ -201,8 +184,7 @@ Result<GeneratedSize> size_of(const GridSpec& spec) {
 
 Result<GeneratedSize> size_of(const UniformSpec& spec) {
   if (spec.vertices == 0 && spec.edges != 0) {
-    return tl::unexpected(
-        impossible("a graph without vertices has no edges", "give it vertices", "/uniform/vertices"));
+    return impossible("a graph without vertices has no edges", "give it vertices", "/uniform/vertices");
   }
   return GeneratedSize{.vertices = spec.vertices, .edges = spec.edges};
 }
@@ -216,8 +198,8 @@ std::uint32_t max_weight(const GeneratorSpec& spec) {
 Result<GeneratedSize> generated_size(const GeneratorSpec& spec) {
   const int said = int{spec.rmat.has_value()} + int{spec.grid.has_value()} + int{spec.uniform.has_value()};
   if (said != 1) {
-    return tl::unexpected(impossible(fmt::format("generate has {} of rmat, grid and uniform", said),
-                                     "give exactly one of them", ""));
+    return impossible(fmt::format("generate has {} of rmat, grid and uniform", said),
+                      "give exactly one of them", "");
   }
   return spec.rmat ? size_of(*spec.rmat) : spec.grid ? size_of(*spec.grid) : size_of(*spec.uniform);
 }
@@ -231,7 +213,9 @@ Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& optio
                    .weights = type,
                    .both_directions = options.undirected || spec.grid.has_value()};
   TIDEGATE_CHECK(check_memory(size.vertices, size.edges, type, options.build));
-  const auto weights = [&](std::uint64_t seed) { return EdgeWeights(seed, max_weight(spec), type); };
+  const auto weights = [&](std::uint64_t seed) {
+    return EdgeWeights{RandomNumbers(mixed(seed)), max_weight(spec), type};
+  };
   Chunks chunks;
   if (spec.rmat) {
     chunks = numbered_edges(size.edges, RmatEdges(*spec.rmat), weights(spec.rmat->seed));

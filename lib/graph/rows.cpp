@@ -149,16 +149,10 @@ void sort_rows(std::span<Value> values, std::span<const std::uint64_t> ends) {
   }
 }
 
-// A neighbour and its weight as a number in the order of a row. Weights are not negative, so the order of their bits is
-// the order of the weights, for floats too.
-std::uint64_t in_order(std::uint64_t neighbour, std::uint64_t weight, RowOrder order) {
-  return order == RowOrder::lightest_first ? weight << 32U | neighbour : neighbour << 32U | weight;
-}
-
-std::pair<Vertex, std::uint32_t> from_order(std::uint64_t pair, RowOrder order) {
-  const auto high = static_cast<std::uint32_t>(pair >> 32U);
-  const auto low = static_cast<std::uint32_t>(pair);
-  return order == RowOrder::lightest_first ? std::pair(low, high) : std::pair(high, low);
+// A neighbour and its weight as a number in the order of a row; rows by neighbours have them in this order, else swapped. Weights
+// are not negative, so the order of their bits is the order of the weights, for floats too.
+constexpr std::uint64_t packed(std::uint64_t high, std::uint64_t low) {
+  return high << 32U | low;
 }
 
 void store_weights(Weights& weights, std::uint64_t at, std::uint32_t bits) {
@@ -204,15 +198,18 @@ void fill_rows(const BucketedEdges& bucketed, std::size_t bucket, RowOrder order
     sort_rows(neighbours, std::span<const std::uint64_t>(place));
     return;
   }
+  const bool lightest_first = order == RowOrder::lightest_first;
   std::vector<std::uint64_t> pairs(size);
   for (std::uint64_t i = 0; i < size; ++i) {
-    pairs[place[edges[i].source - first]++] = in_order(edges[i].target, bucketed.weights[begin + i], order);
+    const std::uint32_t weight = bucketed.weights[begin + i];
+    pairs[place[edges[i].source - first]++] =
+        lightest_first ? packed(weight, edges[i].target) : packed(edges[i].target, weight);
   }
   sort_rows(std::span(pairs), std::span<const std::uint64_t>(place));
   for (std::uint64_t i = 0; i < size; ++i) {
-    const auto [neighbour, weight] = from_order(pairs[i], order);
-    neighbours[i] = neighbour;
-    store_weights(rows.weights, begin + i, weight);
+    const auto high = static_cast<std::uint32_t>(pairs[i] >> 32U), low = static_cast<std::uint32_t>(pairs[i]);
+    neighbours[i] = lightest_first ? low : high;
+    store_weights(rows.weights, begin + i, lightest_first ? high : low);
   }
 }
 

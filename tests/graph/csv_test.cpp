@@ -28,10 +28,6 @@ std::string edges_of(const std::string& name, const std::string& text) {
   return edges;
 }
 
-std::string csv_fault(const std::string& text) {
-  return fault("a.csv", text);
-}
-
 } // namespace
 
 TEST_CASE("separators, headers, blanks and line ends") {
@@ -50,35 +46,4 @@ TEST_CASE("separators, headers, blanks and line ends") {
   CHECK(edges_of("a.csv", "from,to\n") == "");
   CHECK(edges_of("a.csv.gz", gzip_member("0,1,3\n")) == "0>1:3 ");
   CHECK(edges_of("a.csv", "0 1\n") == "0>1:1 "); // blanks are fine, too
-}
-
-TEST_CASE("what is not an edge is refused with its place") {
-  CHECK(csv_fault("from,to\n0,1\n1,\n") ==
-        "3:3: expected the target, a whole number, got the end of the line");
-  CHECK(csv_fault("0,1\n1\n") == "2:2: expected the target, got the end of the line");
-  CHECK(csv_fault("0,1\n1;2\n") == "2:2: expected a comma and the target, got \";2\"");
-  CHECK(csv_fault("0;1\n1,2\n") == "2:2: expected a semicolon and the target, got \",2\"");
-  CHECK(csv_fault("0\t1\n1 2\n") == "2:3: expected a tab and the target, got \"2\"");
-  CHECK(csv_fault("0\t1\n1\t\t2\n") == "2:3: expected the target, a whole number, got the end of the line");
-  CHECK(csv_fault("0,1,5\n1,0\n") == "2:4: expected the value, got the end of the line");
-  CHECK(csv_fault("0,1\n1,0,5\n") == "2:4: expected the end of the line, got \",5\"");
-  CHECK(csv_fault("0,1,5,6\n") == "1:5: expected an integer, got \"5,6\"");
-  CHECK(csv_fault("0,1,5\n0,1,x\n") == "2:5: expected an integer, got \"x\"");
-  CHECK(csv_fault("\"0\",\"1\"\n1,2\n") == "1:1: expected a number or a name, got \"0\"");
-  CHECK(csv_fault("0,1\n0.0,1.0\n") == "2:2: expected a comma and the target, got \".0,1.0\"");
-  CHECK(csv_fault("0,1\n-1,2\n") == "2:1: expected the source, a whole number, got \"-1,2\"");
-  CHECK(csv_fault("0,1\nä,2\n") == "2:1: expected the source, a whole number, got \"ä,2\"");
-  CHECK(csv_fault("0,4294967295\n") == "1:3: the target is 4294967295, and vertices are 0 to 2147483647");
-  CHECK(csv_fault("0,123456789012345678901234567890\n") ==
-        "1:3: the target is 123456789012345678901234567890, and vertices are 0 to 2147483647");
-  CHECK(csv_fault("u,v\n\"0\",\"1\"\n") == "2:1: expected the source, a whole number, got \"\"0\",\"1\"\"");
-}
-
-TEST_CASE("columns that are something else are not taken for vertices") {
-  CHECK(csv_fault("\"\",\"from\",\"to\"\n\"1\",1,2\n") == "1:1: column 1 has no name");
-  CHECK(csv_fault(",from,to\n0,1,2\n") == "1:1: column 1 has no name");
-  CHECK(csv_fault("id,Source,Target\n0,1,2\n") == "1:4: Source is column 2, and should be column 1");
-  CHECK(csv_fault("target,source\n0,1\n") == "1:1: target is column 1, and should be column 2");
-  CHECK(csv_fault("Source,Target,Type,Id\n0,1,Directed,0\n") == "1: the first line names 4 columns");
-  CHECK(csv_fault("source\n0,1\n") == "1:1: expected the source, a whole number, got \"source\"");
 }

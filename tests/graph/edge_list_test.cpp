@@ -1,4 +1,4 @@
-// Lists of edges.
+// Lists of edges, and DIMACS .gr files.
 #include "graph_support.hpp"
 
 #include <fmt/format.h>
@@ -173,4 +173,21 @@ TEST_CASE("a large vertex number does not allocate more memory than there is") {
   const auto loaded = load_text("a.txt", many, {.build = {.most_bytes = 4096}});
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().code == ErrorCode::input_too_large);
+}
+
+TEST_CASE("arcs with their weights") {
+  const auto loaded =
+      load_text("a.gr", "c a road\nc\np sp 4 3\nc between\na 1 2 7\n\na 2 4 0\na 4 1 4294967295\n",
+                {.weights = WeightUse::as_given});
+  REQUIRE(loaded);
+  CHECK(pairs(loaded->graph.out) == Pairs{{0, 1}, {1, 3}, {3, 0}});
+  CHECK(std::get<std::vector<std::uint32_t>>(loaded->graph.out.weights) ==
+        std::vector<std::uint32_t>{7, 0, 4294967295U});
+  CHECK(loaded->facts->format == FileFormat::dimacs);
+  CHECK_FALSE(loaded->graph.symmetric);
+}
+
+TEST_CASE("the format is recognised by content under any file name") {
+  CHECK(load_text("road", "c x\np sp 1 0\n")->facts->format == FileFormat::dimacs);
+  CHECK(load_text("road", "p sp 1 0\n")->facts->format == FileFormat::dimacs);
 }

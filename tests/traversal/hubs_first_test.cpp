@@ -1,9 +1,7 @@
 // Changes of rows: with hubs in front, put in order by this machine's CPU, against rows sorted here; and seats.
 #include "engine/device_memory.hpp"
 #include "engine/traversal/resident.hpp"
-#include <tidegate/device/device_list.hpp>
-
-#include <doctest/doctest.h>
+#include "support.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -50,11 +48,8 @@ struct RandomRows {
 } // namespace
 
 TEST_CASE("the greatest neighbours come first, and all stay") {
-  const auto list = device::list_devices();
-  REQUIRE(list);
-  const auto device = device::select_device(*list, "cpu");
-  REQUIRE(device);
-  const auto opened = device::open_session(**device);
+  const device::DeviceInfo device = test::cpu();
+  const auto opened = device::open_session(device);
   REQUIRE(opened);
   const device::Session& session = **opened;
   constexpr unsigned seed = 11;
@@ -73,7 +68,7 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
     auto kernel =
-        build_row_change(session, **device, {.vertices = 1, .edges = 8}, {}, {.hubs_first = true}, {});
+        build_row_change(session, device, {.vertices = 1, .edges = 8}, {}, {.hubs_first = true}, {});
     REQUIRE(kernel);
     change_rows(session, *kernel, {}, {}, resident);
     engine::download(session, resident.part(Part::in_neighbours), 0,

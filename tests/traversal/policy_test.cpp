@@ -59,99 +59,78 @@ TEST_CASE("a queue is never of density 0") {
 }
 
 TEST_CASE("the edge rules") {
-  const ChoicePolicy policy{
+  const ChoicePolicy plain{
       .forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, slim: 800, push: 2844
-  WaveRecord wave{.previous_topology = Topology::sparse_frontier,
-                  .vertices = 100,
-                  .frontier_edges = 90'000,
-                  .previous_edges = 10,
-                  .unexplored_edges = 900'000};
-  const auto rule = [&] { return name(choose(policy, wave).rule); };
-  CHECK(rule() == "many_edges"); // hubs
-  wave.frontier_edges = 51'200;
-  CHECK(rule() == "few_vertices");
-  wave.frontier_edges = 90'000;
-  wave.vertices = 101;
-  ChoicePolicy with_alone = policy;
-  with_alone.alone_vertices = 101; // one group is done with them sooner than all of them meet
-  CHECK(choose(with_alone, wave).rule != policy::TopologyRule::few_vertices);
-  wave.frontier_edges = 51'200;
-  CHECK(choose(with_alone, wave).rule == policy::TopologyRule::few_vertices);
-  CHECK(choose(with_alone, wave).threshold == 101);
-  wave.frontier_edges = 90'000;
-  CHECK(rule() == "many_edges");
-  CHECK(choose(policy, wave).topology == Topology::dense_frontier);
-  CHECK(choose(policy, wave).threshold == 60'000);
-  ChoicePolicy of_distances = policy;
-  of_distances.leaves_early = false;
-  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges); // as many as there are
-  CHECK(choose(of_distances, wave).threshold == 1'000'000);
-  of_distances.lightest_first = true;
-  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::many_edges); // more than 1/16 of the graph's
-  CHECK(choose(of_distances, wave).topology == Topology::dense_frontier);
-  CHECK(choose(of_distances, wave).threshold == 62'500);
-  wave.frontier_edges = 62'500;
-  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges);
-  ChoicePolicy in_place = policy;
-  in_place.leaves_early = false;
-  in_place.pulls_in_place = true;
-  wave.frontier_edges = 125'000; // an eighth of the graph's
-  CHECK(choose(in_place, wave).topology == Topology::sparse_frontier);
-  wave.frontier_edges = 125'001;
-  CHECK(choose(in_place, wave).topology == Topology::fused_dense);
-  CHECK(choose(in_place, wave).threshold == 125'000);
-  in_place.always_pushes = Topology::hybrid_frontier;
-  CHECK(choose(in_place, wave).topology == Topology::fused_dense);
-  wave.frontier_edges = 62'500;
-  ChoicePolicy on_cpu = policy;
-  on_cpu.pushes_bitmaps = true;
-  CHECK(choose(on_cpu, wave).topology == Topology::memory_constrained);
-  wave.previous_topology = Topology::dense_frontier; // is not kept
-  wave.frontier_edges = 250'000;
-  CHECK(choose(on_cpu, wave).rule == policy::TopologyRule::some_edges);
-  wave.frontier_edges = 250'001; // a quarter of the graph's
-  CHECK(choose(on_cpu, wave).topology == Topology::dense_frontier);
-  CHECK(choose(on_cpu, wave).threshold == 250'000);
-  wave.frontier_edges = 90'000;
-  ChoicePolicy small = policy;
-  small.always_pushes = Topology::hybrid_frontier;
-  CHECK(choose(small, wave).topology == Topology::hybrid_frontier); // where others pull
-  wave.vertices = 100;
-  wave.frontier_edges = 20;
-  CHECK(choose(small, wave).rule == policy::TopologyRule::few_vertices); // no longer doubles
-  wave.frontier_edges = 21;
-  CHECK(choose(small, wave).topology == Topology::hybrid_frontier);
-  wave.previous_topology = Topology::sparse_frontier; // has no bitmap
-  CHECK(choose(small, wave).topology == Topology::sparse_frontier);
-  small.always_pushes = Topology::sparse_frontier;
-  wave.vertices = 101;
-  CHECK(choose(small, wave).rule == policy::TopologyRule::some_edges);
-  CHECK(choose(small, wave).topology == Topology::sparse_frontier);
-  wave.frontier_edges = 90'000;
-  wave.previous_edges = 90'000; // no longer growing
-  CHECK(rule() == "some_edges");
-  wave.frontier_edges = 7031; // 1/128 of what is left
-  CHECK(rule() == "few_edges");
-  wave.previous_topology = Topology::hybrid_frontier;
-  CHECK(rule() == "hold_some_edges");
-  wave.previous_topology = Topology::dense_frontier;
-  wave.vertices = 2845;
-  CHECK(rule() == "hold_pull");
-  wave.vertices = 2844;
-  CHECK(rule() == "few_edges");
-  wave.previous_edges = 0; // grows again
-  wave.dense_waves = 4;
-  CHECK(choose(policy, wave).topology == Topology::fused_dense);
-  wave.dense_waves = 0;
-  wave.previous_topology = Topology::sparse_frontier;
-  wave.vertices = 800;
-  wave.frontier_edges = 6400;
-  CHECK(rule() == "few_vertices"); // slim
-  CHECK(choose(policy, wave).threshold == 800);
-  wave.frontier_edges = 6401;
-  CHECK(rule() != "few_vertices");
-  wave.vertices = 0;
-  CHECK(rule() == "queue_empty");
+  const auto with = [&plain](auto change) {
+    ChoicePolicy policy = plain;
+    change(policy);
+    return policy;
+  };
+  using P = ChoicePolicy;
+  const P alone =
+      with([](P& p) { p.alone_vertices = 101; }); // one group is done with them sooner than all of them meet
+  const P distances = with([](P& p) { p.leaves_early = false; });
+  const P lightest = with([](P& p) { p.leaves_early = false, p.lightest_first = true; });
+  const P in_place = with([](P& p) { p.leaves_early = false, p.pulls_in_place = true; });
+  const P small_in_place =
+      with([](P& p) { p.pulls_in_place = true, p.always_pushes = Topology::hybrid_frontier; });
+  const P on_cpu = with([](P& p) { p.pushes_bitmaps = true; });
+  const P small = with([](P& p) { p.always_pushes = Topology::hybrid_frontier; });
+  const P smaller = with([](P& p) { p.always_pushes = Topology::sparse_frontier; });
+  constexpr auto sparse = Topology::sparse_frontier, hybrid = Topology::hybrid_frontier,
+                 dense = Topology::dense_frontier, fused = Topology::fused_dense,
+                 constrained = Topology::memory_constrained;
+  struct Row {
+    const ChoicePolicy& policy;
+    Topology previous;
+    std::uint32_t vertices;
+    std::uint64_t edges, previous_edges;
+    Topology topology;
+    const char* rule;
+    std::uint64_t threshold;
+    std::uint32_t dense_waves = 0;
+  };
+  const std::vector<Row> rows{
+      {plain, sparse, 100, 90'000, 10, dense, "many_edges", 60'000}, // hubs
+      {plain, sparse, 100, 51'200, 10, sparse, "few_vertices", 100},
+      {alone, sparse, 101, 90'000, 10, dense, "many_edges", 60'000},
+      {alone, sparse, 101, 51'200, 10, sparse, "few_vertices", 101},
+      {plain, sparse, 101, 90'000, 10, dense, "many_edges", 60'000},
+      {distances, sparse, 101, 90'000, 10, sparse, "few_edges", 1'000'000}, // as many as there are
+      {lightest, sparse, 101, 90'000, 10, dense, "many_edges", 62'500},     // more than 1/16 of the graph's
+      {lightest, sparse, 101, 62'500, 10, sparse, "few_edges", 1'000'000},
+      {in_place, sparse, 101, 125'000, 10, sparse, "few_edges", 1'000'000}, // an eighth of the graph's
+      {in_place, sparse, 101, 125'001, 10, fused, "many_edges_fused", 125'000},
+      {small_in_place, sparse, 101, 125'001, 10, fused, "many_edges_fused", 125'000},
+      {on_cpu, sparse, 101, 62'500, 10, constrained, "some_edges", 100},
+      {on_cpu, dense, 101, 250'000, 10, constrained, "some_edges", 100}, // a pull is not kept
+      {on_cpu, dense, 101, 250'001, 10, dense, "many_edges", 250'000},   // a quarter of the graph's
+      {small, dense, 101, 90'000, 10, hybrid, "some_edges", 0},          // where others pull
+      {small, dense, 100, 20, 10, sparse, "few_vertices", 100},          // no longer doubles
+      {small, dense, 100, 21, 10, hybrid, "some_edges", 0},
+      {small, sparse, 100, 21, 10, sparse, "few_vertices", 100}, // has no bitmap
+      {smaller, sparse, 101, 21, 10, sparse, "some_edges", 0},
+      {plain, sparse, 101, 90'000, 90'000, hybrid, "some_edges", 7031}, // no longer growing
+      {plain, sparse, 101, 7031, 90'000, sparse, "few_edges", 7031},    // 1/128 of what is left
+      {plain, hybrid, 101, 7031, 90'000, hybrid, "hold_some_edges", 3515},
+      {plain, dense, 2845, 7031, 90'000, dense, "hold_pull", 2844},
+      {plain, dense, 2844, 7031, 90'000, sparse, "few_edges", 7031},
+      {plain, dense, 2844, 7031, 0, fused, "hold_pull", 2844, 4}, // grows again
+      {plain, sparse, 800, 6400, 0, sparse, "few_vertices", 800}, // slim
+      {plain, sparse, 800, 6401, 0, sparse, "few_edges", 7031},
+      {plain, sparse, 0, 6401, 0, Topology::empty, "queue_empty", 0}};
+  for (const Row& row : rows) {
+    CAPTURE(&row - rows.data());
+    const WaveRecord got = choose(row.policy, {.previous_topology = row.previous,
+                                               .vertices = row.vertices,
+                                               .frontier_edges = row.edges,
+                                               .previous_edges = row.previous_edges,
+                                               .unexplored_edges = 900'000,
+                                               .dense_waves = row.dense_waves});
+    CHECK(got.topology == row.topology);
+    CHECK(name(got.rule) == row.rule);
+    CHECK(got.threshold == row.threshold);
+  }
 }
 
 TEST_CASE("a forced topology stands, and memory pressure comes before the edges") {

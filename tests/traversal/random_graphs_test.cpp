@@ -1,10 +1,7 @@
 // Random graphs on this machine's first CPU device: every algorithm, topology and rule, launch by launch and
 // in one persistent launch, against the serial algorithms.
 #include "../test_scale.hpp"
-#include "engine/traversal/run.hpp"
-#include <tidegate/device/device_list.hpp>
-
-#include <doctest/doctest.h>
+#include "support.hpp"
 
 #include <random>
 
@@ -13,16 +10,6 @@ namespace {
 
 using graphs::Algorithm;
 using policy::Topology;
-
-device::DeviceInfo cpu() {
-  const auto list = device::list_devices();
-  REQUIRE(list);
-  const auto found = device::select_device(*list, "cpu");
-  REQUIRE(found);
-  device::DeviceInfo device = **found;
-  device.profile = device::DeviceProfile{.ordering = device::MemoryOrdering::classic, .trials = {}};
-  return device;
-}
 
 std::uint32_t below(std::mt19937& random, std::uint32_t end) {
   return static_cast<std::uint32_t>(random() % end);
@@ -85,11 +72,11 @@ void check(const graphs::FrontierProgram& program, const device::DeviceInfo& dev
 } // namespace
 
 TEST_CASE("launch by launch") {
-  const device::DeviceInfo device = cpu();
+  const device::DeviceInfo device = test::cpu(device::MemoryOrdering::classic);
   std::mt19937 random(12);
   for (const Algorithm algorithm :
        {Algorithm::bfs, Algorithm::reach, Algorithm::sssp, Algorithm::cc, Algorithm::pagerank}) {
-    if (test::scale != 1 && algorithm != Algorithm::bfs) {
+    if (tidegate::test::scale != 1 && algorithm != Algorithm::bfs) {
       continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
     }
     for (int i = 0; i < 18; ++i) {
@@ -111,8 +98,8 @@ TEST_CASE("launch by launch") {
 
 // Dense waves look at no bound of the near, so what they leave may all be put off: the wave is chosen again.
 TEST_CASE("a wave that is chosen twice follows the topology of the last that ran") {
-  const device::DeviceInfo device = cpu();
-  if (test::scale != 1) {
+  const device::DeviceInfo device = test::cpu(device::MemoryOrdering::classic);
+  if (tidegate::test::scale != 1) {
     return;
   }
   graphs::FrontierProgram program{.algorithm = Algorithm::sssp, .sources = {0}};
@@ -122,10 +109,10 @@ TEST_CASE("a wave that is chosen twice follows the topology of the last that ran
 }
 
 TEST_CASE("in one launch, with work-groups of several work-items") {
-  const device::DeviceInfo device = cpu();
+  const device::DeviceInfo device = test::cpu(device::MemoryOrdering::classic);
   std::mt19937 random(34);
   for (const Algorithm algorithm : {Algorithm::bfs, Algorithm::sssp}) {
-    if (test::scale != 1) {
+    if (tidegate::test::scale != 1) {
       continue;
     }
     for (int i = 0; i < 12; ++i) {

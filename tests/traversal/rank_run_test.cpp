@@ -1,20 +1,14 @@
 // Traversals on several ranks, as threads with this machine's CPU device each, against the serial algorithms.
-#include "../in_process_ranks.hpp"
 #include "../temporary_folder.hpp"
 #include "../test_scale.hpp"
 #include "engine/traversal/rank_run.hpp"
-#include "engine/traversal/run.hpp"
-#include <tidegate/device/device_list.hpp>
+#include "support.hpp"
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <optional>
 #include <random>
 #include <string>
-#include <thread>
-#include <vector>
 
 namespace tidegate::traversal {
 namespace {
@@ -22,17 +16,9 @@ namespace {
 using graphs::Algorithm;
 
 struct Runs {
-  test::TemporaryFolder folder;
-  device::DeviceInfo device;
+  tidegate::test::TemporaryFolder folder;
+  device::DeviceInfo device = test::cpu();
   std::mt19937 random{77};
-
-  Runs() {
-    const auto list = device::list_devices();
-    REQUIRE(list);
-    const auto found = device::select_device(*list, "cpu");
-    REQUIRE(found);
-    device = **found;
-  }
 
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); }
 
@@ -51,36 +37,14 @@ struct Runs {
   }
 
   // The report of rank 0, which verifies the result.
-  FrontierReport run(const graphs::FrontierProgram& program, int size) {
-    std::optional<FrontierReport> report;
-    const auto all = ranks::in_process(size);
-    {
-      std::vector<std::jthread> threads;
-      for (const auto& one : all) {
-        threads.emplace_back([&, rank = one.get()] {
-          try {
-            engine::RunOptions options{.verify = true, .ranks = rank};
-            engine::Monitor monitor;
-            auto result = run_traversal(program, folder.path().string(), &device, options, monitor);
-            CHECK_MESSAGE(result, result.error().message);
-            if (!result) {
-              rank->abort(1);
-            }
-            if (rank->rank() == 0) {
-              report = std::move(*result);
-            }
-          } catch (const ranks::Aborted&) {
-            MESSAGE("another rank has failed");
-          }
-        });
-      }
-    }
-    REQUIRE(report);
-    return std::move(*report);
-  }
-
   FrontierReport check(const graphs::FrontierProgram& program, int size) {
-    FrontierReport report = run(program, size);
+    const auto ran = test::together(size, [&](ranks::Ranks* rank) {
+      engine::RunOptions options{.verify = true, .ranks = rank};
+      engine::Monitor monitor;
+      return run_traversal(program, folder.path().string(), &device, options, monitor);
+    });
+    REQUIRE_MESSAGE(ran, ran.error().message);
+    const FrontierReport& report = *ran;
     CHECK_MESSAGE(report.status == engine::RunStatus::done, (report.error ? report.error->message : ""));
     REQUIRE(report.verification);
     CHECK(report.verification->right);
@@ -117,7 +81,7 @@ TEST_CASE("on several ranks results are those of the serial algorithms") {
   Runs runs;
   for (const Algorithm algorithm :
        {Algorithm::bfs, Algorithm::reach, Algorithm::sssp, Algorithm::cc, Algorithm::pagerank}) {
-    if (test::scale != 1 && algorithm != Algorithm::bfs) {
+    if (tidegate::test::scale != 1 && algorithm != Algorithm::bfs) {
       continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
     }
     for (std::uint32_t i = 0; i < 8; ++i) {
@@ -199,7 +163,7 @@ TEST_CASE("algorithms of a program's own on several ranks") {
        {.source = "core.cl", .options = {}, .value = OwnValue::i32, .merge = OwnMerge::add, .initial = {}},
        {.source = "label.cl", .options = {}, .value = OwnValue::u64, .merge = OwnMerge::min, .initial = {}}}};
   for (const graphs::OwnAlgorithm& own : all) {
-    if (test::scale != 1) {
+    if (tidegate::test::scale != 1) {
       continue;
     }
     for (int size = 1; size <= 4; ++size) {

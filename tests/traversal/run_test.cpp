@@ -3,7 +3,7 @@
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
 #include "engine/traversal/kernel_layout.hpp"
-#include "engine/traversal/run.hpp"
+#include "support.hpp"
 
 #include <doctest/doctest.h>
 
@@ -176,14 +176,6 @@ TEST_CASE("a result is checked and written") {
   CHECK(run.wrote_outputs());
 }
 
-TEST_CASE("a traversal reports its mode as wave programs do") {
-  StandInRun run;
-  run.program.policy.launch.hot_window_threshold = 5;
-  const auto report = run();
-  REQUIRE(report);
-  CHECK(!report->mode_reason.empty());
-}
-
 TEST_CASE("each corruption is named, and nothing is written") {
   struct Row {
     std::function<void(StandInRun&)> corrupt;
@@ -321,11 +313,7 @@ TEST_CASE("the kernel itself counts its resident work-groups") {
 }
 
 TEST_CASE("a wait on the device that runs out is reported by the kernel itself") {
-  const auto list = device::list_devices();
-  REQUIRE(list);
-  const auto found = device::select_device(*list, "cpu");
-  REQUIRE(found);
-  const device::DeviceInfo& cpu = **found;
+  const device::DeviceInfo cpu = traversal::test::cpu();
   Run run;
   const auto loaded = load(run.program, run.folder.path().string(), run.options);
   REQUIRE(loaded);

@@ -1,17 +1,12 @@
 // Graphs with next to nothing in them: every algorithm, topology and strategy, on one rank and on two, on this machine's
 // CPU.
-#include "../in_process_ranks.hpp"
 #include "../temporary_folder.hpp"
 #include "../test_scale.hpp"
-#include "engine/traversal/run.hpp"
-#include <tidegate/device/device_list.hpp>
-
-#include <doctest/doctest.h>
+#include "support.hpp"
 
 #include <array>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace tidegate::traversal {
@@ -55,7 +50,7 @@ graphs::FrontierProgram program_of(Algorithm algorithm, const std::string& own) 
 } // namespace
 
 TEST_CASE("graphs without vertices, with one, and without edges") {
-  test::TemporaryFolder folder;
+  tidegate::test::TemporaryFolder folder;
   folder.write("least.cl", "uint initial(uint v, uint degree) { return v; }\n"
                            "uint along(uint value, uint weight) { return add_sat(value, weight); }\n");
   folder.write("core.cl", "int initial(uint v, uint degree) { return (int)degree; }\n"
@@ -64,12 +59,7 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
   for (const File& file : files) {
     folder.write(file.name, file.text);
   }
-  const auto list = device::list_devices();
-  REQUIRE(list);
-  const auto found = device::select_device(*list, "cpu");
-  REQUIRE(found);
-  device::DeviceInfo device = **found;
-  device.profile = device::DeviceProfile{.ordering = device::MemoryOrdering::classic, .trials = {}};
+  const device::DeviceInfo device = test::cpu(device::MemoryOrdering::classic);
 
   const auto run = [&](const graphs::FrontierProgram& program, engine::RunOptions options) {
     options.verify = true;
@@ -95,7 +85,7 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
                            Kind{Algorithm::own, "least.cl"}, Kind{Algorithm::own, "core.cl"}}) {
     const Algorithm algorithm = kind.first;
     const std::string& own = kind.second;
-    if (test::scale != 1 && algorithm != Algorithm::cc) {
+    if (tidegate::test::scale != 1 && algorithm != Algorithm::cc) {
       continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
     }
     for (const File& file : files) {
@@ -120,27 +110,13 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
       if (algorithm != Algorithm::bfs && algorithm != Algorithm::cc && own != "core.cl") {
         continue; // as these send what they reach, their values or their sums, the others do, too
       }
-      std::optional<Result<FrontierReport>> together;
-      const auto all = ranks::in_process(2);
-      {
-        std::vector<std::jthread> threads;
-        for (const auto& one : all) {
-          threads.emplace_back([&, rank = one.get()] {
-            engine::RunOptions options;
-            options.ranks = rank;
-            try {
-              auto report = run(program, options);
-              if (rank->rank() == 0) {
-                together = std::move(report);
-              }
-            } catch (const ranks::Aborted&) {
-              MESSAGE("another rank has failed");
-            }
-          });
-        }
-      }
-      REQUIRE(together);
-      check(*together, file, has_source);
+      check(test::together(2,
+                           [&](ranks::Ranks* rank) {
+                             engine::RunOptions options;
+                             options.ranks = rank;
+                             return run(program, options);
+                           }),
+            file, has_source);
     }
   }
 }

@@ -109,34 +109,22 @@ std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
 }
 
 VerificationCost verification_cost(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
-  const std::uint64_t edges = graphs::edge_count(graph);
-  const std::uint64_t vertices = graphs::vertex_count(graph);
+  const std::uint64_t edges = graphs::edge_count(graph), vertices = graphs::vertex_count(graph);
   constexpr std::uint64_t of_vertex = 32; // bytes: values, a copy, parents, a queue
-  VerificationCost cost{.ns = 60, .bytes = of_vertex * vertices};
-  switch (program.algorithm) {
-  case Algorithm::bfs:
-  case Algorithm::cc:
-  case Algorithm::own: break;
-  case Algorithm::reach: cost.ns = 30 + 10 * program.sources.size(); break;
-  case Algorithm::sssp: {
-    constexpr std::uint64_t of_visit = 24; // bytes in a growing vector: each edge may shorten a path
-    cost.ns = 150;
-    cost.bytes += of_visit * edges;
-    break;
-  }
-  case Algorithm::pagerank: { // each iteration multiplies the change by the damping
+  constexpr std::uint64_t of_visit = 24;  // bytes in a growing vector: each edge may shorten a path
+  const bool is_sssp = program.algorithm == Algorithm::sssp;
+  std::uint64_t ns = is_sssp ? 150 : 60; // an edge or a vertex
+  if (program.algorithm == Algorithm::reach) {
+    ns = 30 + 10 * program.sources.size();
+  } else if (program.algorithm ==
+             Algorithm::pagerank) { // each iteration multiplies the change, 2 at first, by the damping
     const graphs::PageRankOptions options = graphs::page_rank_options(program);
-    std::uint32_t iterations = 0;
-    for (double change = 2;
-         change >= options.tolerance && iterations < graphs::PageRankOptions().max_iterations; ++iterations) {
-      change *= options.damping;
-    }
-    cost.ns = 30 + std::uint64_t{4} * iterations;
-    break;
+    const double iterations =
+        std::ceil(std::log(std::min(options.tolerance / 2, 1.0)) / std::log(options.damping));
+    ns = 30 + 4 * static_cast<std::uint64_t>(
+                      std::clamp<double>(iterations, 0, graphs::PageRankOptions().max_iterations));
   }
-  }
-  cost.ns *= edges + vertices;
-  return cost;
+  return {.ns = ns * (edges + vertices), .bytes = of_vertex * vertices + (is_sssp ? of_visit * edges : 0)};
 }
 
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
@@ -262,18 +250,14 @@ engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOp
   return first;
 }
 
-CheckedResult check_fix_point(OwnChecks& own, const std::vector<std::uint32_t>& values) {
+void check_fix_point(TraversalRun& run, OwnChecks& own, const std::vector<std::uint32_t>& values) {
   const auto start = Clock::now();
   std::uint64_t reached = 0;
-  Verification verification{
-      .checks = {"laws", "fix_point"}, .error = own.check_fix_point(values, reached), .allowed_change = {}};
+  Verification& verification = run.report.verification.emplace(Verification{
+      .checks = {"laws", "fix_point"}, .error = own.check_fix_point(values, reached), .allowed_change = {}});
   verification.right = !verification.error;
-  return {.answer = Answer{.reached = reached},
-          .verification = std::move(verification),
-          .first_run = {},
-          .verify_ns = elapsed_ns(start),
-          .warning = {},
-          .error = {}};
+  run.report.answer = Answer{.reached = reached};
+  run.report.verify_ns = elapsed_ns(start);
 }
 
 Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std::uint32_t first) {
@@ -281,64 +265,66 @@ Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std
   return answer_of(plan.asked.program.algorithm, floats, results, plan.asked.numbers, first);
 }
 
-CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results,
-                           std::optional<OwnChecks>& own, CheckedResult checked,
-                           const engine::RunOptions& options, engine::Monitor& monitor) {
-  std::optional<Verification>& verification = checked.verification;
+bool check_result(TraversalRun& run, const TraversalResults& results, std::optional<OwnChecks>& own) {
+  const TraversalPlan& plan = run.plan;
+  const engine::RunOptions& options = run.options;
+  std::optional<Verification>& verification = run.report.verification;
+  const auto judged = [&] {
+    if (verification && verification->error) {
+      run.report.status = engine::RunStatus::outputs_differ;
+      run.report.error = verification->error;
+    }
+    return !verification || verification->right;
+  };
   if (!own) {
-    checked.answer = answer_of(plan, results, 0);
+    run.report.answer = answer_of(plan, results, 0);
   }
-  if (verification && !verification->right) {
-    checked.error = verification->error;
-    return checked;
+  if (!judged()) {
+    return false;
   }
-  engine::FirstRun first = plan_first_check(plan, options, results.waves);
-  if (options.verify || (first.compared && !first.kept)) {
-    monitor.begin(engine::Activity::verifying);
-    const auto start = Clock::now();
-    monitor.deadline = start + engine::build_limit; // the check may take long: the watchdog must not end it
-    bool in_time = true;
-    if (!own) {
-      verification = verify(plan.asked.program, plan.graph(), results);
-    } else {
-      const std::uint64_t most_ns = options.verify ? options.max_wall_time_ns : first.budget_ns;
-      auto wrong = own->check_by_plain_rounds(results.values, start + std::chrono::nanoseconds(most_ns));
-      in_time = options.verify || !wrong || wrong->code != ErrorCode::wall_time_exceeded;
-      if (in_time) {
-        verification->checks.emplace_back("plain_rounds");
-        verification->error = std::move(wrong);
-        verification->right = !verification->error;
-      }
-    }
-    first.compared = in_time;
-    if (in_time) {
-      if (verification->error && (plan.asked.numbers.first != 0 || !plan.asked.numbers.ids.empty())) {
-        verification->error->message += " (vertices by position, from 0)";
-      }
-      first.elapsed_ns = elapsed_ns(start);
-      checked.verify_ns += first.elapsed_ns;
-      first.runs = 1;
-      first.iterations = results.waves;
-      first.equal = verification->right;
-      plan.asked.kept->checked = first.equal;
-      first.kept = first.equal && keep_file(options.traversal.checked, "right by the serial algorithm\n");
-      first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
-                                 : verification->error->message;
-    } else {
+  engine::FirstRun& first = run.report.first_run.emplace(plan_first_check(plan, options, results.waves));
+  if (!options.verify && (!first.compared || first.kept)) {
+    return true;
+  }
+  run.monitor.begin(engine::Activity::verifying);
+  const auto start = Clock::now();
+  run.monitor.deadline = start + engine::build_limit; // the check may take long: the watchdog must not end it
+  if (!own) {
+    verification = verify(plan.asked.program, plan.graph(), results);
+  } else {
+    const std::uint64_t most_ns = options.verify ? options.max_wall_time_ns : first.budget_ns;
+    auto wrong = own->check_by_plain_rounds(results.values, start + std::chrono::nanoseconds(most_ns));
+    if (!options.verify && wrong && wrong->code == ErrorCode::wall_time_exceeded) {
+      first.compared = false;
       first.reason = "not checked: plain rounds over all edges took longer than measure-time";
+      return true;
     }
-    if (in_time && !first.equal && !options.verify) {
-      checked.warning = engine::Warning{
-          .message = fmt::format("the result of this program's first run here is wrong after {}: {}",
-                                 plural(results.waves, "wave"), first.reason),
-          .fix = "this is a bug in tidegate or in the device's compiler: please report it, with the program "
-                 "and this report",
-          .pointer = "/algorithm"};
-    }
+    verification->checks.emplace_back("plain_rounds");
+    verification->error = std::move(wrong);
+    verification->right = !verification->error;
   }
-  checked.first_run = std::move(first);
-  checked.error = verification ? verification->error : std::nullopt;
-  return checked;
+  if (verification->error && (plan.asked.numbers.first != 0 || !plan.asked.numbers.ids.empty())) {
+    verification->error->message += " (vertices by position, from 0)";
+  }
+  first.compared = true;
+  first.elapsed_ns = elapsed_ns(start);
+  run.report.verify_ns += first.elapsed_ns;
+  first.runs = 1;
+  first.iterations = results.waves;
+  first.equal = verification->right;
+  plan.asked.kept->checked = first.equal;
+  first.kept = first.equal && keep_file(options.traversal.checked, "right by the serial algorithm\n");
+  first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
+                             : verification->error->message;
+  if (!first.equal && !options.verify) {
+    run.report.warnings.push_back(
+        {.message = fmt::format("the result of this program's first run here is wrong after {}: {}",
+                                plural(results.waves, "wave"), first.reason),
+         .fix =
+             "this is a bug in tidegate or in the device's compiler: please report it, with the program and this report",
+         .pointer = "/algorithm"});
+  }
+  return judged();
 }
 
 } // namespace tidegate::traversal

@@ -341,8 +341,6 @@ constexpr Field report_fields[] = {
     traversal_head.deduped_items,
     traversal_head.lineage_items,
     traversal_head.region_lineage,
-    optional<&FrontierReport::recommendation>(
-        "recommendation of the launch policy for the first wave; left out if no launch keeps the budget"),
     traversal_head.telemetry,
     traversal_head.slices_ns,
     optional<&FrontierReport::verification>("with --verify and on a first run: checks of the result"),

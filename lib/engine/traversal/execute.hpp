@@ -78,14 +78,16 @@ inline engine::RankReport rank_report(const TraversalPlan& plan, std::uint64_t d
           .device_bytes = plan.memory.bytes};
 }
 
-// The judgement of a result.
-struct CheckedResult {
-  std::optional<Answer> answer;
-  std::optional<Verification> verification;
-  std::optional<engine::FirstRun> first_run;
-  std::uint64_t verify_ns = 0;
-  std::optional<engine::Warning> warning;
-  std::optional<Error> error; // outputs_differ: why the outputs are withheld
+// A traversal under way.
+struct TraversalRun {
+  const TraversalPlan& plan;
+  const engine::RunOptions& options;
+  engine::Monitor& monitor;
+  FrontierReport& report;
+  std::shared_ptr<device::Session> session{};
+  engine::Residency groups{};
+  std::optional<engine::BuiltKernel> row_change{}; // of rows that are not on the device yet
+  device::CallCounts calls_before{};               // of the session
 };
 
 // Builds, uploads, traverses, verifies, writes, and reports it. On several ranks all do so together. A run that ends
@@ -98,17 +100,16 @@ engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOp
                                   std::uint64_t waves);
 
 // Passes the result of a program's own algorithm along all edges once more, on the device: a part of every run.
-CheckedResult check_fix_point(OwnChecks& own, const std::vector<std::uint32_t>& values);
+void check_fix_point(TraversalRun& run, OwnChecks& own, const std::vector<std::uint32_t>& values);
 
-// Checks the result as the program's first run or --verify wants it, of an algorithm of the user's own after its fix point.
-CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results,
-                           std::optional<OwnChecks>& own, CheckedResult fix_point,
-                           const engine::RunOptions& options, engine::Monitor& monitor);
+// Checks the result as the program's first run or --verify wants it, of an algorithm of the user's own after its fix point. Returns
+// true if its outputs may be written.
+bool check_result(TraversalRun& run, const TraversalResults& results, std::optional<OwnChecks>& own);
 
 // Returns the answer of results that begin with the vertex `first`.
 Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std::uint32_t first);
 
-// Returns the report of a traversal that has not begun, with the policy's recommendation for its first wave.
+// Returns the report of a traversal that has not begun.
 FrontierReport report_of_plan(const TraversalPlan& plan);
 
 // Adds what was dispatched and what the waves did, of a run that may be under way, and why it did not come to its end.

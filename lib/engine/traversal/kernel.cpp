@@ -110,15 +110,14 @@ engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_wei
               "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
               "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
               "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
-              "-DTG_CLOCK={}{}",
+              "-DTG_CLOCK={}",
               standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
               geometry.wide_lanes, geometry.word_lanes,
               static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
               static_cast<int>(own == nullptr ? float_weights : own->float_weights),
               static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
               static_cast<int>(shape.short_rows), share_size(shape), geometry.eager,
-              geometry.eager ? few_edges : 0, static_cast<int>(target.clock),
-              own == nullptr ? "" : own->definitions),
+              geometry.eager ? few_edges : 0, static_cast<int>(target.clock)),
           .kernel = "tidegate_frontier",
           .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
                                  ? geometry.groups_per_unit

@@ -6,10 +6,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
-#include <limits>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace tidegate::traversal {
 namespace {
@@ -82,30 +87,81 @@ void note_convergence(const graphs::PageRankOptions& options, double change, Fro
   }
 }
 
-// Returns the launch request of the first wave.
-policy::LaunchRequest request_of(const TraversalPlan& plan) {
-  const graphs::FrontierProgram& program = plan.program;
-  const device::DeviceInfo* const device = plan.asked.device;
-  const std::uint32_t vertices = graphs::vertex_count(plan.graph());
-  const bool all_vertices = program.sources.empty();
-  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  const policy::AdapterLimits adapter =
-      device == nullptr ? policy::AdapterLimits{1024, most, 1024} : device::adapter_limits(*device);
-  policy::LaunchRequest request;
-  request.queue_len = all_vertices ? vertices : static_cast<std::uint32_t>(program.sources.size());
-  request.max_workgroup_size_x = adapter.max_workgroup_size_x;
-  request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;
-  request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
-  request.requested_hit_capacity = 1; // traversals have no hits
-  request.graph_node_count = vertices;
-  request.graph_edge_count = static_cast<std::uint32_t>(std::min(graphs::edge_count(plan.graph()), most));
-  request.memory_pressure_bps = plan.memory.pressure_bps;
-  request.resident_device_bytes = plan.memory.bytes;
-  request.device_memory_budget_bytes = plan.memory.budget_bytes;
-  return request;
+// Bits of distances that are not negative have the order of the distances, also those of floats. The loop has no branch
+// on a value: no processor predicts whether a vertex is reached.
+template <class Value>
+void find_farthest(const std::vector<Value>& values, Value unreached, bool floats, Answer& answer) {
+  Value most = 0; // the greatest value, plus 1
+  std::uint64_t count = 0;
+  for (const Value value : values) {
+    const bool reached = value != unreached;
+    count += reached ? 1 : 0;
+    most = std::max(most, reached ? value + 1 : Value{0});
+  }
+  answer.reached = count;
+  if (most != 0) {
+    answer.farthest = static_cast<std::uint64_t>(std::ranges::find(values, most - 1) - values.begin());
+    answer.distance = floats ? double{std::bit_cast<float>(static_cast<std::uint32_t>(most - 1))}
+                             : static_cast<double>(most - 1);
+  }
+}
+
+void count_components(const std::vector<std::uint32_t>& labels, Answer& answer) {
+  std::vector<std::uint32_t> sizes(labels.size());
+  for (const std::uint32_t label : labels) {
+    if (label < sizes.size()) { // a wrong result is for the checks
+      ++sizes[label];
+    }
+  }
+  answer.components = sizes.size() - static_cast<std::uint64_t>(std::ranges::count(sizes, 0U));
+  answer.largest = sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+}
+
+std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
+  std::vector<std::uint32_t> vertices(ranks.size());
+  std::iota(vertices.begin(), vertices.end(), 0U);
+  const auto end = vertices.begin() + static_cast<std::ptrdiff_t>(std::min(most_top_ranks, ranks.size()));
+  std::partial_sort(vertices.begin(), end, vertices.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return ranks[a] != ranks[b] ? ranks[a] > ranks[b] : a < b;
+  });
+  std::vector<TopRank> top;
+  for (auto vertex = vertices.begin(); vertex != end; ++vertex) {
+    top.push_back({.vertex = *vertex, .rank = ranks[*vertex]});
+  }
+  return top;
 }
 
 } // namespace
+
+Answer answer_of(Algorithm algorithm, bool floats, const TraversalResults& results,
+                 const graphs::VertexNumbers& numbers, graphs::Vertex first) {
+  Answer answer;
+  switch (algorithm) {
+  case Algorithm::bfs: find_farthest(results.values, graphs::unreached, false, answer); break;
+  case Algorithm::sssp:
+    if (results.wide) {
+      find_farthest(wide_of(results.values), graphs::far_away, false, answer);
+    } else {
+      find_farthest(results.values, floats ? std::bit_cast<std::uint32_t>(INFINITY) : graphs::unreached,
+                    floats, answer);
+    }
+    break;
+  case Algorithm::reach:
+    answer.reached =
+        results.values.size() - static_cast<std::uint64_t>(std::ranges::count(results.values, 0U));
+    break;
+  case Algorithm::cc: count_components(results.values, answer); break;
+  case Algorithm::pagerank: answer.top = top_ranks(floats_of(results.values)); break;
+  case Algorithm::own: break; // its checks count
+  }
+  if (answer.farthest) {
+    answer.farthest = numbers.of(*answer.farthest + first);
+  }
+  for (TopRank& rank : answer.top ? std::span(*answer.top) : std::span<TopRank>()) {
+    rank.vertex = numbers.of(rank.vertex + first);
+  }
+  return answer;
+}
 
 FrontierReport report_of_plan(const TraversalPlan& plan) {
   const graphs::FrontierProgram& program = plan.asked.program;
@@ -149,9 +205,6 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
   report.telemetry.device_memory_budget_bytes = plan.memory.budget_bytes;
   if (device != nullptr) {
     report.device = engine::device_report(*device);
-  }
-  if (const auto decision = policy::decide(plan.program.policy.launch, request_of(plan))) {
-    report.recommendation = decision->recommendation; // for the first wave; none if it breaks the budget
   }
   return report;
 }

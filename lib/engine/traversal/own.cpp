@@ -107,41 +107,37 @@ Result<void> check_hook(const Hook& hook, const std::string& pointer, OwnCode& c
                     fmt::format("declare it {}; weight is uint or float", declaration(hook))));
 }
 
-// The value that merges into nothing, as an expression of OpenCL C for its bits.
-std::string nothing(const graphs::OwnAlgorithm& own) {
-  const bool wide = own.value == OwnValue::u64;
-  switch (own.merge) {
-  case OwnMerge::min:
-    return own.value == OwnValue::i32   ? "0x7fffffffu"
-           : own.value == OwnValue::f32 ? "0x7f800000u"
-           : wide                       ? "0xfffffffffffffffful"
-                                        : "0xffffffffu";
-  case OwnMerge::max:
-    return own.value == OwnValue::i32   ? "0x80000000u"
-           : own.value == OwnValue::f32 ? "0xff800000u"
-           : wide                       ? "0ul"
-                                        : "0u";
-  case OwnMerge::bit_and: return wide ? "0xfffffffffffffffful" : "0xffffffffu";
-  case OwnMerge::bit_or:
-  case OwnMerge::add: return wide ? "0ul" : "0u";
-  case OwnMerge::source: break;
-  }
-  return wide ? "as_ulong(unreached())" : "as_uint(unreached())";
-}
+// A merge as kernels have it: the bits of two values, and by type those of the value that merges into nothing.
+struct Merge {
+  std::string_view of_a_and_b;
+  std::array<std::string_view, 4> nothing;
+};
+constexpr std::string_view ones = "0xffffffffu", many_ones = "0xfffffffffffffffful",
+                           own_nothing = "as_uint(unreached())";
+constexpr std::array<Merge, 6> merges{{
+    {"(TG_OWN_TYPED(a) < TG_OWN_TYPED(b) ? (a) : (b))", {ones, "0x7fffffffu", "0x7f800000u", many_ones}},
+    {"(TG_OWN_TYPED(a) > TG_OWN_TYPED(b) ? (a) : (b))", {"0u", "0x80000000u", "0xff800000u", "0ul"}},
+    {"((a) | (b))", {"0u", "0u", "0u", "0ul"}},
+    {"((a) & (b))", {ones, ones, ones, many_ones}},
+    {"((a) + (b))", {"0u", "0u", "0u", "0ul"}},
+    {"TG_OWN_BITS(merge(TG_OWN_TYPED(a), TG_OWN_TYPED(b)))",
+     {own_nothing, own_nothing, own_nothing, "as_ulong(unreached())"}},
+}};
 
+// Definitions for kernels/frontier/own.cl and own_check.cl.
 std::string definitions(const FrontierProgram& program, const OwnCode& code) {
   const graphs::OwnAlgorithm& own = *program.own;
-  const auto has = [&code](const char* name) { return code.unit.definition(name) != nullptr; };
+  const auto has = [&code](const char* name) { return code.unit.definition(name) != nullptr ? 1 : 0; };
   const bool wide = own.value == OwnValue::u64;
+  const Merge& merge = merges.at(static_cast<std::size_t>(own.merge));
+  const std::string_view weight = code.float_weights ? "float" : "uint";
   return fmt::format(
-      " -DTG_OWN_WORDS={} -DTG_OWN_BITS={} -DTG_OWN_TYPED=as_{} -DTG_OWN_WEIGHT=as_{} -DTG_OWN_WEIGHT_TYPE={} "
-      "-DTG_OWN_MERGE={} -DTG_OWN_INITIAL={} -DTG_OWN_SOURCES={} -DTG_OWN_SETTLED={} -DTG_OWN_NOTHING={}",
-      wide ? 2 : 1, wide ? "as_ulong" : "as_uint", scalar(own.value), code.float_weights ? "float" : "uint",
-      code.float_weights ? "float" : "uint", static_cast<int>(own.merge),
-      own.initial      ? 2
-      : has("initial") ? 1
-                       : 0,
-      static_cast<int>(has("at_source")), static_cast<int>(has("settled")), nothing(own));
+      "\n#define TG_OWN_WORDS {}\n#define TG_OWN_BITS {}\n#define TG_OWN_TYPED as_{}\n#define TG_OWN_WEIGHT as_{}\n"
+      "#define TG_OWN_WEIGHT_TYPE {}\n#define TG_OWN_MERGED(a, b) {}\n#define TG_OWN_NOTHING {}\n#define TG_OWN_ADDS {}\n"
+      "#define TG_OWN_MERGES {}\n#define TG_OWN_INITIAL {}\n#define TG_OWN_SOURCES {}\n#define TG_OWN_SETTLED {}\n",
+      wide ? 2 : 1, wide ? "as_ulong" : "as_uint", scalar(own.value), weight, weight, merge.of_a_and_b,
+      merge.nothing.at(static_cast<std::size_t>(own.value)), static_cast<int>(own.merge == OwnMerge::add),
+      has("merge"), own.initial ? 2 : has("initial"), has("at_source"), has("settled"));
 }
 
 } // namespace
@@ -215,7 +211,7 @@ Result<OwnCode> read_own(const FrontierProgram& program, const std::string& fold
   TIDEGATE_CHECK(errors.result());
   // All kernels round alike.
   code.text = "#pragma OPENCL FP_CONTRACT OFF\n" + opencl_c::preprocessed_text(code.unit);
-  code.definitions = definitions(program, code);
+  code.text += definitions(program, code);
   return code;
 }
 
@@ -232,10 +228,10 @@ OwnCode wide_distances(const FrontierProgram& program) {
   opencl_c::PreprocessorOptions preprocessor;
   preprocessor.predefined = &macros;
   preprocessor.read = [&text](const std::string&) { return Result<std::string>(text); };
-  OwnCode code{.text = text, .definitions = {}, .unit = {}, .files = {}};
+  OwnCode code{.text = text, .unit = {}, .files = {}};
   code.unit =
       opencl_c::preprocess("sssp64.cl", preprocessor).and_then(opencl_c::parse_translation_unit).value();
-  code.definitions = definitions(program, code);
+  code.text += definitions(program, code);
   return code;
 }
 
@@ -292,55 +288,24 @@ Result<std::vector<std::byte>> read_initial(const FrontierProgram& program, cons
 
 namespace {
 
-// kernels/frontier/own_check.cl gathers values and tries the laws with them.
+// kernels/frontier/own_check.cl gathers values and tries the laws with them, which it numbers from 1.
 constexpr std::uint32_t flaw_words = 8;
-enum class Law : std::uint8_t {
-  none,
-  monotone,
-  idempotent,
-  commutative,
-  associative,
-  unreached,
-  settled,
-  fires
-};
 
-struct Flaw {
-  Law law = Law::none;
-  std::string a, b, c, weight, one, other;
+struct Law {
+  const char* function; // that breaks it
+  std::string_view flaw;
 };
-
-// The function that breaks the law, and how.
-std::pair<const char*, std::string> flaw_text(const Flaw& flaw) {
-  const auto& [law, a, b, c, weight, one, other] = flaw;
-  switch (law) {
-  case Law::monotone:
-    return {
-        "along",
-        fmt::format(
-            "along is not monotone: the better of {} and {} leads to {} over the weight {}, and {} to {}, "
-            "which is not worse",
-            a, b, other, weight, a, one)};
-  case Law::idempotent:
-    return {"merge", fmt::format("merge is not idempotent: it makes {} of {} and {}", one, a, a)};
-  case Law::commutative:
-    return {"merge", fmt::format("merge is not commutative: it makes {} of {} and {}, and {} of {} and {}",
-                                 one, b, a, other, a, b)};
-  case Law::associative:
-    return {"merge",
-            fmt::format("merge is not associative: {}, {} and {} become {} or {}", a, b, c, one, other)};
-  case Law::unreached: return {"unreached", fmt::format("merged with unreached(), {} becomes {}", a, one)};
-  case Law::settled:
-    return {"settled", fmt::format("settled says that {} is final, but with {} it becomes {}", a, b, one)};
-  case Law::fires:
-    return {"fires",
-            fmt::format(
-                "a vertex that fires at {} does not at {}, after a neighbour over the weight {} has fired",
-                one, other, weight)};
-  case Law::none: break;
-  }
-  return {"along", ""};
-}
+constexpr std::array<Law, 7> laws{{
+    {"along",
+     "along is not monotone: the better of {a} and {b} leads to {other} over the weight {weight}, and {a} to {one}, which is not worse"},
+    {"merge", "merge is not idempotent: it makes {one} of {a} and {a}"},
+    {"merge", "merge is not commutative: it makes {one} of {b} and {a}, and {other} of {a} and {b}"},
+    {"merge", "merge is not associative: {a}, {b} and {c} become {one} or {other}"},
+    {"unreached", "merged with unreached(), {a} becomes {one}"},
+    {"settled", "settled says that {a} is final, but with {b} it becomes {one}"},
+    {"fires",
+     "a vertex that fires at {one} does not at {other}, after a neighbour over the weight {weight} has fired"},
+}};
 
 } // namespace
 
@@ -350,9 +315,9 @@ device::Program build_own_checks(const device::Session& session, const device::D
   return engine::build_kernel(session, device,
                               {.source = code.text + device::kernel_source("frontier/own_check.cl"),
                                .options = fmt::format(
-                                   "-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}{}",
+                                   "-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}",
                                    static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
-                                   static_cast<int>(shape.weights), code.definitions),
+                                   static_cast<int>(shape.weights)),
                                .kernel = "tidegate_own_edges"},
                               0, cache_folder)
       .program;
@@ -362,11 +327,8 @@ OwnChecks::OwnChecks(const device::Session& session, const FrontierProgram& prog
                      const ResidentGraph& resident, const TraversalShape& shape, device::Program built)
     : session_(session), program_(program), code_(code), resident_(resident), shape_(shape),
       built_(std::move(built)),
-      values_(engine::allocate(session, std::max<std::uint64_t>(value_bytes(shape), sizeof(std::uint64_t)))),
-      fired_(engine::allocate(session,
-                              std::max<std::uint64_t>(std::uint64_t{shape.vertices} * sizeof(std::uint32_t),
-                                                      sizeof(std::uint64_t)))),
-      noted_(engine::allocate(session, sizeof(Noted))) {}
+      values_(engine::allocate(session, value_bytes(shape) + sizeof(std::uint64_t))), // more than 0 bytes
+      fired_(engine::allocate(session, fired_bytes())), noted_(engine::allocate(session, sizeof(Noted))) {}
 
 template <class... Arguments>
 void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const {
@@ -388,10 +350,7 @@ void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&
 }
 
 void OwnChecks::begin() {
-  device::require(
-      session_.clear(fired_, std::max<std::uint64_t>(std::uint64_t{shape_.vertices} * sizeof(std::uint32_t),
-                                                     sizeof(std::uint64_t))),
-      "clearing a buffer");
+  device::require(session_.clear(fired_, fired_bytes()), "clearing a buffer");
   launch("tidegate_own_begin", shape_.vertices, resident_.part(Part::offsets), resident_.part(Part::others),
          values_, shape_.vertices);
   launch("tidegate_own_sources", 1, resident_.part(Part::sources), values_,
@@ -409,36 +368,25 @@ Result<void> OwnChecks::check_laws() {
   launch("tidegate_own_walk", law_trials, resident_.part(Part::offsets), resident_.part(Part::neighbours),
          resident_.part(Part::weights), values_, resident_.part(Part::sources),
          static_cast<std::uint32_t>(program_.sources.size()), found, shape_.vertices);
-  const bool wide = shape_.edges > std::numeric_limits<std::uint32_t>::max();
-  if (wide) {
-    launch("tidegate_own_laws", law_trials, resident_.part(Part::weights), shape_.edges, found, law_trials,
-           flaws);
-  } else {
-    launch("tidegate_own_laws", law_trials, resident_.part(Part::weights),
-           static_cast<std::uint32_t>(shape_.edges), found, law_trials, flaws);
-  }
+  launch("tidegate_own_laws", law_trials, resident_.part(Part::weights), shape_.edges, found, law_trials,
+         flaws);
   std::vector<std::uint64_t> words(std::size_t{law_trials} * flaw_words);
   engine::download(session_, flaws, 0, std::as_writable_bytes(std::span(words)));
   for (std::size_t i = 0; i < words.size(); i += flaw_words) {
     if (words[i] != 0) {
-      const auto value = [&](std::size_t at) {
-        return element_text(element_type(program_.own->value),
-                            reinterpret_cast<const std::byte*>(&words[i + at]));
+      const auto text = [&](std::size_t at, ElementType type) {
+        return element_text(type, reinterpret_cast<const std::byte*>(&words[i + at]));
       };
-      const Flaw flaw{.law = static_cast<Law>(words[i]),
-                      .a = value(1),
-                      .b = value(2),
-                      .c = value(3),
-                      .weight = element_text(code_.float_weights ? ElementType::f32 : ElementType::u32,
-                                             reinterpret_cast<const std::byte*>(&words[i + 4])),
-                      .one = value(5),
-                      .other = value(6)};
-      auto [function, message] = flaw_text(flaw);
-      const opencl_c::Function* at = code_.unit.definition(function);
-      return tl::unexpected(refused_at(code_, at != nullptr ? *at : *code_.unit.definition("along"),
-                                       std::move(message),
-                                       "the result would depend on the order of the waves; the laws are in "
-                                       "examples/graphs/README.md"));
+      const auto value = [&](std::size_t at) { return text(at, element_type(program_.own->value)); };
+      const Law& law = laws.at(words[i] - 1);
+      const opencl_c::Function* at = code_.unit.definition(law.function);
+      return tl::unexpected(refused_at(
+          code_, at != nullptr ? *at : *code_.unit.definition("along"),
+          fmt::format(fmt::runtime(law.flaw), fmt::arg("a", value(1)), fmt::arg("b", value(2)),
+                      fmt::arg("c", value(3)),
+                      fmt::arg("weight", text(4, code_.float_weights ? ElementType::f32 : ElementType::u32)),
+                      fmt::arg("one", value(5)), fmt::arg("other", value(6))),
+          "the result would depend on the order of the waves; the laws are in examples/graphs/README.md"));
     }
   }
   return {};

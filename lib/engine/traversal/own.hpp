@@ -20,8 +20,7 @@
 namespace tidegate::traversal {
 
 struct OwnCode {
-  std::string text;           // the preprocessed source, with #line directives
-  std::string definitions;    // options for kernels/frontier/own.cl and own_check.cl
+  std::string text;           // the preprocessed source, with #line directives, and definitions for kernels
   bool float_weights = false; // `along` takes a float
   opencl_c::TranslationUnit unit;
   std::vector<std::string> files; // that were read
@@ -76,6 +75,9 @@ private:
     std::uint32_t reached = 0;
   };
 
+  [[nodiscard]] std::uint64_t fired_bytes() const {
+    return (std::uint64_t{shape_.vertices} + 1) * sizeof(std::uint32_t);
+  }
   void begin();
   Noted pass_along(const device::Buffer& from);
   [[nodiscard]] std::optional<Error> first_difference(const std::vector<std::uint32_t>& values,

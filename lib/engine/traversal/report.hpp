@@ -56,8 +56,6 @@ struct FrontierReport : engine::ReportHead {
   std::optional<policy::Topology> forced_topology;
   GraphReport graph;
   std::optional<Answer> answer; // once the traversal is done
-  std::optional<policy::LaunchRecommendation>
-      recommendation; // for its first wave; empty if it breaks the budget
   FrontierMemory memory;
   FrontierSummary summary;
   std::uint64_t load_ns = 0; // reading or generating the graph

@@ -1,0 +1,56 @@
+// Helpers of the traversal tests.
+#pragma once
+#include "../in_process_ranks.hpp"
+#include "engine/traversal/run.hpp"
+#include <tidegate/device/device_list.hpp>
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace tidegate::traversal::test {
+
+// This machine's first CPU device; with an ordering, as if its self-test had proved it.
+inline device::DeviceInfo cpu(std::optional<device::MemoryOrdering> ordering = {}) {
+  const auto list = device::list_devices();
+  REQUIRE(list);
+  const auto found = device::select_device(*list, "cpu");
+  REQUIRE(found);
+  device::DeviceInfo device = **found;
+  if (ordering) {
+    device.profile = device::DeviceProfile{.ordering = ordering, .trials = {}};
+  }
+  return device;
+}
+
+// Calls run(rank) in a thread for each rank; one that fails ends all. Returns what rank 0 reports.
+template <class Run>
+Result<FrontierReport> together(int size, const Run& run) {
+  std::optional<Result<FrontierReport>> report;
+  const auto all = ranks::in_process(size);
+  {
+    std::vector<std::jthread> threads;
+    for (const auto& one : all) {
+      threads.emplace_back([&, rank = one.get()] {
+        try {
+          auto own = run(rank);
+          const bool failed = !own;
+          if (rank->rank() == 0) {
+            report = std::move(own);
+          }
+          if (failed) {
+            rank->abort(1);
+          }
+        } catch (const ranks::Aborted&) { // another one has failed
+        }
+      });
+    }
+  }
+  REQUIRE(report);
+  return *std::move(report);
+}
+
+} // namespace tidegate::traversal::test
