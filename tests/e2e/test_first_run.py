@@ -100,7 +100,7 @@ class FirstRun(Programs):
         report = self.report(self.two_side_by_side(), "--set", "measure=no")
         first = report["first_run"]
         self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept")], [True, True, False, False])
-        self.assertEqual(first["candidates"], [])
+        self.assertNotIn("candidates", first)
         self.assertEqual(report["strategy_reason"], "by the cost model")
 
     def test_choice_that_takes_too_long(self) -> None:
