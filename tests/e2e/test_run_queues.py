@@ -104,7 +104,7 @@ class Queues(Programs):
             serial.drain(priorities, runs)
         seen = [times + repeat - 1 for times in wanted]
         answers = [wanted[i]**2 + 1 if (2, 0, 2, i) in set(squares) else repeat for i in range(n)]
-        queue = {"items": len(items), "published_items": len(published), "rounds": serial.rounds,
+        queue = {"published_items": len(published), "rounds": serial.rounds,
                  "deduped_items": len(items) - len(published), "items_remaining": 0,
                  **serial.accounting()}
         return document, seen, answers, queue
