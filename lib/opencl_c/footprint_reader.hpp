@@ -244,7 +244,11 @@ private:
   bool statement(const Stmt& stmt);
   // What comes after it runs where neither branch has left.
   bool if_else(const Stmt& stmt);
-  Known condition(const Expr& expr);
+  Known condition(const Expr& expr) {
+    Known value = read(expr);
+    consume(value);
+    return value;
+  }
   void for_loop(const Stmt& stmt);
   // Returns the variable that ++i, i-- or i += … changes; null for another step.
   [[nodiscard]] const Name* stepped_variable(const Expr& step) const;
@@ -257,28 +261,56 @@ private:
   void loop_body(const Stmt& stmt, Bounds holds);
   void expression_statement(const Expr& expr);
   // Returns the last variable if its value is known.
-  const Name* declaration(const Stmt& stmt);
+  const Name* declaration(const Stmt& stmt) {
+    const Name* known = nullptr;
+    for (const Decl* const decl : stmt.declared) {
+      known = decl->is_typedef ? nullptr : declared(*decl);
+    }
+    return known;
+  }
   const Name* declared(const Decl& decl);
   // Returns true if the value is a pointer parameter, moved or not, and the type a pointer to the same type.
-  [[nodiscard]] bool is_same_pointer(const Known& value, const Type& type) const;
-  [[nodiscard]] const std::string& text(std::size_t token) const;
+  [[nodiscard]] bool is_same_pointer(const Known& value, const Type& type) const {
+    if (value.kind != Known::Kind::pointer || !type.is(Type::Kind::pointer)) {
+      return false;
+    }
+    const std::string pointee = text_of(*kernel_.parameters[value.parameter].decl->type->inner);
+    return !pointee.empty() && pointee == text_of(*type.inner);
+  }
+  [[nodiscard]] const std::string& text(std::size_t token) const { return unit_.source.tokens[token].text; }
 
   // --- Values of expressions (footprint_values.cpp) ---
 
   Known read(const Expr& expr);
   Known named(const Expr& expr);
-  Known assignment(const Expr& expr);
+  Known assignment(const Expr& expr) {
+    const Known left = read(*expr.operands[0]);
+    const bool whole = unit_.is(expr.token, "=") && left.kind == Known::Kind::element && !left.part;
+    change(left);
+    consume(read(*expr.operands[1]));
+    return {.parameter = left.parameter, .assigned = whole};
+  }
   // The value is assigned to, or its address is taken.
-  void change(const Known& value);
+  void change(const Known& value) {
+    if (value.kind != Known::Kind::element && value.variable != nullptr) {
+      changing_.insert(value.variable);
+    }
+    consume(value, "changed");
+  }
   Known conditional(const Expr& expr);
   Known binary(const Expr& expr);
   Known combined(std::string_view sign, const Known& left, const Known& right);
   // Returns a comparison of numbers with what it proves if it holds, and if not.
   Known compared(std::string_view sign, const Known& left, const Known& right) const;
   // No work-item comes there.
-  static void never(Bounds& bounds);
+  static void never(Bounds& bounds) { bounds.ids[0] = {0, -1}; }
   // An id plus a known number.
-  static bool is_id(const Linear& value);
+  static bool is_id(const Linear& value) {
+    const auto d = value.only();
+    return d && value.factors[*d] == 1 && value.at[*d] == Coordinate{.offset = value.at[*d].offset} &&
+           value.range == Interval() && value.low == value.high &&
+           value.at[*d].offset.low == value.at[*d].offset.high;
+  }
   // Adds to `holds` that a number is in a range.
   static void narrow(const Known& subject, const Linear& number, const Interval& range, Bounds& holds);
   Known unary(const Expr& expr);

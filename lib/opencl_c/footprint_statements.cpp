@@ -148,12 +148,6 @@ bool FootprintReader::if_else(const Stmt& stmt) {
   return then_leaves && else_leaves;
 }
 
-Known FootprintReader::condition(const Expr& expr) {
-  Known value = read(expr);
-  consume(value);
-  return value;
-}
-
 void FootprintReader::for_loop(const Stmt& stmt) {
   const Stmt& begin = *stmt.parts[0];
   const Expr* const step = stmt.values[1];
@@ -264,14 +258,6 @@ void FootprintReader::expression_statement(const Expr& expr) {
   }
 }
 
-const Name* FootprintReader::declaration(const Stmt& stmt) {
-  const Name* known = nullptr;
-  for (const Decl* const decl : stmt.declared) {
-    known = decl->is_typedef ? nullptr : declared(*decl);
-  }
-  return known;
-}
-
 const Name* FootprintReader::declared(const Decl& decl) {
   if (decl.name == no_name || decl.type->is(Type::Kind::function) || decl.type->is(Type::Kind::opaque) ||
       is_type_word(text(unit_.names[decl.name].token))) {
@@ -320,18 +306,6 @@ const Name* FootprintReader::declared(const Decl& decl) {
   }
   values_[&name] = value;
   return value.number ? &name : nullptr;
-}
-
-bool FootprintReader::is_same_pointer(const Known& value, const Type& type) const {
-  if (value.kind != Known::Kind::pointer || !type.is(Type::Kind::pointer)) {
-    return false;
-  }
-  const std::string pointee = text_of(*kernel_.parameters[value.parameter].decl->type->inner);
-  return !pointee.empty() && pointee == text_of(*type.inner);
-}
-
-const std::string& FootprintReader::text(std::size_t token) const {
-  return unit_.source.tokens[token].text;
 }
 
 } // namespace tidegate::opencl_c

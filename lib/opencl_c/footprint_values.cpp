@@ -115,21 +115,6 @@ Known FootprintReader::named(const Expr& expr) {
   return known;
 }
 
-Known FootprintReader::assignment(const Expr& expr) {
-  const Known left = read(*expr.operands[0]);
-  const bool whole = unit_.is(expr.token, "=") && left.kind == Known::Kind::element && !left.part;
-  change(left);
-  consume(read(*expr.operands[1]));
-  return {.parameter = left.parameter, .assigned = whole};
-}
-
-void FootprintReader::change(const Known& value) {
-  if (value.kind != Known::Kind::element && value.variable != nullptr) {
-    changing_.insert(value.variable);
-  }
-  consume(value, "changed");
-}
-
 Known FootprintReader::conditional(const Expr& expr) {
   const Known value = condition(*expr.operands[0]);
   const auto chosen = [this](const Expr& of) {
@@ -261,17 +246,6 @@ Known FootprintReader::compared(std::string_view sign, const Known& left, const 
     }
   }
   return result;
-}
-
-void FootprintReader::never(Bounds& bounds) {
-  bounds.ids[0] = {0, -1};
-}
-
-bool FootprintReader::is_id(const Linear& value) {
-  const auto d = value.only();
-  return d && value.factors[*d] == 1 && value.at[*d] == Coordinate{.offset = value.at[*d].offset} &&
-         value.range == Interval() && value.low == value.high &&
-         value.at[*d].offset.low == value.at[*d].offset.high;
 }
 
 void FootprintReader::narrow(const Known& subject, const Linear& number, const Interval& range,

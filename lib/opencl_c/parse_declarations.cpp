@@ -135,14 +135,6 @@ void TreeParser::enumerator(Record& record) {
   take(",");
 }
 
-const Decl* TreeParser::remember(std::size_t token, const Decl& decl) {
-  const Decl* const made = make(decl);
-  if (token != no_name) {
-    tree_->declarations.emplace(token, made);
-  }
-  return made;
-}
-
 TreeParser::Specifiers TreeParser::specifiers() {
   Specifiers found{.tokens = {.begin = at_, .end = at_}};
   const std::size_t begin = at_;
@@ -212,12 +204,6 @@ const Type* TreeParser::named_type(const std::vector<std::string_view>& words) {
     return type({.kind = Type::Kind::handle, .name = name});
   }
   return is_type_word(name) ? type({.kind = Type::Kind::number, .name = name}) : opaque_;
-}
-
-TreeParser::Declarator TreeParser::declarator(const Type* base) {
-  Declarator found{.begin = at_};
-  found.type = declarator(base, found);
-  return found;
 }
 
 const Type* TreeParser::declarator(const Type* base, Declarator& found) {
@@ -442,12 +428,6 @@ void TreeParser::refuse_shared(const Specifiers& common, std::size_t name, const
       refuse_shared(i);
     }
   }
-}
-
-void TreeParser::refuse_shared(std::size_t word) {
-  refuse(word, ErrorCode::unsupported_kernel,
-         fmt::format("this {} variable is outside constant and local memory", tokens_[word].text),
-         fix_of_shared);
 }
 
 void TreeParser::function(std::size_t begin, const Specifiers& common, const Declarator& made) {

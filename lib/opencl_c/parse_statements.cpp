@@ -26,12 +26,6 @@ const Stmt* TreeParser::block() {
   return statement_node(Stmt::Kind::block, begin, {}, parts);
 }
 
-const Stmt* TreeParser::opaque_statement(std::size_t begin) {
-  look_up_until(";");
-  take(";");
-  return statement_node(Stmt::Kind::opaque, begin);
-}
-
 const Stmt* TreeParser::statement() {
   const Deeper deeper(*this);
   const std::size_t begin = at_;
@@ -126,22 +120,6 @@ const Stmt* TreeParser::statement_after_attributes(std::size_t begin) {
   return take(";") ? statement_node(S::expression, begin, {value}) : opaque_statement(begin);
 }
 
-const Stmt* TreeParser::labelled(Stmt::Kind kind, std::size_t begin, const std::vector<const Expr*>& values) {
-  std::vector<const Stmt*> parts;
-  if (!closes()) {
-    parts.push_back(statement());
-  }
-  return statement_node(kind, begin, values, parts);
-}
-
-const Stmt* TreeParser::declaration_statement(std::size_t begin) {
-  std::vector<const Decl*> declared;
-  declaration(declared);
-  Stmt* const made = statement_node(Stmt::Kind::declaration, begin);
-  made->declared = kept(declared);
-  return made;
-}
-
 const Expr* TreeParser::in_parentheses() {
   if (!is("(")) {
     return nullptr;
@@ -233,10 +211,6 @@ Expr* TreeParser::binary(int least_rank) {
     left = node(Kind::binary, begin, token, combined(token, left->type, right->type), {left, right});
   }
   return left;
-}
-
-const Type* TreeParser::value_type(const Type* of) {
-  return of->is(Type::Kind::array) ? pointer_to(of->inner) : of;
 }
 
 const Type* TreeParser::either(const Type* yes, const Type* no) {
@@ -398,11 +372,6 @@ Expr* TreeParser::postfix(Expr* value, std::size_t begin) {
   return value;
 }
 
-const Type* TreeParser::of_unary_star(const Type* of) {
-  of = value_type(of);
-  return of->is(Type::Kind::pointer) ? of->inner : opaque_;
-}
-
 const Type* TreeParser::of_subscript(const Type* array, const Type* index) {
   array = value_type(array);
   index = value_type(index);
@@ -412,10 +381,6 @@ const Type* TreeParser::of_subscript(const Type* array, const Type* index) {
   return array->is(Type::Kind::pointer) ? array->inner
          : array->is_arithmetic()       ? qualified(number_, array->is_const, false, array->space)
                                         : opaque_;
-}
-
-const Type* TreeParser::of_call(const Expr& callee) {
-  return callee.kind == Kind::name && callee.type->is(Type::Kind::function) ? callee.type->inner : opaque_;
 }
 
 const Type* TreeParser::of_member(const Type* object, const std::string& name) {
@@ -490,17 +455,6 @@ Expr* TreeParser::primary() {
   }
   look_up();
   return node(Kind::name, begin, begin, of, {});
-}
-
-const Type* TreeParser::number_of(std::size_t token) {
-  const std::string& digits = tokens_[token].text;
-  const bool plain = digits.find_first_not_of("0123456789") == std::string::npos && digits.size() < 10;
-  return plain ? type({.kind = Type::Kind::number, .name = "int"}) : number_;
-}
-
-const Type* TreeParser::text_type() {
-  return type(
-      {.kind = Type::Kind::number, .is_const = true, .space = AddressSpace::constant, .name = "char"});
 }
 
 } // namespace tidegate::opencl_c

@@ -365,7 +365,13 @@ private:
   const Type* tagged(std::size_t first);
   // An enumerator is declared after its value (C99 6.2.1).
   void enumerator(Record& record);
-  const Decl* remember(std::size_t token, const Decl& decl);
+  const Decl* remember(std::size_t token, const Decl& decl) {
+    const Decl* const made = make(decl);
+    if (token != no_name) {
+      tree_->declarations.emplace(token, made);
+    }
+    return made;
+  }
   Specifiers specifiers();
   const Type* named_type(const std::vector<std::string_view>& words);
 
@@ -380,7 +386,11 @@ private:
     Scopes::Closed scope;                // that of its parameters
   };
 
-  Declarator declarator(const Type* base);
+  Declarator declarator(const Type* base) {
+    Declarator found{.begin = at_};
+    found.type = declarator(base, found);
+    return found;
+  }
   const Type* declarator(const Type* base, Declarator& found);
   const Type* suffixes(const Type* base, Declarator& found);
   // From the opening parenthesis past the closing one.
@@ -389,7 +399,11 @@ private:
   void declaration(std::vector<const Decl*>& declared, bool of_members = false);
   // Refuses variables that kernels could write and that outlive them.
   void refuse_shared(const Specifiers& common, std::size_t name, const Type& type);
-  void refuse_shared(std::size_t word);
+  void refuse_shared(std::size_t word) {
+    refuse(word, ErrorCode::unsupported_kernel,
+           fmt::format("this {} variable is outside constant and local memory", tokens_[word].text),
+           fix_of_shared);
+  }
   static inline const std::string fix_of_shared = fmt::format(
       "pass it as a buffer: a persistent kernel and a plain one would each have a separate copy; {}",
       see_unsupported);
@@ -411,11 +425,27 @@ private:
     scopes_.close();
     return made;
   }
-  const Stmt* opaque_statement(std::size_t begin);
+  const Stmt* opaque_statement(std::size_t begin) {
+    look_up_until(";");
+    take(";");
+    return statement_node(Stmt::Kind::opaque, begin);
+  }
   const Stmt* statement();
   const Stmt* statement_after_attributes(std::size_t begin);
-  const Stmt* labelled(Stmt::Kind kind, std::size_t begin, const std::vector<const Expr*>& values);
-  const Stmt* declaration_statement(std::size_t begin);
+  const Stmt* labelled(Stmt::Kind kind, std::size_t begin, const std::vector<const Expr*>& values) {
+    std::vector<const Stmt*> parts;
+    if (!closes()) {
+      parts.push_back(statement());
+    }
+    return statement_node(kind, begin, values, parts);
+  }
+  const Stmt* declaration_statement(std::size_t begin) {
+    std::vector<const Decl*> declared;
+    declaration(declared);
+    Stmt* const made = statement_node(Stmt::Kind::declaration, begin);
+    made->declared = kept(declared);
+    return made;
+  }
   // "(condition)"; null for anything else.
   const Expr* in_parentheses();
   const Stmt* for_loop(std::size_t begin);
@@ -425,7 +455,7 @@ private:
   // Precedence climbing: reads operators of at least this rank.
   Expr* binary(int least_rank);
   // The type of a value: an array decays to a pointer.
-  const Type* value_type(const Type* of);
+  const Type* value_type(const Type* of) { return of->is(Type::Kind::array) ? pointer_to(of->inner) : of; }
   // Of the two values of ?: one is taken. A pointer to const and another make a pointer to const.
   const Type* either(const Type* yes, const Type* no);
   const Type* combined(std::size_t token, const Type* left, const Type* right);
@@ -437,15 +467,27 @@ private:
   // From an opening parenthesis past the closing one. Returns false for what is no list of values.
   bool arguments(std::vector<const Expr*>& list);
   Expr* postfix(Expr* value, std::size_t begin);
-  const Type* of_unary_star(const Type* of);
+  const Type* of_unary_star(const Type* of) {
+    of = value_type(of);
+    return of->is(Type::Kind::pointer) ? of->inner : opaque_;
+  }
   const Type* of_subscript(const Type* array, const Type* index);
-  const Type* of_call(const Expr& callee);
+  const Type* of_call(const Expr& callee) {
+    return callee.kind == Kind::name && callee.type->is(Type::Kind::function) ? callee.type->inner : opaque_;
+  }
   // A member has the qualifiers of its object, too.
   const Type* of_member(const Type* object, const std::string& name);
   [[nodiscard]] const Type* member_type(const Record& record, const std::string& name, int depth) const;
   Expr* primary();
-  const Type* number_of(std::size_t token);
-  const Type* text_type();
+  const Type* number_of(std::size_t token) {
+    const std::string& digits = tokens_[token].text;
+    const bool plain = digits.find_first_not_of("0123456789") == std::string::npos && digits.size() < 10;
+    return plain ? type({.kind = Type::Kind::number, .name = "int"}) : number_;
+  }
+  const Type* text_type() {
+    return type(
+        {.kind = Type::Kind::number, .is_const = true, .space = AddressSpace::constant, .name = "char"});
+  }
 
   TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
