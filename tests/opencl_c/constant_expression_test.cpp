@@ -58,52 +58,17 @@ private:
   std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
 
   std::string number(bool declaration) {
-    return declaration ? one_of({"0",
-                                 "1",
-                                 "2",
-                                 "7",
-                                 "100",
-                                 "2147483647",
-                                 "2147483648",
-                                 "4294967295",
-                                 "4294967296u",
-                                 "0x7fffffff",
-                                 "0x80000000",
-                                 "0xffffffff",
-                                 "0xffffffffff",
-                                 "1u",
-                                 "3l",
-                                 "5ul",
-                                 "0777",
-                                 "9223372036854775807",
-                                 "0xffffffffffffffff",
-                                 "'a'",
-                                 "'\\377'",
-                                 "sizeof(uint4)",
-                                 "sizeof(char)",
-                                 "ONE",
-                                 "MINUS",
-                                 "BIG"})
-                       : one_of({"0",
-                                 "1",
-                                 "2",
-                                 "7",
-                                 "true",
-                                 "false",
-                                 "name",
-                                 "2147483647",
-                                 "0xffffffff",
-                                 "1u",
-                                 "5ull",
-                                 "9223372036854775807",
-                                 "9223372036854775808",
-                                 "0x8000000000000000",
-                                 "18446744073709551615u",
-                                 "18446744073709551616",
-                                 "0xffffffffffffffffu",
-                                 "'a'",
-                                 "'\\377'",
-                                 "0x1ffffffffffffffff"});
+    static const std::vector<std::string> declared = opencl_c::test::split(
+        "0 1 2 7 100 2147483647 2147483648 4294967295 4294967296u 0x7fffffff 0x80000000 0xffffffff 0xffffffffff "
+        "1u 3l 5ul 0777 9223372036854775807 0xffffffffffffffff 'a' '\\377' sizeof(uint4) sizeof(char) ONE MINUS "
+        "BIG",
+        " ");
+    static const std::vector<std::string> in_conditions = opencl_c::test::split(
+        "0 1 2 7 true false name 2147483647 0xffffffff 1u 5ull 9223372036854775807 9223372036854775808 "
+        "0x8000000000000000 18446744073709551615u 18446744073709551616 0xffffffffffffffffu 'a' '\\377' "
+        "0x1ffffffffffffffff",
+        " ");
+    return one_of(declaration ? declared : in_conditions);
   }
 
   std::mt19937_64 engine_;

@@ -125,27 +125,14 @@ TEST_CASE("a variable that changes, or holds something else") {
 }
 
 TEST_CASE("a pointer that is passed on or stored") {
-  for (const std::string use : {"other(b);",
-                                "global float* p = n ? b : 0;",
-                                "*b = a[i];",
-                                "b += 2;",
-                                "(b)++;",
-                                "++(b);",
-                                "other((global float*)b);",
-                                "vstore4(vload4(i, a), i, b);",
-                                "i[b] = 1;",
-                                "b[n] = 1;",
-                                "b[0] = 1;",
-                                "other((0, b));",
-                                "global uint* p = (global uint*)&b[i];",
-                                "n = b == 0;",
-                                "global float* const* p = &b;",
-                                "struct { global float* p; } s = {b};",
-                                "struct { int x[sizeof(b) / 8]; } s;",
-                                "async_work_group_copy(b, (local float*)0, 4, 0);",
-                                "b[i][n] = 2;",
-                                "n = (uintptr_t)&b[i];",
-                                "prefetch(b, 4);"}) {
+  for (const std::string& use :
+       split("other(b); | global float* p = n ? b : 0; | *b = a[i]; | b += 2; | (b)++; | ++(b); | "
+             "other((global float*)b); | vstore4(vload4(i, a), i, b); | i[b] = 1; | b[n] = 1; | b[0] = 1; | "
+             "other((0, b)); | global uint* p = (global uint*)&b[i]; | n = b == 0; | "
+             "global float* const* p = &b; | struct { global float* p; } s = {b}; | "
+             "struct { int x[sizeof(b) / 8]; } s; | async_work_group_copy(b, (local float*)0, 4, 0); | "
+             "b[i][n] = 2; | n = (uintptr_t)&b[i]; | prefetch(b, 4);",
+             " | ")) {
     CAPTURE(use);
     CHECK(with_id(use).ends_with(" - -"));
   }

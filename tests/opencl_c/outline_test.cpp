@@ -425,39 +425,16 @@ TEST_CASE("a kernel with constant arguments uses no address of what stays in con
       " unsupported_kernel: this may use an address in constant memory, and a persistent kernel has "
       "its constant arguments in global memory";
   // Products of an address and where it goes.
-  const std::vector<std::string> addresses{"own",
-                                           "(own)",
-                                           "own + i",
-                                           "&own[i]",
-                                           "&*own",
-                                           "(i ? own : a)",
-                                           "(i, own)",
-                                           "(constant int*)own",
-                                           "(table)own",
-                                           "grid[i]",
-                                           "*grid",
-                                           "one.w",
-                                           "(&one)->w",
-                                           "&one.n",
-                                           "&single",
-                                           "&grid[1][i]",
-                                           "(constant int*)\"text\"",
-                                           "(p = own)",
-                                           "_Generic(0, default: own)",
-                                           "({ own; })",
-                                           "(__typeof__(a))own"};
-  const std::vector<std::string> uses{"p = {};",
-                                      "constant int* q = {};",
-                                      "table q = {};",
-                                      "constant int* q[2] = {{a, {}}};",
-                                      "out[0] = *({});",
-                                      "out[0] = at({}, 1);",
-                                      "v.p = {};",
-                                      "v = (struct s){{{}}};",
-                                      "out[0] = of((ulong)({}));",
-                                      "out[0] = ({}) == a;",
-                                      "if ({}) out[0] = 1;",
-                                      "out[0] = vload4(0, {}).x;"};
+  const std::vector<std::string> addresses = split(
+      "own | (own) | own + i | &own[i] | &*own | (i ? own : a) | (i, own) | (constant int*)own | (table)own | "
+      "grid[i] | *grid | one.w | (&one)->w | &one.n | &single | &grid[1][i] | (constant int*)\"text\" | "
+      "(p = own) | _Generic(0, default: own) | ({ own; }) | (__typeof__(a))own",
+      " | ");
+  const std::vector<std::string> uses = split(
+      "p = {}; | constant int* q = {}; | table q = {}; | constant int* q[2] = {{a, {}}}; | out[0] = *({}); | "
+      "out[0] = at({}, 1); | v.p = {}; | v = (struct s){{{}}}; | out[0] = of((ulong)({})); | "
+      "out[0] = ({}) == a; | if ({}) out[0] = 1; | out[0] = vload4(0, {}).x;",
+      " | ");
   for (const std::string& address : addresses) {
     for (const std::string& use : uses) {
       const std::string body = fmt::format(fmt::runtime(use), address);

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -99,74 +98,30 @@ TEST_CASE("elements that hold arrays") {
 // Products of an address in the parameter's memory, a way to drop const, and a way to write: each test run takes every
 // eleventh of them, all 9 430 were tried.
 TEST_CASE("const that is dropped") {
-  constexpr std::array addresses{"a",
-                                 "(a)",
-                                 "(a + n)",
-                                 "&a[n]",
-                                 "&(a[n])",
-                                 "&*a",
-                                 "&*(a + n)",
-                                 "n + a",
-                                 "p++",
-                                 "(p = a)",
-                                 "(n, a)",
-                                 "(n ? a : b)",
-                                 "(0 < n ? other : a)",
-                                 "same(a, n)",
-                                 "(same)(a, n)",
-                                 "(reads)a",
-                                 "(const reads)a",
-                                 "1[&a]",
-                                 "*&a",
-                                 "((pair){b, a}).q",
-                                 "*(global const float* const[2]){a, a}",
-                                 "({ a; })",
-                                 "(global const float*)&a[1]"};
+  const std::vector<std::string> addresses = split(
+      "a | (a) | (a + n) | &a[n] | &(a[n]) | &*a | &*(a + n) | n + a | p++ | (p = a) | (n, a) | (n ? a : b) | "
+      "(0 < n ? other : a) | same(a, n) | (same)(a, n) | (reads)a | (const reads)a | 1[&a] | *&a | "
+      "((pair){b, a}).q | *(global const float* const[2]){a, a} | ({ a; }) | (global const float*)&a[1]",
+      " | ");
   // Those from the sixth on are pointers that are not to const.
-  constexpr std::array drops{"{}",
-                             "_Generic(0, default: {})",
-                             "__builtin_choose_expr(1, {}, b)",
-                             "same({}, 1)",
-                             "(n ? {} : other)",
-                             "(global float*)({})",
-                             "(global void*)({})",
-                             "(fptr)({})",
-                             "(const fptr)({})",
-                             "(local_name)({})",
-                             "(uint)({})",
-                             "(__typeof__(b))({})",
-                             "(global float*)(uintptr_t)({})",
-                             "(global int*)(global const int*)({})",
-                             "((both){{.q = {}}}).p",
-                             "((pair){{{}, 0}}).p",
-                             "drop({})",
-                             "lose({})",
-                             "(global float*)(0 < n ? {} : b)",
-                             "(global float* const)({})"};
+  const std::vector<std::string> drops = split(
+      "{} | _Generic(0, default: {}) | __builtin_choose_expr(1, {}, b) | same({}, 1) | (n ? {} : other) | "
+      "(global float*)({}) | (global void*)({}) | (fptr)({}) | (const fptr)({}) | (local_name)({}) | "
+      "(uint)({}) | (__typeof__(b))({}) | (global float*)(uintptr_t)({}) | "
+      "(global int*)(global const int*)({}) | ((both){{.q = {}}}).p | ((pair){{{}, 0}}).p | drop({}) | "
+      "lose({}) | (global float*)(0 < n ? {} : b) | (global float* const)({})",
+      " | ");
   // Those up to the second need a pointer that is not to const.
-  constexpr std::array writes{"*({}) = 1;",
-                              "({})[n] = 1;",
-                              "w = {}; w[0] = 1;",
-                              "global float* v = {}; *v = 1;",
-                              "put({});",
-                              "(put)({});",
-                              "fptr v = {}; *v = 1;",
-                              "pair c; c.p = {}; c.p[0] = 1;",
-                              "pair c = {{{}, a}}; *c.p = 1;",
-                              "vstore4((float4)(1), 0, {});",
-                              "atomic_xchg({}, 1.0f);",
-                              "__builtin_memcpy({}, b, 4);",
-                              "writes({}, n);",
-                              "global float* v[2] = {{{}, b}}; *v[0] = 1;",
-                              "row_of v; v[0] = {}; *v[0] = 1;",
-                              "b = {};",
-                              "hide({});",
-                              "first({}, n);",
-                              "ulong u = (ulong)({}); *(global float*)u = 1;",
-                              "*(&w) = {};",
-                              "async_work_group_copy({}, (local float*)0, 4, 0);"};
+  const std::vector<std::string> writes = split(
+      "*({}) = 1; | ({})[n] = 1; | w = {}; w[0] = 1; | global float* v = {}; *v = 1; | put({}); | (put)({}); | "
+      "fptr v = {}; *v = 1; | pair c; c.p = {}; c.p[0] = 1; | pair c = {{{}, a}}; *c.p = 1; | "
+      "vstore4((float4)(1), 0, {}); | atomic_xchg({}, 1.0f); | __builtin_memcpy({}, b, 4); | writes({}, n); | "
+      "global float* v[2] = {{{}, b}}; *v[0] = 1; | row_of v; v[0] = {}; *v[0] = 1; | b = {}; | hide({}); | "
+      "first({}, n); | ulong u = (ulong)({}); *(global float*)u = 1; | *(&w) = {}; | "
+      "async_work_group_copy({}, (local float*)0, 4, 0);",
+      " | ");
   std::size_t product = 0;
-  for (const char* const address : addresses) {
+  for (const std::string& address : addresses) {
     std::string source = declarations;
     std::vector<std::string> bodies;
     for (std::size_t drop = 0; drop < drops.size(); ++drop) {

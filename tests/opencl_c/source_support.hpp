@@ -28,6 +28,17 @@ inline std::string repeated(std::string_view text, int count) {
   return result;
 }
 
+// The parts of a text between separators.
+inline std::vector<std::string> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  for (std::size_t end = 0; (end = text.find(separator)) != std::string_view::npos;) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + separator.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
 // The same in every run, unless TIDEGATE_SEED is a number or "random".
 inline std::uint64_t seed() {
   const char* given = std::getenv("TIDEGATE_SEED");

@@ -315,20 +315,6 @@ TEST_CASE("declarators that look like functions") {
   CHECK(signatures("constant float b = (float)(1), c = as_float(3); constant int d = max(1, 2);").empty());
 }
 
-TEST_CASE("reqd_work_group_size of constants") {
-  const auto size = [](const std::string& source) {
-    const TranslationUnit unit = parse(source);
-    return unit.definition("k")->required_local_size.value_or(std::array<std::uint64_t, 3>{0, 0, 0});
-  };
-  using Size = std::array<std::uint64_t, 3>;
-  CHECK(size("enum { W = 8, H };\nkernel __attribute__((reqd_work_group_size(W, H, 1))) void k() {}") ==
-        Size{8, 9, 1});
-  CHECK(size("enum { A = -2, B, C = 3 * (B + 3) };\n"
-             "kernel __attribute__((reqd_work_group_size(C, (int)sizeof(float4), 1))) void k() {}") ==
-        Size{6, 16, 1});
-  CHECK(size("kernel __attribute__((reqd_work_group_size(unknown, 1, 1))) void k() {}") == Size{0, 0, 0});
-}
-
 TEST_CASE("enumerations as parameters are numbers") {
   const auto type = [](const std::string& before, const std::string& parameter) {
     const TranslationUnit unit = parse(before + "\nkernel void k(" + parameter + ") {}");
@@ -366,6 +352,13 @@ TEST_CASE("reqd_work_group_size") {
                  "void k() {}") == Size{32, 8, 2});
   CHECK(required("kernel __attribute__((reqd_work_group_size((3 + 2), 0x10, 010))) void k() {}") ==
         Size{5, 16, 8});
+  CHECK(required("enum { W = 8, H };\nkernel __attribute__((reqd_work_group_size(W, H, 1))) void k() {}") ==
+        Size{8, 9, 1});
+  CHECK(
+      required(
+          "enum { A = -2, B, C = 3 * (B + 3) };\nkernel __attribute__((reqd_work_group_size(C, (int)sizeof(float4), 1))) "
+          "void k() {}") == Size{6, 16, 1});
+  CHECK_FALSE(required("kernel __attribute__((reqd_work_group_size(unknown, 1, 1))) void k() {}"));
   CHECK_FALSE(
       required("kernel __attribute__((reqd_work_group_size((3, 5), 1, 1))) void k() {}")); // not constant
   CHECK_FALSE(required("kernel __attribute__((work_group_size_hint(8, 8, 8))) void k() {}"));
@@ -382,58 +375,47 @@ TEST_CASE("overloadable functions") {
   CHECK_FALSE(unit.functions[2].is_overloadable);
 }
 
-TEST_CASE("brackets without a counterpart are named") {
-  CHECK(refusal(try_parse("int a;\n kernel void k( {")) != "none");
-  CHECK(refusal(try_parse("kernel void k(\n  int a {}")) ==
-        "1:14 kernel_source: this \"(\" has no counterpart");
-  CHECK(refusal(try_parse("kernel void k() {\n  if (1) {\n }\n")) ==
-        "1:17 kernel_source: this \"{\" has no counterpart");
-  CHECK(refusal(try_parse("constant int a[2 = {1};\n")) ==
-        "1:15 kernel_source: this \"[\" has no counterpart");
-  CHECK(refusal(try_parse("kernel void k() {}\n }")) == "2:2 kernel_source: this \"}\" has no counterpart");
-  CHECK(refusal(try_parse("constant int a = 1);")) == "1:19 kernel_source: this \")\" has no counterpart");
-  CHECK(refusal(try_parse("constant int a = 1];")) == "1:19 kernel_source: this \"]\" has no counterpart");
-}
-
-TEST_CASE("a bracket of another kind is no counterpart") {
-  CHECK(refusal(try_parse("kernel void k(int a] {}")) != "none");
-  CHECK(refusal(try_parse("kernel void k(int a) { a = (1]; }")) != "none");
-  CHECK(refusal(try_parse("constant int a[2) = {1, 2};")) != "none");
-}
-
-TEST_CASE("declarations without an end are named") {
-  CHECK(refusal(try_parse("constant int a = 1")) == "1:1 kernel_source: this declaration does not end");
-  CHECK(refusal(try_parse("kernel void a() {}\n\n  struct point { int x; }")) ==
-        "3:3 kernel_source: this declaration does not end");
-  CHECK(refusal(try_parse("int f(int x)")) == "1:1 kernel_source: this declaration does not end");
-  CHECK(refusal(try_parse("int f(int x) __attribute__((noinline")) ==
-        "1:27 kernel_source: this \"(\" has no counterpart");
-  CHECK(refusal(try_parse("__attribute__")) == "1:1 kernel_source: this declaration does not end");
-  CHECK(refusal(try_parse("struct")) == "1:1 kernel_source: this declaration does not end");
-  CHECK(refusal(try_parse("enum __attribute__((packed))")) ==
-        "1:1 kernel_source: this declaration does not end");
-}
-
-TEST_CASE("a variable of file scope is in constant memory") {
-  const auto message = [](std::string_view name) {
-    return fmt::format("unsupported_kernel: \"{}\" is a variable of file scope outside constant memory",
-                       name);
+TEST_CASE(
+    "open brackets, open declarations and variables outside of constant memory are named with their place") {
+  using Rows = std::vector<std::array<std::string, 3>>; // source, place, and the word of the message
+  const auto check = [](const std::string& message, const Rows& rows) {
+    for (const auto& [source, place, word] : rows) {
+      CHECK(refusal(try_parse(source)) == place + " " + fmt::format(fmt::runtime(message), word));
+    }
   };
-  CHECK(refusal(try_parse("int a;")) == "1:5 " + message("a"));
-  CHECK(refusal(try_parse("\nglobal float table[2] = {1, 2};")) == "2:14 " + message("table"));
-  CHECK(refusal(try_parse("static const int n = 3;")) == "1:18 " + message("n"));
-  CHECK(refusal(try_parse("global atomic_int counter = ATOMIC_VAR_INIT(0);")) ==
-        "1:19 " + message("counter"));
-  CHECK(refusal(try_parse("struct point { int x; } origin;")) == "1:25 " + message("origin"));
-  CHECK(refusal(try_parse("struct point { int x; }; struct point origin;")) == "1:39 " + message("origin"));
-  CHECK(refusal(try_parse("enum { red } colour = red;")) == "1:14 " + message("colour"));
-  CHECK(refusal(try_parse("int a, b;")) == "1:5 " + message("a"));
-  CHECK(refusal(try_parse("global int* p = 0;")) == "1:13 " + message("p"));
-  CHECK(refusal(try_parse("int a __attribute__((aligned(8)));")) == "1:5 " + message("a"));
-
-  const std::string inside = " unsupported_kernel: this static variable is outside constant and local memory";
-  CHECK(refusal(try_parse("kernel void k() { static global int n; }")) == "1:19" + inside);
-  CHECK(refusal(try_parse("void f() { if (1) { global static int n = 0; } }")) == "1:28" + inside);
+  check("kernel_source: this \"{}\" has no counterpart",
+        {{"kernel void k(\n  int a {}", "1:14", "("},
+         {"kernel void k() {\n  if (1) {\n }\n", "1:17", "{"},
+         {"constant int a[2 = {1};\n", "1:15", "["},
+         {"kernel void k() {}\n }", "2:2", "}"},
+         {"constant int a = 1);", "1:19", ")"},
+         {"constant int a = 1];", "1:19", "]"},
+         {"int f(int x) __attribute__((noinline", "1:27", "("}});
+  for (const char* const other : {"int a;\n kernel void k( {", "kernel void k(int a] {}",
+                                  "kernel void k(int a) { a = (1]; }", "constant int a[2) = {1, 2};"}) {
+    CHECK(refusal(try_parse(other)).ends_with("has no counterpart"));
+  }
+  check("kernel_source: this declaration does not end{}",
+        {{"constant int a = 1", "1:1", ""},
+         {"kernel void a() {}\n\n  struct point { int x; }", "3:3", ""},
+         {"int f(int x)", "1:1", ""},
+         {"__attribute__", "1:1", ""},
+         {"struct", "1:1", ""},
+         {"enum __attribute__((packed))", "1:1", ""}});
+  check("unsupported_kernel: \"{}\" is a variable of file scope outside constant memory",
+        {{"int a;", "1:5", "a"},
+         {"\nglobal float table[2] = {1, 2};", "2:14", "table"},
+         {"static const int n = 3;", "1:18", "n"},
+         {"global atomic_int counter = ATOMIC_VAR_INIT(0);", "1:19", "counter"},
+         {"struct point { int x; } origin;", "1:25", "origin"},
+         {"struct point { int x; }; struct point origin;", "1:39", "origin"},
+         {"enum { red } colour = red;", "1:14", "colour"},
+         {"int a, b;", "1:5", "a"},
+         {"global int* p = 0;", "1:13", "p"},
+         {"int a __attribute__((aligned(8)));", "1:5", "a"}});
+  check("unsupported_kernel: this {} variable is outside constant and local memory",
+        {{"kernel void k() { static global int n; }", "1:19", "static"},
+         {"void f() { if (1) { global static int n = 0; } }", "1:28", "static"}});
   CHECK(try_parse(
       "kernel void k() { static local int a; constant static int b = 1; static constant int c = 2; }"));
 }
