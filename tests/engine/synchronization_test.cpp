@@ -139,6 +139,22 @@ TEST_CASE("what is ordered by others is not waited for again") {
   CHECK(text(launch(chain(4, 1)).synchronization) == "-! | 1<0+1! | 2<1+1! | 3<2+1");
 }
 
+TEST_CASE("what reaches further than the waits of others is waited for") {
+  // Wave 2 also reads what wave 0 wrote in the tiles next to its own; through wave 1 it has waited for its own alone.
+  Job program = program_of(1, {4096, 4096, 4096});
+  program.waves = {
+      wave_of(0, {near(writes(0), 0)}, range_of(1024, 64)),
+      wave_of(0, {near(reads(0), 1), near(writes(1), 0)}, range_of(1024, 64)),
+      wave_of(0, {near(reads(1), 0), near(reads(0), 2), near(writes(2), 0)}, range_of(1024, 64))};
+  program.derived = true;
+  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  const Launch made = launch(program);
+  CHECK(text(made.synchronization) == "-! | 1<0+1 | 2<0+2");
+  for (const std::uint32_t groups : {2, 3, 16}) {
+    CHECK(violation(program, made, groups) == "");
+  }
+}
+
 TEST_CASE("a stage that most of another depends on waits for everybody") {
   Job program = chain(2, 10);
   program.waves[1].arguments[0].halo.reset();

@@ -86,7 +86,8 @@ TEST_CASE("a duel in doubt goes on") {
   };
   CHECK(duel_of(0.5).rounds == 8); // five rounds cannot win with 99 %, eight can
   CHECK(duel_of(0.5).won());
-  CHECK(duel_of(1.0).rounds == 5); // not ahead
+  CHECK(duel_of(0.5).confidence == doctest::Approx(1 - 2.0 / 256)); // chance had two turns at eight coins
+  CHECK(duel_of(1.0).rounds == 5);                                  // not ahead
 }
 
 TEST_CASE("a duel takes turns, and ends when time is up or a run fails") {

@@ -318,6 +318,21 @@ TEST_CASE("members of a structure change as arguments do") {
         waves[1].arguments[0].value);
 }
 
+TEST_CASE("halos are whole tiles, and a wave with active tiles overwrites nothing") {
+  const std::string wave = R"({"op": "next", "global_size": 64, "local_size": 16,
+      "args": [{"buffer": "x"}, {"buffer": "y", "access": "write"}])";
+  const auto found = resolved(
+      wave_program(R"({"buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
+      "flags": {"type": "u8", "count": 4}}, "ops": {"next": {"source": "k.cl"}}, "waves": [)" +
+                   wave + "}, " + wave + R"(, "active": {"buffer": "flags"}}]})"),
+      "kernel void next(global const float* in, global float* out) {\n"
+      "  const uint i = get_global_id(0);\n  if (i < 63) out[i] = in[i + 1];\n}\n");
+  CHECK(argument_of(found, 0).halo == std::optional(Range{1, 0, 0}));
+  CHECK(argument_of(found, 1).halo == std::optional(Range{0, 0, 0}));
+  CHECK(argument_of(found, 1).access == Access::write);
+  CHECK(found->waves.at(1).arguments.at(1).access == Access::read_write);
+}
+
 TEST_CASE("images and samplers") {
   const auto found = call(
       "image2d_t a, __write_only image3d_t b, read_write image2d_t c, const sampler_t s",
