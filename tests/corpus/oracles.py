@@ -43,12 +43,6 @@ def hashes(a: Arrays) -> Arrays:
     return {"sha": digests("sha256", ">"), "md5": digests("md5", "<")}
 
 
-def attention(a: Arrays) -> Arrays:
-    q, k, v = (a[name].reshape(24, 16) for name in "qkv")
-    weights = np.exp(q @ k.T / 4)
-    return {"out": weights / weights.sum(axis=1, keepdims=True) @ v}
-
-
 def convolutional_layers(a: Arrays) -> Arrays:
     def convolved(image: Any, filters: Any) -> Any:
         around = np.stack([windows(channel, 3) for channel in image])
@@ -115,5 +109,5 @@ def bits(a: Arrays) -> Arrays:
 
 
 ORACLES = {function.__name__: function for function in (
-    async_copy, attention, bits, convolutional_layers, double_precision, gather, group_walk, half_storage, hashes, image_filters, kernel_calls,
+    async_copy, bits, convolutional_layers, double_precision, gather, group_walk, half_storage, hashes, image_filters, kernel_calls,
     macro_kernels, many_sizes, pipeline)}

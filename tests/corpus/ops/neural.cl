@@ -1,45 +1,4 @@
-// Layers of neural networks; a group per row where a row has to be summed.
-#define ROW_THREADS 32
-
-float row_reduce(local float* scratch, float value, bool largest) {
-  const int l = get_local_id(0);
-  scratch[l] = value;
-  for (int s = ROW_THREADS / 2; s > 0; s >>= 1) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < s) scratch[l] = largest ? fmax(scratch[l], scratch[l + s]) : scratch[l] + scratch[l + s];
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const float result = scratch[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return result;
-}
-
-// One query's row of attention per group: scores, their softmax, the weighted sum of the values.
-#define DEPTH 16
-kernel void attention_row(global const float* q, global const float* k, global const float* v, global float* out,
-                          int length, local float* scores) {
-  local float scratch[ROW_THREADS];
-  const int l = get_local_id(0), row = get_group_id(0);
-  float most = -INFINITY, sum = 0.0f;
-  for (int j = l; j < length; j += ROW_THREADS) {
-    float score = 0.0f;
-    for (int d = 0; d < DEPTH; ++d) score += q[row * DEPTH + d] * k[j * DEPTH + d];
-    scores[j] = score * 0.25f;
-    most = fmax(most, scores[j]);
-  }
-  most = row_reduce(scratch, most, true);
-  for (int j = l; j < length; j += ROW_THREADS) {
-    scores[j] = exp(scores[j] - most);
-    sum += scores[j];
-  }
-  sum = row_reduce(scratch, sum, false);
-  if (l < DEPTH) {
-    float weighted = 0.0f;
-    for (int j = 0; j < length; ++j) weighted += scores[j] * v[j * DEPTH + l];
-    out[row * DEPTH + l] = weighted / sum;
-  }
-}
-
+// Layers of neural networks.
 // Channels of a convolution over the third dimension; no padding.
 kernel void conv2d(global const float* in, global const float* filters, global const float* bias, global float* out,
                    int in_channels, int size, int filter) {
