@@ -1,17 +1,13 @@
 // `tidegate arena`: buffer lifetimes become offsets in one arena, as a document, a table or a picture.
 #include "app/arena.hpp"
 
-#include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "app/plan.hpp"
-#include "app/terminal.hpp"
 #include "core/table.hpp"
-#include <tidegate/core/decode.hpp>
 
 #include <unistd.h>
 
 #include <bit>
-#include <iterator>
 
 namespace tidegate::app {
 namespace {

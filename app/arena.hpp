@@ -1,7 +1,5 @@
 // Buffer lifetimes and their ids, for `tidegate arena` and `tidegate check`.
 #pragma once
-#include <tidegate/core/error.hpp>
-#include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/documents.hpp>
 
 #include <unordered_map>

@@ -2,15 +2,8 @@
 #include "app/check.hpp"
 
 #include "app/arena.hpp"
-#include "app/command_line.hpp"
-#include "app/options.hpp"
-#include "app/plan.hpp"
 #include "app/run.hpp"
-#include "app/serve.hpp"
-#include "app/terminal.hpp"
 #include "core/catalogue.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
 
 #include <unistd.h>
 

@@ -1,14 +1,9 @@
 // `tidegate check`: verdicts on documents and on files of graphs.
 #pragma once
 #include "app/documents.hpp"
-#include "core/files.hpp"
 #include "core/table.hpp"
 #include "engine/traversal/documents.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/planning/documents.hpp>
-#include <tidegate/planning/wave_dag.hpp>
-#include <tidegate/policy/documents.hpp>
 
 namespace tidegate::app {
 

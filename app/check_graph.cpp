@@ -1,9 +1,5 @@
 // `tidegate check graph`: reports what graph files contain.
 #include "app/check.hpp"
-#include "core/files.hpp"
-#include "core/table.hpp"
-#include <tidegate/core/text.hpp>
-#include <tidegate/graph/load.hpp>
 
 namespace tidegate::app {
 namespace {

@@ -1,7 +1,6 @@
 // Writes findings for services that show them in a change: `check --format github|sarif|junit`.
 #include "app/check.hpp"
 #include "app/drawing.hpp"
-#include <tidegate/core/text.hpp>
 
 #include <nlohmann/json.hpp>
 

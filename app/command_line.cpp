@@ -1,12 +1,7 @@
 #include "app/command_line.hpp"
 
-#include "app/options.hpp"
 #include "app/ranks.hpp"
-#include "app/terminal.hpp"
 #include "core/interrupt.hpp"
-#include "core/table.hpp"
-#include "ranks/ranks.hpp"
-#include <tidegate/core/text.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -306,7 +301,7 @@ CommandModel command_line(std::string_view only) {
   quiet.names = {"-q", "--quiet"};
   quiet.meaning = "No warnings, hints, summaries or progress on standard error, only errors";
   quiet.take = [](const std::string&) -> Result<void> {
-    be_quiet(true);
+    reporting.quiet = true;
     return {};
   };
   CommandModel root{
@@ -389,8 +384,7 @@ Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
 }
 
 ExitCode run_tidegate(const std::vector<std::string>& arguments) {
-  print_errors_as_json(wants_json_errors(arguments));
-  be_quiet(false);
+  reporting = {.json = wants_json_errors(arguments), .quiet = false};
   fill_catalogue();
   Error error;
   try {

@@ -1,14 +1,9 @@
 // `tidegate compare`: two reports of runs next to each other.
-#include "app/command_line.hpp"
 #include "app/documents.hpp"
 #include "app/options.hpp"
-#include "app/serve.hpp"
 #include "app/speed.hpp"
-#include "core/duration.hpp"
 #include "core/table.hpp"
 #include "engine/traversal/documents.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -282,6 +277,18 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
   return text + render_table(rows);
 }
 
+// 5% or 5 as 0.05.
+Result<double> read_percent(const std::string& text) {
+  double percent = 0;
+  const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  if (error != std::errc() || stop != end || !(percent >= 0 && percent <= 1000)) {
+    return tl::unexpected(
+        Error{.message = fmt::format("{} is not a percentage such as 5%", in_quotes(text))});
+  }
+  return percent / 100;
+}
+
 } // namespace
 
 CommandModel compare_command() {
@@ -293,8 +300,8 @@ CommandModel compare_command() {
   };
   const auto settings = std::make_shared<Settings>();
   return {
-      .options = {percent_option("--fail-slower", settings->fail_slower,
-                                 "Exit with 1 if B is slower than A by more, such as 5%"),
+      .options = {option("--fail-slower", "PERCENT", settings->fail_slower, read_percent,
+                         "Exit with 1 if B is slower than A by more, such as 5%"),
                   format_option(settings->format), output_option(settings->output)},
       .positionals = {files_positional("A B...", settings->reports,
                                        "Two reports of tidegate run, the earlier one first")},

@@ -2,7 +2,6 @@
 // __complete`, which answers from the model that the parser uses: a candidate on each line, with a tab and
 // its meaning where it has one, and a last line ":files" where names of files may stand too (":files html
 // htm" where they end so). A candidate that ends in "=" goes on without a blank.
-#include "app/command_line.hpp"
 #include "app/options.hpp"
 
 #include <fmt/format.h>

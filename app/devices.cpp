@@ -1,20 +1,10 @@
 #include "app/devices.hpp"
 
-#include "app/command_line.hpp"
-#include "app/options.hpp"
 #include "app/ranks.hpp"
-#include "app/serve.hpp"
-#include "app/terminal.hpp"
-#include "core/duration.hpp"
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "core/table.hpp"
 #include "device/documents.hpp"
-#include "device/isolation.hpp"
 #include "device/kernels.hpp"
 #include "device/probe.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <unistd.h>
 

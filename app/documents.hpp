@@ -1,8 +1,6 @@
 // Documents of the tool itself: lines of streams that failed, verdicts of `check`, the list of schemas, versions.
 #pragma once
 #include "engine/documents.hpp"
-#include <tidegate/core/describe.hpp>
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::documents {
 

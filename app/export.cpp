@@ -1,9 +1,5 @@
 // `tidegate export`: a program's persistent launch as a folder that is built and run without tidegate.
-#include "app/command_line.hpp"
-#include "app/options.hpp"
 #include "app/run.hpp"
-#include "app/terminal.hpp"
-#include "ranks/ranks.hpp"
 
 #include <system_error>
 

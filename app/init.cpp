@@ -1,13 +1,6 @@
 // `tidegate init`: writes a first program for given kernels.
-#include "app/command_line.hpp"
-#include "app/options.hpp"
 #include "app/run.hpp"
-#include "core/files.hpp"
 #include "work/draft.hpp"
-#include "work/program.hpp"
-#include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <cstdio>
 
@@ -100,7 +93,7 @@ Result<ExitCode> run_init(const InitSettings& settings) {
   TIDEGATE_CHECK(keep_program(settings));
   TIDEGATE_TRY(const engine::WaveProgram drafted, draft(settings));
   auto written = write_text(settings.output, documents::encode(drafted, documents::Style::brief) + '\n');
-  if (written && !is_quiet()) {
+  if (written && !reporting.quiet) {
     print_notes(drafted, settings.output);
   }
   return written;

@@ -2,14 +2,10 @@
 // and `run` would find, incomplete evidence, invalid plans, wrong sums.
 #include "app/arena.hpp"
 #include "app/check.hpp"
-#include "app/plan.hpp"
 #include "app/run.hpp"
 #include "engine/traversal/own.hpp"
 #include "engine/traversal/run.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/planning/arena.hpp>
-#include <tidegate/policy/evidence.hpp>
 
 namespace tidegate::app {
 namespace {

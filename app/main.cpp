@@ -1,9 +1,7 @@
 // The entry of the process: its allocator and its signal handlers; run_tidegate() does the rest.
 #include "app/command_line.hpp"
 #include "app/terminal.hpp"
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "device/isolation.hpp"
 #include "tune/workbench.hpp"
 
 #include <unistd.h>

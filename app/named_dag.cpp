@@ -1,11 +1,6 @@
 // Resolves the names of a wave DAG to indices, and names waves in errors.
 #include "app/plan.hpp"
 #include "engine/schedule.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/planning/wave_dag.hpp>
-
-#include <fmt/format.h>
 
 namespace tidegate::app {
 namespace {
@@ -14,13 +9,6 @@ using planning::Dependency;
 
 std::string_view name_of(const documents::NamedWave& wave) {
   return wave.name ? std::string_view(*wave.name) : std::string_view();
-}
-
-Error empty_name(std::size_t wave) {
-  return {.code = ErrorCode::out_of_range,
-          .message = fmt::format("the name of wave {} is empty", wave),
-          .fix = "give it a name, or leave the key out",
-          .pointer = fmt::format("/waves/{}/name", wave)};
 }
 
 using WaveNames = std::unordered_map<std::string_view, std::uint32_t>;
@@ -35,7 +23,10 @@ WaveNames index_names(const std::vector<documents::NamedWave>& waves, ErrorList&
       continue;
     }
     if (waves[wave].name->empty()) {
-      errors.add(empty_name(wave));
+      errors.add({.code = ErrorCode::out_of_range,
+                  .message = fmt::format("the name of wave {} is empty", wave),
+                  .fix = "give it a name, or leave the key out",
+                  .pointer = fmt::format("/waves/{}/name", wave)});
     } else if (const auto [earlier, inserted] = names.emplace(name_of(waves[wave]), wave); !inserted) {
       errors.add({.code = ErrorCode::duplicate_name,
                   .message = fmt::format("waves {} and {} are both called {}", earlier->second, wave,
@@ -56,26 +47,13 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
     }
   }
   const auto nearest = nearest_name(name, known);
-  Error error{.code = ErrorCode::invalid_wave, // the same code as for an index past the last wave
-              .message = fmt::format("no wave is called {}", in_quotes(name)),
-              .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
-                     : known.empty() ? "no wave of this DAG has a name: give an index"
-                                     : "give the name of a wave, or its index",
-              .pointer = std::move(pointer)};
-  if (nearest) {
-    error.nearest = *nearest;
-  }
-  return error;
-}
-
-// Returns the error of a dependency with an index past the last wave.
-Error no_such_wave(std::uint64_t wave, std::size_t wave_count, std::string pointer) {
-  return {.code = ErrorCode::invalid_wave,
-          .message = fmt::format("there is no wave {}", wave),
-          .fix = wave_count == 0 ? "add the waves, or leave the dependencies out"
-                                 : fmt::format("waves are counted from 0 to {}", wave_count - 1),
+  return {.code = ErrorCode::invalid_wave, // the same code as for an index past the last wave
+          .message = fmt::format("no wave is called {}", in_quotes(name)),
+          .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
+                 : known.empty() ? "no wave of this DAG has a name: give an index"
+                                 : "give the name of a wave, or its index",
           .pointer = std::move(pointer),
-          .wave_count = wave_count};
+          .nearest = nearest ? std::optional<std::string>(*nearest) : std::nullopt};
 }
 
 // Returns the index of the first dependency between these two waves.
@@ -153,10 +131,14 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
       if (!end || *end < wave_count) {
         return errors.check(end);
       }
-      Error error = no_such_wave(*end, wave_count, fmt::format("/dependencies/{}/{}", i, key));
-      error.before = before ? std::optional(*before) : std::nullopt;
-      error.after = after ? std::optional(*after) : std::nullopt;
-      errors.add(std::move(error));
+      errors.add({.code = ErrorCode::invalid_wave,
+                  .message = fmt::format("there is no wave {}", *end),
+                  .fix = wave_count == 0 ? "add the waves, or leave the dependencies out"
+                                         : fmt::format("waves are counted from 0 to {}", wave_count - 1),
+                  .pointer = fmt::format("/dependencies/{}/{}", i, key),
+                  .wave_count = wave_count,
+                  .before = before ? std::optional(*before) : std::nullopt,
+                  .after = after ? std::optional(*after) : std::nullopt});
       return false;
     };
     const bool before_known = check_end(before, "before");

@@ -31,17 +31,6 @@ Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, s
   return count;
 }
 
-Result<double> read_percent(const std::string& text) {
-  double percent = 0;
-  const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
-  const auto [stop, error] = std::from_chars(text.data(), end, percent);
-  if (error != std::errc() || stop != end || !(percent >= 0 && percent <= 1000)) {
-    return tl::unexpected(
-        Error{.message = fmt::format("{} is not a percentage such as 5%", in_quotes(text))});
-  }
-  return percent / 100;
-}
-
 Result<std::uint64_t> read_bytes(const std::string& text) {
   return parse_bytes(text);
 }

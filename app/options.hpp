@@ -3,9 +3,6 @@
 #include "app/command_line.hpp"
 #include "app/serve.hpp"
 #include "core/duration.hpp"
-#include "core/files.hpp"
-#include "core/parameters.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::app {
 
@@ -51,11 +48,6 @@ OptionModel count_option(std::string name, Target& target, std::string meaning) 
 // A number of at most `most`. One below `least` leaves the choice to tidegate.
 OptionModel number_option(std::string name, std::optional<std::uint32_t>& target, std::uint32_t least,
                           std::uint32_t most, std::string meaning);
-Result<double> read_percent(const std::string& text); // 5% or 5 as 0.05
-template <class Target>
-OptionModel percent_option(std::string name, Target& target, std::string meaning) {
-  return option(std::move(name), "PERCENT", target, read_percent, std::move(meaning));
-}
 template <class Target>
 OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
   return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));

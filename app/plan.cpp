@@ -1,15 +1,8 @@
 #include "app/plan.hpp"
 
-#include "app/command_line.hpp"
-#include "app/options.hpp"
 #include "app/run.hpp"
-#include "app/terminal.hpp"
 #include "core/catalogue.hpp"
-#include "core/table.hpp"
-#include "engine/compile.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/decode.hpp>
 
 #include <unistd.h>
 

@@ -1,12 +1,9 @@
 // `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
 #pragma once
 #include "app/drawing.hpp"
-#include "core/files.hpp"
 #include "engine/job.hpp"
 #include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
-#include <tidegate/planning/wave_dag.hpp>
 
 namespace tidegate::app {
 

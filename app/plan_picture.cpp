@@ -3,12 +3,6 @@
 // is left out: groups are drawn in order, so the direct ones suffice, and long arrows across the page are hard to
 // follow.
 #include "app/plan.hpp"
-#include <tidegate/core/text.hpp>
-#include <tidegate/planning/wave_dag.hpp>
-
-#include <fmt/format.h>
-
-#include <iterator>
 
 namespace tidegate::app {
 namespace {

@@ -1,11 +1,6 @@
 // Parts of the launch policy by themselves: tidegate priority drain, priority diffuse, tune choose and tune step.
-#include "app/command_line.hpp"
 #include "app/options.hpp"
-#include "app/serve.hpp"
 #include "engine/documents.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/policy/documents.hpp>
-#include <tidegate/policy/priority.hpp>
 #include <tidegate/policy/tuning.hpp>
 
 #include <fmt/format.h>

@@ -1,9 +1,6 @@
 // `mpirun -n N tidegate`: which device each rank takes, and how they end together.
 #pragma once
 #include "app/run.hpp"
-#include "ranks/ranks.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::app {
 

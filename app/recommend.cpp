@@ -1,16 +1,5 @@
 // `tidegate recommend`: a launch request becomes a launch recommendation, as a document or in words.
-#include "app/command_line.hpp"
-#include "app/options.hpp"
 #include "app/run.hpp"
-#include "app/serve.hpp"
-#include "core/files.hpp"
-#include "core/table.hpp"
-#include "device/isolation.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/device/device_list.hpp>
-#include <tidegate/policy/documents.hpp>
 
 namespace tidegate::app {
 namespace {
@@ -117,17 +106,13 @@ std::string recommendation_table(const LaunchRecommendationDocument& document, b
 
 constexpr std::array<std::string_view, 3> evidence_names{"topology", "promotion", "all"};
 
-Error wrong_usage(std::string message, std::string fix) {
-  return {.code = ErrorCode::invalid_usage, .message = std::move(message), .fix = std::move(fix)};
-}
-
 Result<void> read_policy(RecommendSettings& settings) {
   if (!settings.policy_file) {
     return {};
   }
   if (*settings.policy_file == "-" && settings.route.input == "-") {
-    return tl::unexpected(
-        wrong_usage("standard input cannot be the policy and the request", "name a file for one of them"));
+    return failure(ErrorCode::invalid_usage, "standard input cannot be the policy and the request",
+                   "name a file for one of them");
   }
   settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
   TIDEGATE_TRY(settings.policy, read_as<policy::LaunchPolicy>(*settings.policy_file));
@@ -143,11 +128,11 @@ Result<void> read_evidence(RecommendSettings& settings) {
     const std::string_view word = rest.substr(0, rest.find(','));
     if (std::ranges::find(evidence_names, word) == evidence_names.end()) {
       const auto nearest = nearest_name(word, evidence_names);
-      Error error = wrong_usage(fmt::format("--evidence has no {}", in_quotes(word)),
-                                nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                                        : "give topology, promotion, both with a comma, or all");
-      error.nearest = nearest;
-      return tl::unexpected(std::move(error));
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = fmt::format("--evidence has no {}", in_quotes(word)),
+                                  .fix = nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+                                                 : "give topology, promotion, both with a comma, or all",
+                                  .nearest = nearest ? std::optional<std::string>(*nearest) : std::nullopt});
     }
     settings.topology_evidence |= word != "promotion";
     settings.promotion_evidence |= word != "topology";

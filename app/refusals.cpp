@@ -1,8 +1,5 @@
 // The options of `tidegate run` that do not go together, or not with this kind of program: one row for each.
 #include "app/run.hpp"
-#include "app/serve.hpp"
-#include "ranks/ranks.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::app {
 namespace {

@@ -1,7 +1,6 @@
 #include "app/report_page.hpp"
 
 #include "app/arena.hpp"
-#include "app/plan.hpp"
 #include "app/run.hpp"
 #include "core/json.hpp"
 #include "engine/compile.hpp"
@@ -15,10 +14,6 @@ namespace {
 using engine::Lane;
 using engine::SpanKind;
 using engine::TimelineSpan;
-std::string time_text(std::uint64_t ns) {
-  return short_time_text(static_cast<double>(ns));
-}
-
 // Inside of it, `name` is text of a document, kernel or driver, and everything else is markup.
 std::string isolated(std::string_view name) {
   return fmt::format("<bdi class=\"name\">{}</bdi>", xml_text(name));

@@ -1,7 +1,6 @@
 // `tidegate run --report`: writes a run as one HTML page that loads no other files and needs no script to be read. Its
 // frame is in the files under report_page/, embedded at build time; a block of JSON in it has the whole report.
 #pragma once
-#include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
 
 namespace tidegate::app {

@@ -8,9 +8,7 @@
 #include "core/json.hpp"
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
-#include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
-#include "work/run.hpp"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -86,7 +84,7 @@ Error at_program(Error error, const Run& run) {
 }
 
 ProgressStyle progress_style(const AskedRun& request) {
-  if (errors_are_json() || is_quiet() || ranks::launched().rank != 0) {
+  if (reporting.json || reporting.quiet || ranks::launched().rank != 0) {
     return ProgressStyle::none;
   }
   return request.verbose              ? ProgressStyle::lines
@@ -297,7 +295,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   report.profile_file = prepared->profile_file;
   report.policy_file = prepared->policy_file;
   // The load of this machine or the program's inputs have changed: choose again.
-  if (too_slow(report, options.compile) || other_share_of_tiles(report, options.compile.tuning)) {
+  if (must_choose_again(report, options.compile)) {
     options.kept->programs.erase(options.kept_key);
   }
   return report;
@@ -306,36 +304,6 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
 // Returns the file of --policy; "" if the program states the policy, nothing for one that was kept.
 std::optional<std::string> policy_file(const Run& run, const TakenTuning& taken) {
   return taken.policy ? run.policy : std::optional<std::string>("");
-}
-
-// Forgets the tuning that earlier runs kept if this run shows that it is out of date; otherwise notes what later runs and
-// requests compare with.
-void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options, const TunedFiles& files) {
-  if (report.first_run && too_slow(report, options.compile)) {
-    forget_tuned(files); // the load of this machine has changed
-    report.first_run->kept = false;
-    report.first_run->reason += "; it took far longer now, so the next run measures again";
-    report.first_run->next = "begins again";
-  } else if (report.first_run && other_share_of_tiles(report, options.compile.tuning)) {
-    forget_tuned(files);
-    report.first_run->kept = false;
-    report.first_run->reason += fmt::format(
-        "; then {:.0f} % of its tiles were active and now {:.0f} %, so the next run measures again",
-        options.compile.tuning.active_tiles_bps / 100.0, active_tiles_bps(report) / 100.0);
-    report.first_run->next = "begins again";
-  } else {
-    if (report.first_run && report.first_run->measured && report.first_run->kept && report.active) {
-      note_active_tiles(files, active_tiles_bps(report));
-    }
-    if (options.kept != nullptr && report.first_run && report.first_run->kept && !report.first_run->settled) {
-      options.kept->programs.erase(options.kept_key); // the next request goes on with the first run
-    } else if (const auto prepared = options.kept != nullptr ? engine::find_prepared(options) : nullptr) {
-      prepared->first_run = report.first_run;
-      prepared->profile_file = report.profile_file;
-      prepared->policy_file = report.policy_file;
-      prepared->compiled.tuning.active_tiles_bps = active_tiles_bps(report);
-    }
-  }
 }
 
 } // namespace
@@ -365,10 +333,7 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
       print_unknown(*job);
     }
   }
-  TIDEGATE_TRY(TakenTuning taken, take_tuning(run, key, device ? &*device : nullptr));
-  if (taken.first_run && taken.first_run->repeat != 0 && far_apart(taken.first_run->repeat, repeat)) {
-    taken = {};
-  }
+  TIDEGATE_TRY(TakenTuning taken, take_tuning(run, key, device ? &*device : nullptr, repeat));
   if (!taken.first_run ||
       taken.first_run->settled) { // else the first run goes on from the program's own settings
     options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
@@ -396,7 +361,7 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
   }
   report.first_run = std::move(first_run.report);
   if (device) {
-    keep_or_forget(report, options, tuned_files(*device, key));
+    keep_or_forget(report, options, *device, key);
   }
   for (auto& warning : {std::move(first_run.warning), run.device_warning}) {
     if (warning) {

@@ -3,22 +3,9 @@
 #include "app/options.hpp"
 #include "app/plan.hpp"
 #include "app/speed.hpp"
-#include "app/terminal.hpp"
 #include "core/table.hpp"
-#include "device/isolation.hpp"
-#include "engine/documents.hpp"
 #include "engine/run.hpp"
-#include "engine/run_options.hpp"
-#include "engine/run_report.hpp"
-#include "engine/timeline.hpp"
-#include "engine/traversal/report.hpp"
-#include "graph/program.hpp"
-#include "ranks/ranks.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
-#include <tidegate/policy/launch_request.hpp>
 
 namespace tidegate::app {
 
@@ -105,6 +92,10 @@ documents::RunReportDocument document_of(engine::RunReport report, const PlanOpt
 inline const traversal::FrontierReport& document_of(const traversal::FrontierReport& report,
                                                     const PlanOptions& /*plan*/) {
   return report;
+}
+
+inline std::string time_text(std::uint64_t ns) {
+  return short_time_text(static_cast<double>(ns));
 }
 
 // A report for people, for terminals and pages.

@@ -1,8 +1,5 @@
 // The options of `tidegate run`.
-#include "app/command_line.hpp"
-#include "app/options.hpp"
 #include "app/run.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::app {
 

@@ -1,12 +1,6 @@
 // The device that a run takes, alone or as one of several ranks, with what its self-test has found.
 #include "app/devices.hpp"
 #include "app/ranks.hpp"
-#include "app/run.hpp"
-#include "app/terminal.hpp"
-#include "core/files.hpp"
-#include "engine/strategy.hpp"
-#include <tidegate/core/text.hpp>
-#include <tidegate/device/device_list.hpp>
 
 #include <sys/types.h>
 #include <unistd.h>

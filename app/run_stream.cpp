@@ -1,16 +1,10 @@
 // `tidegate run --stream`: reads one request per line and writes one report per line. All requests share one session
 // with the device; programs, inputs and graphs that a request leaves there serve the next ones (engine/kept.hpp).
-#include "app/command_line.hpp"
 #include "app/documents.hpp"
 #include "app/run.hpp"
-#include "app/serve.hpp"
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
-#include "engine/kept.hpp"
 #include "engine/traversal/documents.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>

@@ -1,9 +1,5 @@
 // Tables of the reports of `tidegate run`, for people.
 #include "app/run.hpp"
-#include "app/speed.hpp"
-#include "core/duration.hpp"
-#include "core/table.hpp"
-#include <tidegate/core/text.hpp>
 
 #include <fmt/ranges.h>
 
@@ -11,6 +7,12 @@ namespace tidegate::app {
 namespace {
 
 // Rows that both kinds of reports have.
+
+template <class T>
+const std::vector<T>& listed(const std::optional<std::vector<T>>& list) {
+  static const std::vector<T> none;
+  return list ? *list : none;
+}
 
 std::string launches_text(std::uint64_t launches) {
   return launches == 1 ? "one launch" : fmt::format("{} launches", launches);
@@ -266,9 +268,8 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
   for (const engine::RankReport& rank : report.ranks->ranks) {
     rows.push_back(
         {fmt::format("  rank {}", rank.rank),
-         fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host,
-                     short_time_text(static_cast<double>(rank.dispatch_ns)),
-                     short_time_text(static_cast<double>(rank.waiting_ns))) +
+         fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host, time_text(rank.dispatch_ns),
+                     time_text(rank.waiting_ns)) +
              (rank.edges ? fmt::format("; {} edges", *rank.edges) : "") +
              (rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "")});
   }
@@ -288,8 +289,8 @@ bool is_divided(const engine::RunReport& report) {
 }
 
 void add_times(const engine::RunReport& report, Rows& rows) {
-  std::string dispatch = fmt::format("{} in {}", short_time_text(static_cast<double>(report.dispatch_ns)),
-                                     launches_text(report.telemetry.kernel_launches));
+  std::string dispatch =
+      fmt::format("{} in {}", time_text(report.dispatch_ns), launches_text(report.telemetry.kernel_launches));
   if (!is_divided(report) && report.telemetry.kernel_launches == report.slices_ns.size() &&
       report.slices_ns.size() > 1) {
     dispatch += ", slices of one persistent run";
@@ -300,7 +301,7 @@ void add_times(const engine::RunReport& report, Rows& rows) {
   }
   rows.push_back({"  dispatch", dispatch});
   add_ranks(report, rows);
-  add_row(rows, "build", "{}{}", short_time_text(static_cast<double>(report.build_ns)),
+  add_row(rows, "build", "{}{}", time_text(report.build_ns),
           report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "");
   add_comparison(report, timings_of(report), rows);
 }
@@ -354,7 +355,7 @@ Rows stretches(const std::vector<traversal::WaveRecord>& waves) {
                     std::string(policy::name(waves[first].rule)), std::to_string(widest),
                     std::to_string(scanned)});
     if (ns != 0) {
-      rows.back().push_back(short_time_text(static_cast<double>(ns)));
+      rows.back().push_back(time_text(ns));
       rows.back().push_back(count_text(static_cast<double>(explored) * 1e9 / static_cast<double>(ns)));
     }
     first = end;
@@ -408,10 +409,10 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   for (const engine::FallbackReport& wave : report.fallbacks) {
     add_row(rows, "alone", "{}: {}", wave.wave, wave.reason);
   }
-  for (const engine::HitsReport& hits : report.hits.value_or(std::vector<engine::HitsReport>())) {
+  for (const auto& hits : listed(report.hits)) {
     rows.push_back({"  hits", hits_text(hits)});
   }
-  for (const engine::ActiveReport& active : report.active.value_or(std::vector<engine::ActiveReport>())) {
+  for (const auto& active : listed(report.active)) {
     rows.push_back({"  active", active_text(active)});
   }
   for (const engine::QueueReport& queue : report.queues) {
@@ -436,7 +437,7 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
     if (report.first_run) {
       rows.push_back({"  first run", first_run_text(*report.first_run)});
     }
-    for (const engine::ExpectedReport& of : report.expected.value_or(std::vector<engine::ExpectedReport>())) {
+    for (const auto& of : listed(report.expected)) {
       rows.push_back({"  expected", expected_text(of)});
     }
     if (report.stress) {
@@ -499,11 +500,11 @@ RunTable run_rows(const traversal::FrontierReport& report) {
     add_written(report, rows);
     return {.headline = std::move(headline), .rows = std::move(rows), .waves = {}};
   }
-  add_row(
-      rows, "time", "{}, {} edges a second, {}{}", short_time_text(static_cast<double>(report.dispatch_ns)),
-      count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
-      summary.alone_waves == 0 ? ""
-                               : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));
+  add_row(rows, "time", "{}, {} edges a second, {}{}", time_text(report.dispatch_ns),
+          count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
+          summary.alone_waves == 0
+              ? ""
+              : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));
   add_ranks(report, rows);
   add_row(rows, "waves", "{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
           plural(summary.topology_changes, "topology change"), summary.widest_wave,

@@ -1,19 +1,10 @@
 // `tidegate schema`: lists the document types, or writes one as JSON Schema (2020-12) or a table, from its
 // description.
-#include "app/command_line.hpp"
 #include "app/documents.hpp"
-#include "app/options.hpp"
 #include "app/run.hpp"
 #include "core/catalogue.hpp"
-#include "core/table.hpp"
-#include "device/documents.hpp"
 #include "engine/traversal/documents.hpp"
 #include "tune/documents.hpp"
-#include "work/program.hpp"
-#include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/planning/documents.hpp>
-#include <tidegate/policy/documents.hpp>
 
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

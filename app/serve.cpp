@@ -209,7 +209,7 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
   } catch (const std::exception& exception) { // outside of a line's answer, such as a lack of memory
     return tl::unexpected(uncaught_error(exception, "please report these lines as a bug"));
   }
-  if (!is_quiet() && !errors_are_json() && !output.closed()) {
+  if (!reporting.quiet && !reporting.json && !output.closed()) {
     std::fputs(fmt::format("tidegate: {}, {} failed\n", plural(total.lines, "line"), total.failed).c_str(),
                stderr);
   }

@@ -1,12 +1,9 @@
 // The frame of commands that turn documents into documents: reads files, asks for answers, writes files.
 #pragma once
 #include "app/terminal.hpp"
-#include "core/files.hpp"
 #include "core/parameters.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::app {
 

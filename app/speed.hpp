@@ -4,7 +4,6 @@
 #include "core/statistics.hpp"
 #include "engine/run_report.hpp"
 #include "engine/traversal/report.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::app {
 

@@ -2,7 +2,6 @@
 
 #include "core/interrupt.hpp"
 #include "engine/documents.hpp"
-#include "ranks/ranks.hpp"
 #include <tidegate/core/encode.hpp>
 
 #include <fcntl.h>
@@ -44,7 +43,7 @@ bool is_terminal(int descriptor) {
 }
 
 void hint_at_terminal(const std::string& input) {
-  if (!is_quiet() && input == standard_stream && ::isatty(STDIN_FILENO) == 1 &&
+  if (!reporting.quiet && input == standard_stream && ::isatty(STDIN_FILENO) == 1 &&
       ::isatty(STDERR_FILENO) == 1) {
     std::fputs("tidegate: reading standard input; Ctrl-D ends it\n", stderr);
   }
@@ -52,12 +51,9 @@ void hint_at_terminal(const std::string& input) {
 
 namespace {
 
-bool as_json = false; // errors and warnings
-bool quiet_now = false;
-
 // The text of an error or a warning.
 std::string error_text(const Error& error) {
-  if (as_json) {
+  if (reporting.json) {
     return documents::encode(error, documents::Style::compact) + '\n';
   }
   std::string text = describe(error);
@@ -72,22 +68,6 @@ std::string error_text(const Error& error) {
 
 } // namespace
 
-void print_errors_as_json(bool json) {
-  as_json = json;
-}
-
-bool errors_are_json() {
-  return as_json;
-}
-
-void be_quiet(bool quiet) {
-  quiet_now = quiet;
-}
-
-bool is_quiet() {
-  return quiet_now;
-}
-
 Error interrupt_error() {
   return {.code = ErrorCode::interrupted,
           .message = "interrupted",
@@ -95,7 +75,7 @@ Error interrupt_error() {
 }
 
 void explain_interrupts(bool json) {
-  print_errors_as_json(json);
+  reporting.json = json;
   Error error = interrupt_error();
   std::string message = error_text(error);
   error.message = "interrupted again";
@@ -117,11 +97,11 @@ void print_findings(const std::vector<Error>& findings) {
   for (const Error& finding : findings) {
     const bool warning = finding.code == ErrorCode::warning;
     errors += warning ? 0 : 1;
-    if (!warning || !quiet_now) {
+    if (!warning || !reporting.quiet) {
       std::fputs(error_text(finding).c_str(), stderr);
     }
   }
-  if (errors == ErrorList::most && !as_json) {
+  if (errors == ErrorList::most && !reporting.json) {
     std::fputs("tidegate: there may be more errors: these are reported at once\n", stderr);
   }
 }

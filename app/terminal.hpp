@@ -2,7 +2,6 @@
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/job.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::app {
 
@@ -18,14 +17,12 @@ bool is_terminal(int descriptor);
 // Prints a hint on standard error if the tool is about to read `input` from a terminal.
 void hint_at_terminal(const std::string& input);
 
-// Selects how this process prints later errors and warnings: each as a JSON object on one line (--errors json), or as
-// text.
-void print_errors_as_json(bool json);
-bool errors_are_json();
-
-// --quiet: nothing but errors goes to standard error.
-void be_quiet(bool quiet);
-bool is_quiet();
+// How this process writes to standard error from now on.
+struct Reporting {
+  bool json = false;  // --errors json: each error or warning is a JSON object on one line
+  bool quiet = false; // --quiet: nothing but errors
+};
+inline Reporting reporting;
 
 // Prints a warning of a program, named by its path, on standard error: as an error of the code `warning`.
 void print_warning(const engine::Warning& warning, const std::string& program);

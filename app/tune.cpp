@@ -2,11 +2,9 @@
 
 #include "app/devices.hpp"
 #include "core/json.hpp"
-#include "device/documents.hpp"
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/documents.hpp"
-#include "engine/traversal/own.hpp"
 #include "tune/documents.hpp"
 #include "tune/workbench.hpp"
 
@@ -37,7 +35,13 @@ std::string verdict_text(const KnobReport& knob) {
   return {};
 }
 
-} // namespace
+// Paths in the user's folder for the measurements of a program on a device and its driver; empty if there is no folder.
+struct TunedFiles {
+  std::filesystem::path profile;
+  std::filesystem::path policy;
+  std::filesystem::path first_run;  // what first runs have found
+  std::filesystem::path difference; // exists if outputs differed from plain launches
+};
 
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
   const std::filesystem::path folder = cache_folder();
@@ -50,6 +54,8 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
           .first_run = folder / (name + ".first_run.json"),
           .difference = folder / (name + ".difference.json")};
 }
+
+} // namespace
 
 std::string program_key(const engine::WaveProgram& program, const engine::Job& job,
                         const engine::RunOptions& options, std::string_view tool_version) {
@@ -96,12 +102,16 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
   return cache.empty() ? cache : cache / ("checked-" + hash_of(device_key(device) + key));
 }
 
+namespace {
+
+// Removes the kept profile, so that the next run measures again.
 void forget_tuned(const TunedFiles& kept) {
   std::error_code not_there;
   std::filesystem::remove(kept.profile, not_there);
   std::filesystem::remove(kept.first_run, not_there);
 }
 
+// True if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was aborted for that.
 bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options) {
   const auto chosen = options.tuning.strategy;
   const auto longest = engine::longest_ns(options.tuning, report.iterations);
@@ -110,15 +120,18 @@ bool too_slow(const engine::RunReport& report, const engine::CompileOptions& opt
          (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest);
 }
 
+// The share of active tiles in basis points, at least 1; 0 if no wave counts its active tiles.
 std::uint32_t active_tiles_bps(const engine::RunReport& report) {
   return report.active ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps)) : 0;
 }
 
+// True if one is 4 or more times the other, so that another launch strategy may be faster now.
 bool far_apart(std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t factor = 4;
   return std::max(a, b) / factor >= std::min(a, b);
 }
 
+// True if the share of active tiles is far from that with which the kept choice was measured.
 bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning) {
   constexpr std::uint32_t least_bps = 100;
   return report.active && tuning.active_tiles_bps != 0 &&
@@ -126,11 +139,41 @@ bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning&
                    std::max(tuning.active_tiles_bps, least_bps));
 }
 
-void note_active_tiles(const TunedFiles& kept, std::uint32_t bps) {
-  auto profile = read_as<device::DeviceProfile>(kept.profile.string());
-  if (profile) { // else the next run measures anyway
-    profile->tuning.active_tiles_bps = bps;
-    (void)keep_file(kept.profile, documents::encode(*profile) + '\n');
+} // namespace
+
+bool must_choose_again(const engine::RunReport& report, const engine::CompileOptions& options) {
+  return too_slow(report, options) || other_share_of_tiles(report, options.tuning);
+}
+
+void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options,
+                    const device::DeviceInfo& device, const std::string& program_key) {
+  const TunedFiles files = tuned_files(device, program_key);
+  std::optional<engine::FirstRun>& first = report.first_run;
+  const bool slow = too_slow(report, options.compile); // the load of this machine has changed
+  if (first && (slow || other_share_of_tiles(report, options.compile.tuning))) {
+    forget_tuned(files);
+    first->kept = false;
+    first->reason +=
+        slow ? "; it took far longer now, so the next run measures again"
+             : fmt::format("; then {:.0f} % of its tiles were active and now {:.0f} %, so the next run "
+                           "measures again",
+                           options.compile.tuning.active_tiles_bps / 100.0, active_tiles_bps(report) / 100.0);
+    first->next = "begins again";
+    return;
+  }
+  if (first && first->measured && first->kept && report.active) {
+    if (auto profile = read_as<device::DeviceProfile>(files.profile.string())) { // else the next run measures
+      profile->tuning.active_tiles_bps = active_tiles_bps(report);
+      (void)keep_file(files.profile, documents::encode(*profile) + '\n');
+    }
+  }
+  if (options.kept != nullptr && first && first->kept && !first->settled) {
+    options.kept->programs.erase(options.kept_key); // the next request goes on with the first run
+  } else if (const auto prepared = options.kept != nullptr ? engine::find_prepared(options) : nullptr) {
+    prepared->first_run = first;
+    prepared->profile_file = report.profile_file;
+    prepared->policy_file = report.policy_file;
+    prepared->compiled.tuning.active_tiles_bps = active_tiles_bps(report);
   }
 }
 
@@ -383,7 +426,7 @@ static Result<device::DeviceProfile> read_profile(const std::string& file, const
 }
 
 Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
-                                const device::DeviceInfo* device) {
+                                const device::DeviceInfo* device, std::optional<std::uint64_t> repeat) {
   const std::array<std::string, 3> inputs{run.program, run.profile.value_or(""), run.policy.value_or("")};
   if (std::ranges::count(inputs, standard_stream) > 1) {
     return failure(ErrorCode::invalid_usage,
@@ -407,6 +450,9 @@ Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                  .kept = true,
                  .first_run = {}};
         if (auto first_run = read_as<engine::FirstRun>(kept.first_run.string())) {
+          if (repeat && first_run->repeat != 0 && far_apart(first_run->repeat, *repeat)) {
+            return TakenTuning{};
+          }
           taken.first_run = std::move(*first_run);
         }
       }

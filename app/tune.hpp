@@ -2,24 +2,9 @@
 // and --policy, or from the user's folder, where `tune measure` and first runs store them for each program.
 #pragma once
 #include "app/run.hpp"
-#include "engine/run_options.hpp"
 #include "tune/measure.hpp"
-#include "tune/report.hpp"
-#include <tidegate/core/encode.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
-#include <tidegate/policy/launch_request.hpp>
 
 namespace tidegate::app {
-
-// Paths in the user's folder for the measurements of a program on this device and driver; empty if there is no folder.
-struct TunedFiles {
-  std::filesystem::path profile;
-  std::filesystem::path policy;
-  std::filesystem::path first_run;  // what first runs have found
-  std::filesystem::path difference; // exists if outputs differed from plain launches
-};
-TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
 
 // Returns a key of everything that decides how a program is launched on a device: its launch_key(), the files of its kernels,
 // the options that fix a choice, and the version of the tool.
@@ -45,29 +30,19 @@ struct TakenTuning {
 };
 
 // Returns the profile and policy of a run: from the files that the command line names, or else those kept for this program on
-// this device. Damaged kept files are ignored. Errors: of named files; invalid_usage if standard input is given for more than one
-// of the program, the profile and the policy.
+// this device, unless a first run found them with a `repeat` that is far from this one. Damaged kept files are ignored. Errors:
+// of named files; invalid_usage if standard input is given for more than one of the program, the profile and the policy.
 Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
-                                const device::DeviceInfo* device);
+                                const device::DeviceInfo* device, std::optional<std::uint64_t> repeat = {});
 
-// Returns true if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was aborted
-// for that reason.
-bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options);
+// Returns true if the choice of a first run is out of date: on a CPU its persistent launch took far longer than plain launches, or
+// was aborted for that reason; or the share of active tiles is far from that with which it was measured.
+bool must_choose_again(const engine::RunReport& report, const engine::CompileOptions& options);
 
-// Returns the share of active tiles in a run in basis points, at least 1; 0 if no wave counts its active tiles.
-std::uint32_t active_tiles_bps(const engine::RunReport& report);
-
-// Returns true if one is 4 or more times the other, so that another launch strategy may be faster now.
-bool far_apart(std::uint64_t a, std::uint64_t b);
-
-// Returns true if the share of active tiles is far from that with which the kept choice was measured.
-bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning);
-
-// Stores in the kept profile the share of active tiles with which the choice was measured.
-void note_active_tiles(const TunedFiles& kept, std::uint32_t bps);
-
-// Removes the kept profile, so that the next run measures again.
-void forget_tuned(const TunedFiles& kept);
+// Forgets what earlier runs kept if this run shows that it is out of date; otherwise notes what later runs and requests compare
+// with.
+void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options,
+                    const device::DeviceInfo& device, const std::string& program_key);
 
 // The report and warning of choose_way() and note_stated().
 struct ChosenWay {

@@ -1,12 +1,7 @@
 // `tidegate version`: versions and devices, for bug reports.
-#include "app/command_line.hpp"
 #include "app/documents.hpp"
 #include "app/options.hpp"
-#include "core/files.hpp"
 #include "core/table.hpp"
-#include "device/isolation.hpp"
-#include <tidegate/core/encode.hpp>
-#include <tidegate/device/device_list.hpp>
 
 #include <CLI/Version.hpp>
 #include <nlohmann/detail/abi_macros.hpp>

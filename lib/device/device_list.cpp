@@ -287,17 +287,23 @@ bool names_type(std::string_view selector) {
   return word.empty() || word == "cpu" || word == "gpu";
 }
 
-// Returns the devices of a type, or without one those of GPUs if there are any, that are of the first one's platform.
-std::vector<const DeviceInfo*> of_type(const DeviceList& list, std::string_view type) {
-  const DeviceInfo* first = first_of(list, lower(type) == "cpu" ? DeviceType::cpu : DeviceType::gpu);
-  first = type.empty() && first == nullptr ? &list.devices.front() : first;
+std::vector<const DeviceInfo*> those(const DeviceList& list, auto fits) {
   std::vector<const DeviceInfo*> found;
   for (const DeviceInfo& device : list.devices) {
-    if (first != nullptr && device.type == first->type && device.platform == first->platform) {
+    if (fits(device)) {
       found.push_back(&device);
     }
   }
   return found;
+}
+
+// Returns the devices of a type, or without one those of GPUs if there are any, that are of the first one's platform.
+std::vector<const DeviceInfo*> of_type(const DeviceList& list, std::string_view type) {
+  const DeviceInfo* first = first_of(list, lower(type) == "cpu" ? DeviceType::cpu : DeviceType::gpu);
+  first = type.empty() && first == nullptr ? &list.devices.front() : first;
+  return those(list, [first](const DeviceInfo& device) {
+    return first != nullptr && device.type == first->type && device.platform == first->platform;
+  });
 }
 
 // Returns all devices that have this index, UUID or name.
@@ -305,31 +311,18 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
   std::uint32_t index = 0;
   const char* const end = selector.data() + selector.size();
   if (const auto [stop, error] = std::from_chars(selector.data(), end, index);
-      error == std::errc() && stop == end) {
-    if (index < list.devices.size()) {
-      return {&list.devices[index]};
-    } // otherwise the number may be part of a name
+      error == std::errc() && stop == end && index < list.devices.size()) {
+    return {&list.devices[index]};
+  } // another number may be part of a name
+  if (const auto uuid = uuid_digits(selector)) {
+    return those(list,
+                 [&](const DeviceInfo& device) { return uuid_digits(device.uuid.value_or("")) == uuid; });
   }
   const std::string word = lower(selector);
-  std::vector<const DeviceInfo*> found;
-  std::vector<const DeviceInfo*> whole;
-  if (const auto uuid = uuid_digits(selector)) {
-    for (const DeviceInfo& device : list.devices) {
-      if (device.uuid && uuid_digits(*device.uuid) == uuid) {
-        found.push_back(&device);
-      }
-    }
-    return found;
-  }
-  for (const DeviceInfo& device : list.devices) {
-    if (lower(device.name) == word) {
-      whole.push_back(&device);
-    }
-    if (lower(device.name).find(word) != std::string::npos) {
-      found.push_back(&device);
-    }
-  }
-  return whole.empty() ? found : whole;
+  const auto whole = those(list, [&](const DeviceInfo& device) { return lower(device.name) == word; });
+  return !whole.empty() ? whole : those(list, [&](const DeviceInfo& device) {
+    return lower(device.name).find(word) != std::string::npos;
+  });
 }
 
 } // namespace

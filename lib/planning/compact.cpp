@@ -29,8 +29,8 @@ void schedule(CompactSearch& search) {
     std::vector<std::uint32_t> plain = longest_path_heads(backwards ? search.problem : search.reverse);
     std::ranges::reverse(plain);
     for (const auto& tail : {backwards ? mirrored(search.bounds).tail : search.bounds.tail, plain}) {
-      for (const auto& order : {by_tail_then_size(problem, tail), by_size_then_tail(problem, tail)}) {
-        Packing packing = list_schedule(problem, order);
+      for (const First first : {First::longest_tail, First::largest}) {
+        Packing packing = list_schedule(problem, preference(problem, tail, first));
         if (packing.groups < search.best.groups) {
           search.best = backwards ? mirrored(packing) : std::move(packing);
         }

@@ -18,23 +18,24 @@ std::uint64_t fold(std::uint64_t hash, std::uint64_t word) {
 } // namespace
 
 std::size_t RecommendationCache::KeyHash::operator()(const Key& key) const {
-  // Requests differ far more often than policies, and equality is checked afterwards: hash only the most
-  // decisive fields of the policy.
+  // Requests differ far more often than policies, and equality is checked afterwards: of the policy only the most decisive
+  // fields count.
   const auto& [policy, request] = key;
-  const std::uint64_t sizes =
-      fold(fold(pair_of(request.queue_len, request.requested_worker_groups),
-                pair_of(request.max_workgroup_size_x, request.max_compute_workgroups_per_dimension)),
-           pair_of(request.max_compute_invocations_per_workgroup, request.requested_hit_capacity));
-  const std::uint64_t telemetry = fold(fold(pair_of(request.expected_hits_per_item, request.hot_opcode_count),
-                                            pair_of(request.hot_window_count, request.max_priority_age)),
-                                       request.requeue_count);
-  const std::uint64_t graph = fold(pair_of(request.graph_node_count, request.graph_edge_count),
-                                   pair_of(request.frontier_density_bps, request.memory_pressure_bps));
-  const std::uint64_t memory = fold(request.resident_device_bytes, request.device_memory_budget_bytes);
-  const std::uint64_t thresholds =
-      fold(pair_of(policy.sparse_frontier_threshold_bps, policy.dense_frontier_threshold_bps),
-           pair_of(policy.memory_pressure_threshold_bps, policy.hit_capacity_multiplier));
-  return fold(fold(sizes, telemetry), fold(fold(graph, memory), thresholds));
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word :
+       {pair_of(request.queue_len, request.requested_worker_groups),
+        pair_of(request.max_workgroup_size_x, request.max_compute_workgroups_per_dimension),
+        pair_of(request.max_compute_invocations_per_workgroup, request.requested_hit_capacity),
+        pair_of(request.expected_hits_per_item, request.hot_opcode_count),
+        pair_of(request.hot_window_count, request.max_priority_age), request.requeue_count,
+        pair_of(request.graph_node_count, request.graph_edge_count),
+        pair_of(request.frontier_density_bps, request.memory_pressure_bps), request.resident_device_bytes,
+        request.device_memory_budget_bytes,
+        pair_of(policy.sparse_frontier_threshold_bps, policy.dense_frontier_threshold_bps),
+        pair_of(policy.memory_pressure_threshold_bps, policy.hit_capacity_multiplier)}) {
+    hash = fold(hash, word);
+  }
+  return hash;
 }
 
 Result<LaunchRecommendation> RecommendationCache::recommend(const LaunchPolicy& policy,

@@ -1,8 +1,6 @@
 // Strict decoding: what is refused, with which words, and where.
 #include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
-#include <tidegate/planning/documents.hpp>
-#include <tidegate/policy/documents.hpp>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -4,8 +4,6 @@
 #include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
-#include <tidegate/planning/documents.hpp>
-#include <tidegate/policy/documents.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
 // Rows of run's table that a sound run does not have.
 #include "app/run.hpp"
-#include "engine/traversal/report.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
 // The error type: names, exit codes and the text for a terminal.
-#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,5 @@
 // Text helpers: nearest names, lists of names, pieces of input in messages.
 #include <tidegate/core/decode.hpp>
-#include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
 

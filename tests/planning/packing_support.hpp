@@ -3,7 +3,6 @@
 
 #include "dag_support.hpp"
 #include "planning/compact/problem.hpp"
-#include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 

@@ -83,8 +83,8 @@ TEST_CASE("list schedules respect everything and take the preferred first") {
   for (int i = 0; i < 500; ++i) {
     const PackingProblem drawn = random_problem(i, 40, random);
     const LowerBounds bounds = lower_bounds(drawn, mirrored(drawn));
-    check_packing(drawn, list_schedule(drawn, by_tail_then_size(drawn, bounds.tail)));
-    check_packing(drawn, list_schedule(drawn, by_size_then_tail(drawn, bounds.tail)));
+    check_packing(drawn, list_schedule(drawn, preference(drawn, bounds.tail, First::longest_tail)));
+    check_packing(drawn, list_schedule(drawn, preference(drawn, bounds.tail, First::largest)));
   }
 }
 

@@ -275,7 +275,9 @@ public:
         break;
       }
       if (problem_.capacity_bytes) {
-        fit(*part, settled);
+        if (searchable(*part->component)) {
+          attempt(*part, arena_overlaps(*part->component), settled, effort_left_);
+        }
         if (part->proved_above_bytes > settled) {
           return tl::unexpected(over_capacity(part->proved_above_bytes, ArenaProof::exhausted_search));
         }
@@ -350,13 +352,6 @@ private:
   static bool searchable(const ArenaComponent& component) {
     return component.items.size() <= most_items_to_search &&
            overlapping_pairs(component) <= most_pairs_to_search;
-  }
-
-  // Lowers a component to the capacity, if the effort suffices.
-  void fit(Progress& part, std::uint64_t capacity) {
-    if (searchable(*part.component)) {
-      attempt(part, arena_overlaps(*part.component), capacity, effort_left_);
-    }
   }
 
   // Minimises the height of a component, but not below `floor`. Half of the effort goes to `floor` itself,

@@ -406,20 +406,14 @@ private:
   // Chooses the next item to decide: the lowest rest first, ties by the preorder. Returns nothing if no item
   // is undecided.
   std::optional<std::uint32_t> choose() const {
-    const auto count = static_cast<std::uint32_t>(component_.items.size());
+    const auto key = [this](std::uint32_t item) { return std::pair(branch_.rest(item), rank_[item]); };
     std::optional<std::uint32_t> lowest;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (branch_.stage(i) == Branch::Stage::undecided && (!lowest || goes_before(i, *lowest))) {
+    for (std::uint32_t i = 0; i < component_.items.size(); ++i) {
+      if (branch_.stage(i) == Branch::Stage::undecided && (!lowest || key(i) < key(*lowest))) {
         lowest = i;
       }
     }
     return lowest;
-  }
-
-  bool goes_before(std::uint32_t a, std::uint32_t b) const {
-    const std::uint64_t rest_a = branch_.rest(a);
-    const std::uint64_t rest_b = branch_.rest(b);
-    return rest_a != rest_b ? rest_a < rest_b : rank_[a] < rank_[b];
   }
 
   const ArenaComponent& component_;

@@ -97,31 +97,16 @@ Packing list_schedule(const PackingProblem& problem, std::span<const std::uint32
   return packing;
 }
 
-namespace {
-
-// Returns the items in order of decreasing keys; of equal keys the lowest wave comes first.
-template <class Key>
-std::vector<std::uint32_t> by_decreasing(const PackingProblem& problem, Key key) {
+std::vector<std::uint32_t> preference(const PackingProblem& problem, std::span<const std::uint32_t> tail,
+                                      First first) {
   std::vector<std::uint32_t> order(problem.count());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, std::greater(), [&](std::uint32_t item) {
-    return std::tuple_cat(key(item), std::tuple(~problem.wave[item]));
+    const std::uint64_t keys[]{tail[item], problem.size[item]};
+    return std::tuple(keys[first == First::longest_tail ? 0 : 1], keys[first == First::longest_tail ? 1 : 0],
+                      ~problem.wave[item]);
   });
   return order;
-}
-
-} // namespace
-
-std::vector<std::uint32_t> by_tail_then_size(const PackingProblem& problem,
-                                             std::span<const std::uint32_t> tail) {
-  return by_decreasing(problem,
-                       [&](std::uint32_t item) { return std::tuple(tail[item], problem.size[item]); });
-}
-
-std::vector<std::uint32_t> by_size_then_tail(const PackingProblem& problem,
-                                             std::span<const std::uint32_t> tail) {
-  return by_decreasing(problem,
-                       [&](std::uint32_t item) { return std::tuple(problem.size[item], tail[item]); });
 }
 
 } // namespace tidegate::planning

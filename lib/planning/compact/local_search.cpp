@@ -77,8 +77,8 @@ void improve_order(CompactSearch& search, std::uint64_t& effort) {
     if (best.order.empty()) {
       const std::vector<std::uint32_t> tail = backwards ? mirrored(search.bounds).tail : search.bounds.tail;
       consider(scheduled(problem, by_group(backwards ? mirrored(search.best) : search.best)));
-      consider(scheduled(problem, by_tail_then_size(problem, tail)));
-      consider(scheduled(problem, by_size_then_tail(problem, tail)));
+      consider(scheduled(problem, preference(problem, tail, First::longest_tail)));
+      consider(scheduled(problem, preference(problem, tail, First::largest)));
     }
     for (const std::uint64_t end = effort - std::min(effort, turn); search.is_open() && effort > end;) {
       std::vector<std::uint32_t> order = best.order;

@@ -95,13 +95,11 @@ std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem);
 // of each group are ready and fit when the schedule gets there.
 Packing list_schedule(const PackingProblem& problem, std::span<const std::uint32_t> preference);
 
-// Longest tail first, then largest, then lowest wave.
-std::vector<std::uint32_t> by_tail_then_size(const PackingProblem& problem,
-                                             std::span<const std::uint32_t> tail);
-
-// Largest first, then longest tail: a group takes the largest ready item that fits, which is best fit.
-std::vector<std::uint32_t> by_size_then_tail(const PackingProblem& problem,
-                                             std::span<const std::uint32_t> tail);
+// Orders of preference: longest tail first, then largest; or largest first, then longest tail, by which a group takes the
+// largest ready item that fits, which is best fit. Of equal items the lowest wave comes first.
+enum class First : std::uint8_t { longest_tail, largest };
+std::vector<std::uint32_t> preference(const PackingProblem& problem, std::span<const std::uint32_t> tail,
+                                      First first);
 
 // The problem in both directions of time, and the best answer so far.
 struct CompactSearch {
