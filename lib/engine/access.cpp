@@ -4,19 +4,15 @@
 
 namespace tidegate::engine {
 
-AccessTable::AccessTable(const Job& program) : by_buffer(program.buffers.size()) {
+std::vector<std::vector<MemoryUse>> uses_by_buffer(const Job& program) {
+  std::vector<std::vector<MemoryUse>> uses(program.buffers.size());
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    by_wave.push_back(uses_of(program.waves[wave].arguments));
-    for (MemoryUse& use : by_wave.back()) {
+    for (MemoryUse use : uses_of(program.waves[wave].arguments)) {
       use.wave = wave;
-      by_buffer[use.buffer].push_back(use);
+      uses[use.buffer].push_back(use);
     }
   }
-}
-
-bool AccessTable::is_written(std::uint32_t buffer, const std::function<bool(std::uint32_t wave)>& may) const {
-  return std::ranges::any_of(by_buffer[buffer],
-                             [&](const MemoryUse& use) { return use.writes && may(use.wave); });
+  return uses;
 }
 
 void Conflict::widen(const Conflict& other) {

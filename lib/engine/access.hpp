@@ -12,16 +12,8 @@
 
 namespace tidegate::engine {
 
-// All uses of memory, by wave (in order of buffers) and by buffer (in order of waves).
-struct AccessTable {
-  explicit AccessTable(const Job& program);
-
-  // Returns true if a wave that satisfies `may` writes the buffer.
-  [[nodiscard]] bool is_written(std::uint32_t buffer,
-                                const std::function<bool(std::uint32_t wave)>& may) const;
-
-  std::vector<std::vector<MemoryUse>> by_wave, by_buffer;
-};
+// Returns the uses of each buffer or image, in order of waves; uses_of() has those of a wave.
+std::vector<std::vector<MemoryUse>> uses_by_buffer(const Job& program);
 
 // In x, y and z.
 using Tiles = std::array<std::uint32_t, 3>;

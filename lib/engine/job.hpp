@@ -311,7 +311,7 @@ struct Job {
 
 // What a wave's arguments do to a buffer or image.
 struct MemoryUse {
-  std::uint32_t wave = 0; // in an access table
+  std::uint32_t wave = 0; // of uses_by_buffer()
   std::uint32_t buffer = 0;
   bool reads = false;
   bool writes = false;

@@ -263,7 +263,7 @@ void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
                                   program.wave_text(wave), in_quotes(program.buffers[argument.buffer].name)),
            .fix = fmt::format("give the {} an init, such as {{\"fill\": 0}}, or let a wave write it first",
                               program.buffers[argument.buffer].kind()),
-           .pointer = fmt::format("{}/args/{}", program.wave_pointer(wave), i)});
+           .pointer = argument_pointer(program, wave, i)});
       written[argument.buffer] = true; // reported once
     }
     for (const ProgramArgument& argument : arguments) {

@@ -29,8 +29,7 @@ std::vector<std::optional<Lifetime>> lifetimes(const Job& program, const plannin
     }
   }
   std::vector<std::optional<Lifetime>> found;
-  const AccessTable table(program);
-  for (const std::vector<MemoryUse>& uses : table.by_buffer) {
+  for (const std::vector<MemoryUse>& uses : uses_by_buffer(program)) {
     auto& life = found.emplace_back();
     std::uint64_t first_in_each = end;
     bool carried = false; // an iteration may need the previous one's contents

@@ -143,8 +143,8 @@ bool uses_alone(const Job& program, std::uint32_t op) {
 
 // Returns the parameters of an op whose memory no wave writes once the repetition has begun, or ever, if the op
 // runs before it; nothing for an op that runs items or has no wave.
-std::optional<std::set<std::size_t>> steady_parameters(const Job& program, const AccessTable& table,
-                                                       std::uint32_t op) {
+std::optional<std::set<std::size_t>>
+steady_parameters(const Job& program, const std::vector<std::vector<MemoryUse>>& uses, std::uint32_t op) {
   std::vector<const ProgramWave*> waves;
   bool before = false;
   for (const ProgramWave& wave : program.waves) {
@@ -159,8 +159,10 @@ std::optional<std::set<std::size_t>> steady_parameters(const Job& program, const
   if (waves.empty() || std::ranges::any_of(waves, waits_first)) {
     return {};
   }
-  const auto may_run = [&](std::uint32_t wave) {
-    return before || program.waves[wave].section != Section::before;
+  const auto is_written = [&](std::uint32_t buffer) {
+    return std::ranges::any_of(uses[buffer], [&](const MemoryUse& use) {
+      return use.writes && (before || program.waves[use.wave].section != Section::before);
+    });
   };
   std::set<std::size_t> steady;
   const std::vector<opencl_c::Parameter>& parameters = program.function(op).parameters;
@@ -169,7 +171,7 @@ std::optional<std::set<std::size_t>> steady_parameters(const Job& program, const
         std::ranges::all_of(waves, [&](const ProgramWave* wave) {
           const ProgramArgument& argument = wave->arguments[i];
           return argument.kind == ProgramArgument::Kind::buffer && argument.access == Access::read &&
-                 !program.buffers[argument.buffer].swapped && !table.is_written(argument.buffer, may_run);
+                 !program.buffers[argument.buffer].swapped && !is_written(argument.buffer);
         })) {
       steady.insert(i);
     }
@@ -208,7 +210,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
                        .kernels = std::vector<opencl_c::OutlinedKernel>(program.ops.size()),
                        .alone = std::vector<std::string>(program.ops.size()),
                        .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
-  const AccessTable table(program);
+  const auto uses = uses_by_buffer(program);
   std::vector<std::uint32_t> last;
   ErrorList errors;
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
@@ -240,7 +242,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
         distinct.erase(name);
       }
       if (uses_alone(program, op)) {
-        if (auto parameters = steady_parameters(program, table, op)) {
+        if (auto parameters = steady_parameters(program, uses, op)) {
           steady[name] = *std::move(parameters);
         }
       }

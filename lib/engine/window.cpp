@@ -28,9 +28,9 @@ constexpr Tiles none{};
 class Finder {
 public:
   Finder(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared, const KernelLimits& limits)
-      : program_(program), ops_(ops), shared_(shared), limits_(limits), table_(program), conflicts_(program),
-        before_(program.waves.size()), ancestors_(program.waves.size()), node_of_(program.waves.size()),
-        calls_(program.ops.size()) {
+      : program_(program), ops_(ops), shared_(shared), limits_(limits), uses_(uses_by_buffer(program)),
+        conflicts_(program), before_(program.waves.size()), ancestors_(program.waves.size()),
+        node_of_(program.waves.size()), calls_(program.ops.size()) {
     for (const ResolvedDependency& dependency : program.dependencies) {
       before_[dependency.after].push_back(dependency.before);
     }
@@ -173,7 +173,7 @@ private:
   }
 
   [[nodiscard]] bool stays_in_registers(const Window& window, std::uint32_t buffer) const {
-    const std::vector<MemoryUse>& uses = table_.by_buffer[buffer];
+    const std::vector<MemoryUse>& uses = uses_[buffer];
     const std::uint32_t node = node_of_[window.waves.front()];
     if (!program_.buffers[buffer].transient() || (program_.until && program_.until->buffer == buffer) ||
         uses.empty() ||
@@ -213,7 +213,7 @@ private:
   const OutlinedOps& ops_;
   const SharedLaunch& shared_;
   const KernelLimits& limits_;
-  const AccessTable table_;
+  const std::vector<std::vector<MemoryUse>> uses_; // by buffer
   const Conflicts conflicts_;
   std::vector<std::vector<std::uint32_t>> before_;
   std::vector<Nodes> ancestors_; // by node; a window's node is its first wave
