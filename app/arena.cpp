@@ -139,7 +139,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   }
   std::ranges::stable_sort(by_offset, {}, [&plan = plan](std::size_t i) { return plan.offsets[i]; });
 
-  Rows rows{{"buffer", "offset", "size", "alive"}};
+  TableRows rows{{"buffer", "offset", "size", "alive"}};
   for (const std::size_t i : by_offset) {
     if (rows.size() > most_rows) {
       rows.push_back({"…", "", "", plural(by_offset.size() - most_rows, "buffer") + " not shown"});
@@ -151,7 +151,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   }
   align_right(rows, {1, 2});
 
-  Rows figures;
+  TableRows figures;
   figures.push_back({"lower bound", exact_bytes(plan.lower_bound_bytes) + " alive at one moment"});
   if (lifetimes.capacity_bytes) {
     figures.push_back({"capacity", exact_bytes(*lifetimes.capacity_bytes)});

@@ -238,7 +238,7 @@ Result<documents::CheckReport> check_documents(const CheckSettings& request) {
 }
 
 std::string check_table(const documents::CheckReport& report, bool colour) {
-  Rows rows;
+  TableRows rows;
   for (const CheckedDocument& checked : report.documents) {
     std::string location = display_name(checked.file);
     if (checked.line) {

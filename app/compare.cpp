@@ -259,7 +259,7 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
   if (made.speed) {
     text = bold("B: " + speed_text(*made.speed, "A"), colour) + '\n';
   }
-  Rows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
+  TableRows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
   for (const ComparedText& pair : made.texts) {
     rows.push_back(
         {"  " + pair.name, pair.a.value_or("-"), pair.a == pair.b ? "the same" : pair.b.value_or("-"), ""});

@@ -41,7 +41,7 @@ std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path&
 }
 
 // Prints the trials, a row each.
-void add_profile_rows(const device::DeviceProfile& profile, Rows& rows) {
+void add_profile_rows(const device::DeviceProfile& profile, TableRows& rows) {
   add_row(rows, "resident", "{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
           profile.workgroup_size);
   for (const device::OrderingTrial& trial : profile.trials) {
@@ -72,7 +72,7 @@ void add_profile_rows(const device::DeviceProfile& profile, Rows& rows) {
   add_row(rows, "claims", "{:.2f} G items/s", profile.claimed_items_per_second / 1e9);
 }
 
-Rows figures(const device::DeviceInfo& device) {
+TableRows figures(const device::DeviceInfo& device) {
   std::string sizes;
   for (const std::uint64_t size : device.max_work_item_sizes) {
     sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", size);
@@ -85,7 +85,7 @@ Rows figures(const device::DeviceInfo& device) {
   if (megakernel.max_worker_count) {
     persistent += fmt::format(", up to {}", plural(*megakernel.max_worker_count, "work-group"));
   }
-  Rows rows{
+  TableRows rows{
       {"  platform", device.platform},
       {"  version", fmt::format("{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
                                 device.driver_version)},
@@ -180,7 +180,7 @@ std::string devices_table(const device::DeviceList& list, bool colour) {
             "\n" + render_table(figures(device)) + "\n";
   }
   text += plural(list.devices.size(), "device") + "\n";
-  Rows remarks;
+  TableRows remarks;
   for (const device::RankDevice& rank : list.ranks.value_or(std::vector<device::RankDevice>())) {
     remarks.push_back(
         {fmt::format("rank {} on {}: device {}, {}", rank.rank, rank.host, rank.index, rank.device)});

@@ -153,7 +153,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   const std::size_t groups = plan.group_count();
   const std::size_t skipped = groups > most_groups ? groups - most_groups : 0;
 
-  Rows rows{{"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
+  TableRows rows{{"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
   for (std::size_t i = 0; i < groups; ++i) {
     if (skipped != 0 && i == most_groups - groups_at_the_end) {
       rows.push_back({"…", "", "", "", "", "", plural(skipped, "group") + " not shown"});
@@ -168,7 +168,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 
   const std::uint64_t largest =
       plan.group_fused_bytes.empty() ? 0 : *std::ranges::max_element(plan.group_fused_bytes);
-  Rows figures;
+  TableRows figures;
   figures.push_back(
       {"budget of a group",
        budget == no_limit ? "no limit"

@@ -88,7 +88,7 @@ std::string recommendation_table(const LaunchRecommendationDocument& document, b
                        geometry.workgroup_size_x, name(answer.pressure)),
            colour) +
       "\n\n";
-  Rows rows;
+  TableRows rows;
   for (const policy::ExplanationStep& step : *document.explanation) {
     rows.push_back({step.step, step.outcome, step.because});
   }

@@ -46,7 +46,7 @@ std::string trimmed(std::string_view text) {
 }
 
 // A table whose first row is its head. Columns of numbers stand at the right.
-std::string table(const Rows& rows) {
+std::string table(const TableRows& rows) {
   constexpr std::size_t most = 500;
   std::string text = "<table>";
   for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
@@ -66,7 +66,7 @@ std::string table(const Rows& rows) {
 }
 
 // Names and values.
-std::string facts(const Rows& rows) {
+std::string facts(const TableRows& rows) {
   std::string text = "<dl class=\"facts\">";
   for (const std::vector<std::string>& row : rows) {
     text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", xml_text(trimmed(row[0])), xml_text(row[1]));
@@ -390,7 +390,7 @@ std::string plan_part(const documents::RunReportDocument& document) {
                                                     : wave.name);
     planned.named.sections.push_back(wave.section);
   }
-  Rows rows{{"wave", "op", "tiles", "group"}};
+  TableRows rows{{"wave", "op", "tiles", "group"}};
   for (std::size_t group = 0; group < planned.plan.group_count(); ++group) {
     for (const std::uint32_t wave : planned.plan.group(group)) {
       rows.push_back({planned.named.names[wave], program.ops[program.waves[wave].op].name,
@@ -414,7 +414,7 @@ std::string memory_part(const engine::RunReport& report) {
   PlannedArena planned{
       .lifetimes = {},
       .plan = {.height_bytes = memory.arena_bytes, .lower_bound_bytes = memory.lower_bound_bytes}};
-  Rows rows{{"buffer", "bytes", "offset", "alive"}};
+  TableRows rows{{"buffer", "bytes", "offset", "alive"}};
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const engine::ProgramBuffer& buffer = compiled.program.buffers[i];
     const planning::ArenaBuffer& alive = compiled.memory.lifetimes[i];
@@ -444,7 +444,7 @@ std::string memory_part(const engine::RunReport& report) {
 
 std::string policy_part(const documents::RunReportDocument& document) {
   const policy::LaunchRecommendation& launch = document.report.recommendation;
-  Rows steps{{"decision", "outcome", "because"}};
+  TableRows steps{{"decision", "outcome", "because"}};
   for (const policy::ExplanationStep& step : document.report.compiled
                                                  ? document.report.compiled->recommendation.reasons
                                                  : std::vector<policy::ExplanationStep>()) {
@@ -477,7 +477,7 @@ std::string shell_word(const std::string& word) {
 std::string again_part(const engine::ReportHead& report, const PageOrigin& origin) {
   std::vector<std::string> words;
   std::ranges::transform(origin.command, std::back_inserter(words), shell_word);
-  Rows files;
+  TableRows files;
   for (const engine::WrittenFile& file : report.files_written) {
     files.push_back({file.file, fmt::format("{}, {}", file.what, bytes_text(file.bytes))});
   }

@@ -101,8 +101,8 @@ inline std::string time_text(std::uint64_t ns) {
 // A report for people, for terminals and pages.
 struct RunTable {
   std::string headline;
-  Rows rows;  // a name and a text each
-  Rows waves; // a head and the rows below it; empty if waves were not timed
+  TableRows rows;  // a name and a text each
+  TableRows waves; // a head and the rows below it; empty if waves were not timed
 };
 RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves = 12);
 RunTable run_rows(const traversal::FrontierReport& report);

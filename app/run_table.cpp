@@ -18,8 +18,8 @@ std::string launches_text(std::uint64_t launches) {
   return launches == 1 ? "one launch" : fmt::format("{} launches", launches);
 }
 
-Rows head_rows(const engine::ReportHead& report) {
-  Rows rows;
+TableRows head_rows(const engine::ReportHead& report) {
+  TableRows rows;
   if (report.device) {
     rows.push_back({"  device", report.device->name});
   }
@@ -28,7 +28,7 @@ Rows head_rows(const engine::ReportHead& report) {
   return rows;
 }
 
-void add_sources(const engine::ReportHead& report, Rows& rows) {
+void add_sources(const engine::ReportHead& report, TableRows& rows) {
   if (report.profile_file) {
     rows.push_back({"  profile", *report.profile_file});
   }
@@ -37,7 +37,7 @@ void add_sources(const engine::ReportHead& report, Rows& rows) {
   }
 }
 
-void add_written(const engine::ReportHead& report, Rows& rows) {
+void add_written(const engine::ReportHead& report, TableRows& rows) {
   for (const engine::WrittenFile& written : report.files_written) {
     rows.push_back({&written == &report.files_written.front() ? "  written" : "",
                     fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
@@ -51,7 +51,7 @@ void add_written(const engine::ReportHead& report, Rows& rows) {
 
 // `where` names the step that a group came to.
 template <class Where>
-void add_stuck(const engine::ReportHead& report, const Where& where, Rows& rows) {
+void add_stuck(const engine::ReportHead& report, const Where& where, TableRows& rows) {
   for (const engine::StuckGroup& stuck : report.stuck_groups) {
     add_row(rows, "stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
             stuck.seen, stuck.expected);
@@ -115,7 +115,7 @@ std::string stress_text(const engine::StressReport& stress) {
                                       plural(stress.runs, "run"), fmt::join(kinds, ", "));
 }
 
-void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
+void add_bounds(const engine::BoundsReport& bounds, TableRows& rows) {
   add_row(rows, "bounds", "{} checked, {} past buffers", launches_text(bounds.checked_waves),
           bounds.violations.empty() ? "nothing was written" : "WRITTEN");
   for (const engine::BoundsViolation& violation : bounds.violations) {
@@ -134,7 +134,7 @@ std::string spread_text(std::string_view what, const std::vector<double>& rounds
                      far.empty() ? "" : fmt::format("; outliers: round {}", fmt::join(far, ", ")));
 }
 
-void add_comparison(const engine::ReportHead& report, const std::optional<Timings>& timings, Rows& rows) {
+void add_comparison(const engine::ReportHead& report, const std::optional<Timings>& timings, TableRows& rows) {
   if (!report.comparison || !timings) {
     return;
   }
@@ -145,7 +145,7 @@ void add_comparison(const engine::ReportHead& report, const std::optional<Timing
   rows.push_back({"", spread_text("plain launches", times.plain_rounds_ns, times.plain_ns)});
 }
 
-void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
+void add_promotion(const engine::PromotionReport& promotion, TableRows& rows) {
   for (const engine::WindowReport& window : promotion.windows) {
     add_row(rows, "window", "{}{}", fmt::join(window.waves, ", "),
             window.register_buffers.empty()
@@ -204,9 +204,9 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
                                                 : text;
 }
 
-Rows wave_rows(const engine::WaveTimes& times, std::size_t most) {
+TableRows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   const auto path = static_cast<double>(std::max<std::uint64_t>(times.critical_path_ns, 1));
-  Rows rows{{"  by wave", "critical path", "a run", "waiting", "GB/s, if each byte moves once"}};
+  TableRows rows{{"  by wave", "critical path", "a run", "waiting", "GB/s, if each byte moves once"}};
   for (const engine::WaveTime& wave : times.waves) {
     if (rows.size() > most) {
       rows.push_back({fmt::format("  {} more", times.waves.size() - most)});
@@ -248,7 +248,7 @@ std::string estimates_text(const std::vector<engine::CandidateReport>& candidate
   return text;
 }
 
-void add_ranks(const engine::ReportHead& report, Rows& rows) {
+void add_ranks(const engine::ReportHead& report, TableRows& rows) {
   if (!report.ranks) {
     return;
   }
@@ -288,7 +288,7 @@ bool is_divided(const engine::RunReport& report) {
   return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) && !report.fallbacks.empty();
 }
 
-void add_times(const engine::RunReport& report, Rows& rows) {
+void add_times(const engine::RunReport& report, TableRows& rows) {
   std::string dispatch =
       fmt::format("{} in {}", time_text(report.dispatch_ns), launches_text(report.telemetry.kernel_launches));
   if (!is_divided(report) && report.telemetry.kernel_launches == report.slices_ns.size() &&
@@ -332,8 +332,8 @@ std::string verdict(const traversal::FrontierReport& report) {
 }
 
 // Returns a row for each run of consecutive waves with the same topology.
-Rows stretches(const std::vector<traversal::WaveRecord>& waves) {
-  Rows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
+TableRows stretches(const std::vector<traversal::WaveRecord>& waves) {
+  TableRows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
   const bool timed = std::ranges::any_of(waves, [](const auto& wave) { return wave.time_ns.has_value(); });
   if (timed) {
     rows[0].insert(rows[0].end(), {"time", "edges/s"});
@@ -380,7 +380,7 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   for (const documents::BarrierGroup& group : plan.groups) {
     waves += group.waves.size();
   }
-  Rows rows = head_rows(report);
+  TableRows rows = head_rows(report);
   if (report.candidates) {
     const double measured =
         report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
@@ -452,7 +452,7 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
   add_stuck(report, where, rows);
   return {.headline = std::move(headline),
           .rows = std::move(rows),
-          .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : Rows()};
+          .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : TableRows()};
 }
 
 // "299 of 300 vertices reached, the farthest at 12: vertex 7".
@@ -486,7 +486,7 @@ RunTable run_rows(const traversal::FrontierReport& report) {
       report.source.value_or(
           std::string(graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
       report.graph.vertices, report.graph.edges);
-  Rows rows;
+  TableRows rows;
   if (report.answer) {
     rows.push_back({"  answer", answer_text(report)});
   }

@@ -398,7 +398,7 @@ std::vector<std::string> rule_words(const Record& record, const Field& field) {
   return words;
 }
 
-void add_rows(const Record& record, const std::string& prefix, Direction direction, Rows& rows) {
+void add_rows(const Record& record, const std::string& prefix, Direction direction, TableRows& rows) {
   for (const Field& field : record.fields) {
     const std::string key = prefix + std::string(field.name);
     const std::string presence = direction == Direction::output && field.presence == Presence::required
@@ -419,7 +419,7 @@ void add_rows(const Record& record, const std::string& prefix, Direction directi
 // The fields as a table for people: key, type, default and meaning.
 std::string reference_text(const Document& document) {
   const bool input = document.direction == Direction::input;
-  Rows rows{{"key", "type", input ? "default" : "present", "meaning"}};
+  TableRows rows{{"key", "type", input ? "default" : "present", "meaning"}};
   if (document.has_kind) {
     const std::string presence = input ? "optional" : "always";
     rows.push_back({"kind", "string", presence, fmt::format("\"{}\"", document.kind)});
@@ -450,7 +450,7 @@ SchemaList list() {
 }
 
 std::string list_table(const SchemaList& list, bool /*colour*/) {
-  Rows rows;
+  TableRows rows;
   for (const SchemaEntry& entry : list.schemas) {
     rows.push_back({entry.name, entry.direction, entry.title});
   }

@@ -484,7 +484,7 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
                                 short_time_text(report.before_ns), printable(report.device)),
            colour) +
       "\n";
-  Rows rows{{"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
+  TableRows rows{{"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
   for (const KnobReport& knob : report.knobs) {
     const std::string name(tuning::knob_names[static_cast<std::size_t>(knob.knob)]);
     const bool timed = knob.duel && knob.duel->rounds != 0;

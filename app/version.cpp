@@ -85,7 +85,7 @@ void add_devices(documents::VersionReport& report) {
 }
 
 std::string version_table(const documents::VersionReport& report, bool /*colour*/) {
-  Rows rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
+  TableRows rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
             {"compiler", report.compiler},
             {"CLI11", report.cli11},
             {"nlohmann_json", report.nlohmann_json},

@@ -68,7 +68,7 @@ std::size_t text_width(std::size_t most) {
              : most;
 }
 
-std::string render_table(Rows rows, std::size_t width) {
+std::string render_table(TableRows rows, std::size_t width) {
   for (auto& row : rows) {
     std::ranges::transform(row, row.begin(), printable);
   }
@@ -139,7 +139,7 @@ std::string render_table(Rows rows, std::size_t width) {
   return table;
 }
 
-void align_right(Rows& rows, std::initializer_list<std::size_t> columns) {
+void align_right(TableRows& rows, std::initializer_list<std::size_t> columns) {
   for (const std::size_t column : columns) {
     std::size_t width = 0;
     for (const auto& row : rows) {

@@ -12,11 +12,11 @@
 
 namespace tidegate {
 
-using Rows = std::vector<std::vector<std::string>>; // of cells
+using TableRows = std::vector<std::vector<std::string>>; // of cells
 
 // Adds a row of a name, indented by two, and a text.
 template <class... Values>
-void add_row(Rows& rows, std::string_view name, fmt::format_string<Values...> text, Values&&... values) {
+void add_row(TableRows& rows, std::string_view name, fmt::format_string<Values...> text, Values&&... values) {
   rows.push_back(
       {name.empty() ? "" : fmt::format("  {}", name), fmt::format(text, std::forward<Values>(values)...)});
 }
@@ -27,10 +27,10 @@ std::size_t text_width(std::size_t most);
 
 // Aligns the columns two spaces apart. Wraps cells between words to keep lines within `width` characters where
 // possible: first the last cell of each row, then the widest of the other columns. Each row ends with a newline.
-std::string render_table(Rows rows, std::size_t width = text_width(110));
+std::string render_table(TableRows rows, std::size_t width = text_width(110));
 
 // Right-aligns the cells of some columns, for numbers.
-void align_right(Rows& rows, std::initializer_list<std::size_t> columns);
+void align_right(TableRows& rows, std::initializer_list<std::size_t> columns);
 
 // Returns `text` escaped, in bold if `colour`: a headline.
 std::string bold(std::string_view text, bool colour);

@@ -297,7 +297,11 @@ AnswerMacros assume_macros(std::set<std::string>& assumed) {
                     opencl_c::PredefinedMacros& macros) -> Result<void> {
     for (const std::string& name : macros.unknown_names) {
       macros.names[name] = assumed_macro(name, options);
-      assumed.insert(name);
+      // Compilers predefine no names of tidegate, nor in lower case any but linux and unix: that needs no telling.
+      const bool lower = std::ranges::all_of(name, [](unsigned char c) { return std::islower(c) != 0; });
+      if (!name.starts_with("TG_") && !(lower && name != "linux" && name != "unix")) {
+        assumed.insert(name);
+      }
     }
     for (const std::string& condition : macros.unknown_conditions) {
       macros.conditions[condition] = opencl_c::evaluate_condition_as_clang(condition).value_or(false);
