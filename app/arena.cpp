@@ -7,8 +7,6 @@
 
 #include <unistd.h>
 
-#include <bit>
-
 namespace tidegate::app {
 namespace {
 

@@ -1,8 +1,7 @@
 // Buffer lifetimes and their ids, for `tidegate arena` and `tidegate check`.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/planning/documents.hpp>
-
-#include <unordered_map>
 
 namespace tidegate::app {
 

@@ -5,11 +5,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <new>
-#include <sstream>
-#include <stdexcept>
-#include <system_error>
-
 namespace tidegate::app {
 namespace {
 

@@ -1,10 +1,8 @@
 // The command line: its subcommands, and a parser made from their descriptions. CLI11 is included only by its
 // source, since it takes longer to compile than all the rest of the folder.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
-
-#include <atomic>
-#include <functional>
 
 namespace tidegate::app {
 

@@ -4,8 +4,6 @@
 // htm" where they end so). A candidate that ends in "=" goes on without a blank.
 #include "app/options.hpp"
 
-#include <fmt/format.h>
-
 namespace tidegate::app {
 namespace {
 

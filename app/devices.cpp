@@ -8,8 +8,6 @@
 
 #include <unistd.h>
 
-#include <system_error>
-
 namespace tidegate::app {
 namespace {
 

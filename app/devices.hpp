@@ -1,8 +1,7 @@
 // `tidegate devices`: the devices of this machine and their self-tests.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/device/device_list.hpp>
-
-#include <functional>
 
 namespace tidegate::app {
 

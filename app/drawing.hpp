@@ -1,12 +1,6 @@
 // SVG pictures of plans, arenas and the --report page, and text in XML.
 #pragma once
-#include <fmt/format.h>
-
-#include <array>
-#include <iterator>
-#include <string>
-#include <string_view>
-#include <utility>
+#include "core/prelude.hpp"
 
 namespace tidegate::app {
 

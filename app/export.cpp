@@ -1,8 +1,6 @@
 // `tidegate export`: a program's persistent launch as a folder that is built and run without tidegate.
 #include "app/run.hpp"
 
-#include <system_error>
-
 namespace tidegate::app {
 namespace {
 

@@ -2,8 +2,6 @@
 #include "app/run.hpp"
 #include "work/draft.hpp"
 
-#include <cstdio>
-
 namespace tidegate::app {
 namespace {
 

@@ -6,9 +6,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-#include <new>
-
 #ifndef TIDEGATE_SANITIZE // sanitizers have their own allocators
 void* operator new(std::size_t bytes) {
   if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) {

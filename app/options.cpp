@@ -3,9 +3,6 @@
 #include "core/catalogue.hpp"
 #include "core/table.hpp"
 
-#include <cctype>
-#include <system_error>
-
 namespace tidegate::app {
 namespace {
 

@@ -3,8 +3,6 @@
 #include "engine/documents.hpp"
 #include <tidegate/policy/tuning.hpp>
 
-#include <fmt/format.h>
-
 namespace tidegate::app {
 namespace {
 

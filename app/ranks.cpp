@@ -6,9 +6,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-
 namespace tidegate::app {
 
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,

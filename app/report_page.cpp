@@ -6,8 +6,6 @@
 #include "engine/compile.hpp"
 #include <tidegate/core/encode.hpp>
 
-#include <fmt/ranges.h>
-
 namespace tidegate::app {
 namespace {
 

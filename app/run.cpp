@@ -10,7 +10,6 @@
 #include "engine/report.hpp"
 #include "engine/traversal/run.hpp"
 
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <fstream>

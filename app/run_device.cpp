@@ -5,8 +5,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <cstdio>
-
 namespace tidegate::app {
 
 // Returns whether to run the self-test now. The strategies `plain` and `launch`, and ranks, do not need it: their

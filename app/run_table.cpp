@@ -1,8 +1,6 @@
 // Tables of the reports of `tidegate run`, for people.
 #include "app/run.hpp"
 
-#include <fmt/ranges.h>
-
 namespace tidegate::app {
 namespace {
 
@@ -134,7 +132,8 @@ std::string spread_text(std::string_view what, const std::vector<double>& rounds
                      far.empty() ? "" : fmt::format("; outliers: round {}", fmt::join(far, ", ")));
 }
 
-void add_comparison(const engine::ReportHead& report, const std::optional<Timings>& timings, TableRows& rows) {
+void add_comparison(const engine::ReportHead& report, const std::optional<Timings>& timings,
+                    TableRows& rows) {
   if (!report.comparison || !timings) {
     return;
   }

@@ -6,7 +6,6 @@
 #include "engine/traversal/documents.hpp"
 #include "tune/documents.hpp"
 
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace tidegate::app {

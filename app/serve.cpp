@@ -5,13 +5,9 @@
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <exception>
 #include <future>
 
 namespace tidegate::app {

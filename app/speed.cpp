@@ -3,9 +3,6 @@
 #include "app/serve.hpp"
 #include "engine/documents.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 namespace tidegate::app {
 namespace {
 

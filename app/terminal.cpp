@@ -5,11 +5,8 @@
 #include <tidegate/core/encode.hpp>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <cstdio>
 
 namespace tidegate::app {
 namespace {

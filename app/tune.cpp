@@ -8,11 +8,8 @@
 #include "tune/documents.hpp"
 #include "tune/workbench.hpp"
 
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-
-#include <system_error>
 
 namespace tidegate::app {
 namespace {

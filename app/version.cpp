@@ -86,12 +86,12 @@ void add_devices(documents::VersionReport& report) {
 
 std::string version_table(const documents::VersionReport& report, bool /*colour*/) {
   TableRows rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
-            {"compiler", report.compiler},
-            {"CLI11", report.cli11},
-            {"nlohmann_json", report.nlohmann_json},
-            {"{fmt}", report.fmt},
-            {"system", report.system},
-            {"OpenCL loader", report.opencl_loader}};
+                 {"compiler", report.compiler},
+                 {"CLI11", report.cli11},
+                 {"nlohmann_json", report.nlohmann_json},
+                 {"{fmt}", report.fmt},
+                 {"system", report.system},
+                 {"OpenCL loader", report.opencl_loader}};
   for (const documents::VersionOfDevice& device : report.devices) {
     rows.push_back({"device", fmt::format("{} ({}, {}, driver {})", device.name, device.platform,
                                           device.opencl_version, device.driver_version)});

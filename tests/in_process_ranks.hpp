@@ -2,16 +2,6 @@
 #pragma once
 #include "ranks/ranks.hpp"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstring>
-#include <map>
-#include <mutex>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-
 namespace tidegate::ranks {
 
 struct Aborted {

@@ -2,11 +2,6 @@
 
 #include "core/npy.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-
 namespace tidegate::test {
 
 inline std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,

@@ -4,16 +4,6 @@
 #include "engine/job.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <random>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine::test {
 
 // The same in every run, unless TIDEGATE_SEED gives another one or says "random".

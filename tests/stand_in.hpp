@@ -6,19 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::device::test {
 
 // Lets a test raise SIGINT; afterwards nothing is interrupted.

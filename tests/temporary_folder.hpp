@@ -1,14 +1,10 @@
 // A folder that goes away with the test, and what a file holds.
 #pragma once
+#include "core/prelude.hpp"
 
 #include <stdlib.h>
 
-#include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <system_error>
 
 namespace tidegate::test {
 

@@ -3,10 +3,6 @@
 
 #include <tidegate/core/decode.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 namespace tidegate::documents {
 namespace {
 

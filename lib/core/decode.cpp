@@ -6,11 +6,6 @@
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <unordered_set>
-
 namespace tidegate::documents {
 namespace {
 

@@ -3,12 +3,6 @@
 
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-
 namespace tidegate {
 namespace {
 

@@ -1,8 +1,7 @@
 // Parses and formats durations.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
-
-#include <chrono>
 
 namespace tidegate {
 

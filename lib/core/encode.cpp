@@ -3,8 +3,6 @@
 #include "core/table.hpp"
 #include <tidegate/core/encode.hpp>
 
-#include <cmath>
-
 namespace tidegate::documents {
 namespace {
 

@@ -1,10 +1,7 @@
 // Maps errors to exit codes and text, and collects several errors into one.
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
 
 namespace tidegate {
 namespace {

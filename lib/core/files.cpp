@@ -6,7 +6,6 @@
 
 #define XXH_INLINE_ALL
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -14,17 +13,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <ctime>
-#include <map>
-#include <random>
-#include <system_error>
-#include <tuple>
 
 namespace tidegate {
 namespace {

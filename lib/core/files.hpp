@@ -1,10 +1,8 @@
 // Reads whole input files, and writes output to standard output or to a file that appears complete or not at
 // all.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
-
-#include <filesystem>
-#include <memory>
 
 namespace tidegate {
 

@@ -8,12 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <climits>
-#include <cstring>
-#include <new>
-
 namespace tidegate {
 namespace {
 

@@ -3,10 +3,9 @@
 // work can finish and be reported. It is never uninstalled: drivers' compilers install handlers over it and
 // forward signals to it.
 #pragma once
-#include <signal.h>
+#include "core/prelude.hpp"
 
-#include <cstddef>
-#include <string>
+#include <signal.h>
 
 namespace tidegate {
 

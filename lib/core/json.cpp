@@ -3,13 +3,7 @@
 
 #include <tidegate/core/decode.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <tuple>
 
 namespace tidegate::documents {
 namespace {

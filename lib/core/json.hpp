@@ -1,10 +1,8 @@
 // JSON as text: a parsed text's values with their places, places of errors, and writing.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-
-#include <charconv>
-#include <concepts>
 
 namespace tidegate::documents {
 

@@ -3,14 +3,6 @@
 
 #include <tidegate/core/decode.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <charconv>
-#include <cstring>
-#include <system_error>
-
 namespace tidegate {
 
 namespace {

@@ -10,10 +10,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <cmath>
-#include <concepts>
-#include <limits>
-
 namespace tidegate {
 
 // Element types of buffers and arguments.

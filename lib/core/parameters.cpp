@@ -4,12 +4,6 @@
 #include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
-
 namespace tidegate::documents {
 namespace {
 

@@ -1,12 +1,11 @@
 // libpng reports errors by longjmp, which skips destructors: what succeed() calls owns nothing. The message is in the Stream.
 #include "core/png.hpp"
 
-#include <fmt/format.h>
+#include "core/prelude.hpp"
+
 #include <png.h>
 
-#include <bit>
 #include <csetjmp>
-#include <cstring>
 
 namespace tidegate {
 namespace {

@@ -3,17 +3,9 @@
 #include "core/npy.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstring>
-#include <set>
-#include <system_error>
 
 namespace tidegate {
 namespace {

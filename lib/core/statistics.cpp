@@ -1,8 +1,5 @@
 #include "core/statistics.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace tidegate {
 namespace {
 

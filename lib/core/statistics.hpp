@@ -1,10 +1,6 @@
 // Statistics of repeated timings: medians, intervals of ratios without an assumed distribution, outliers.
 #pragma once
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
+#include "core/prelude.hpp"
 
 namespace tidegate {
 

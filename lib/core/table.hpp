@@ -1,14 +1,7 @@
 // Text tables for terminals. Cells and headlines may contain untrusted names, so all of them are escaped
 // here.
 #pragma once
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <initializer_list>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include "core/prelude.hpp"
 
 namespace tidegate {
 

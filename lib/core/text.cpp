@@ -2,13 +2,6 @@
 #include "core/files.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <numeric>
-
 namespace tidegate {
 namespace {
 

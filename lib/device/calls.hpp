@@ -1,7 +1,6 @@
 // The calls that a session makes of its device, counted as they are made.
 #pragma once
-#include <atomic>
-#include <cstdint>
+#include "core/prelude.hpp"
 
 namespace tidegate::device {
 

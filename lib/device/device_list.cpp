@@ -5,14 +5,8 @@
 #include <tidegate/device/device_list.hpp>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <cstdlib>
 #include <fstream>
-#include <system_error>
 
 namespace tidegate::device {
 namespace {

@@ -4,19 +4,8 @@
 #include <tidegate/core/text.hpp>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cctype>
-#include <cerrno>
-#include <charconv>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
-#include <system_error>
 
 namespace tidegate::device {
 namespace {

@@ -4,7 +4,6 @@
 #include "device/driver_output.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,13 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <new>
-#include <system_error>
 
 namespace tidegate::device {
 namespace {

@@ -2,10 +2,9 @@
 // exit() in an environment they do not expect; signal handlers do not help, because drivers and their compilers install
 // others.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
-
-#include <atomic>
 
 namespace tidegate::device {
 

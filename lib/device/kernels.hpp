@@ -1,7 +1,6 @@
 // The OpenCL C sources under kernels/, embedded when the library is built.
 #pragma once
-#include <string>
-#include <string_view>
+#include "core/prelude.hpp"
 
 namespace tidegate::device {
 

@@ -2,8 +2,6 @@
 
 #include "core/interrupt.hpp"
 
-#include <algorithm>
-
 namespace tidegate::engine {
 
 Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool)> give_up) {

@@ -3,14 +3,6 @@
 #include "device/calls.hpp"
 #include "device/isolation.hpp"
 
-#include <chrono>
-#include <condition_variable>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <mutex>
-#include <thread>
-
 namespace tidegate::engine {
 
 enum class Activity : std::uint8_t {

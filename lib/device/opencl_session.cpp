@@ -5,13 +5,6 @@
 #include "device/session.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <new>
-#include <thread>
-
 namespace tidegate::device {
 
 static_assert(success == CL_SUCCESS && out_of_resources == CL_OUT_OF_RESOURCES &&

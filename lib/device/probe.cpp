@@ -4,11 +4,6 @@
 #include "device/kernels.hpp"
 #include "device/session.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-
 namespace tidegate::device {
 namespace {
 

@@ -6,9 +6,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <functional>
-#include <type_traits>
-
 namespace tidegate::device {
 
 // 0 or an error code of OpenCL.

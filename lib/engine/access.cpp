@@ -1,7 +1,5 @@
 #include "engine/access.hpp"
 
-#include <algorithm>
-
 namespace tidegate::engine {
 
 std::vector<std::vector<MemoryUse>> uses_by_buffer(const Job& program) {

@@ -3,13 +3,6 @@
 #pragma once
 #include "engine/job.hpp"
 
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Returns the uses of each buffer or image, in order of waves; uses_of() has those of a wave.

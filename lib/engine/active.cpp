@@ -5,10 +5,6 @@
 #include "policy/topology_layout.hpp"
 #include "wave/active_state.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstring>
-
 namespace tidegate::engine {
 namespace {
 

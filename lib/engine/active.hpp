@@ -4,15 +4,6 @@
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 class HostContents;

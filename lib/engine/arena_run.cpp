@@ -7,13 +7,6 @@
 #include "policy/topology.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <utility>
-
 namespace tidegate::engine {
 
 namespace {

@@ -6,11 +6,6 @@
 #include "engine/plain_waves.hpp"
 #include "engine/run_context.hpp"
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Builds the kernels; `folder` caches generated ones (empty: no cache). Throws device::Refused with

@@ -12,16 +12,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstring>
-#include <optional>
-#include <span>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

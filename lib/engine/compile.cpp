@@ -7,17 +7,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <chrono>
-#include <iterator>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -14,11 +14,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct CompileOptions {

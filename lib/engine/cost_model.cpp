@@ -1,10 +1,5 @@
 #include "engine/cost_model.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <set>
-#include <span>
-
 namespace tidegate::engine {
 namespace {
 

@@ -18,11 +18,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Work of a stage.

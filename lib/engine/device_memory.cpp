@@ -3,13 +3,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstring>
-#include <iterator>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

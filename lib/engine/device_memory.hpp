@@ -6,14 +6,6 @@
 #include "engine/schedule.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Contents by buffer; empty if unknown.

@@ -3,17 +3,6 @@
 #include "core/duration.hpp"
 #include "engine/kernel_arguments.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
-#include <memory>
-#include <span>
-#include <tuple>
-#include <utility>
-
 namespace tidegate::engine {
 
 namespace {

@@ -8,14 +8,6 @@
 #include "engine/run_context.hpp"
 #include "engine/slices.hpp"
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
-
 namespace tidegate::engine {
 
 class Dispatcher {

@@ -3,12 +3,6 @@
 #include "device/documents.hpp"
 #include <tidegate/policy/documents.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::documents {
 
 namespace {

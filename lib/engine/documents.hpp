@@ -7,11 +7,6 @@
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/policy/documents.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::documents {
 
 enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };

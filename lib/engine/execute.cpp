@@ -8,11 +8,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
-
 namespace tidegate::engine {
 
 Result<BufferContents> read_expected(const Job& program) {

@@ -14,14 +14,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 // A program that is compiled and, once it has run, built. A stream keeps it for the next run.

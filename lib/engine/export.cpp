@@ -5,18 +5,6 @@
 #include "engine/kernel_arguments.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cctype>
-#include <cstring>
-#include <filesystem>
-#include <iterator>
-#include <set>
-#include <string_view>
-#include <system_error>
-
 namespace tidegate::engine {
 namespace {
 

@@ -2,8 +2,6 @@
 // wave.
 #include "engine/split.hpp"
 
-#include <algorithm>
-
 namespace tidegate::engine {
 namespace {
 

@@ -6,18 +6,6 @@
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
-#include <map>
-#include <set>
-#include <string_view>
-#include <type_traits>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

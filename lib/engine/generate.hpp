@@ -6,13 +6,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 namespace tidegate::engine {
 
 // Clock that work-groups read for --trace; the values match kernels/common/clock.cl.

@@ -2,17 +2,6 @@
 #pragma once
 #include "engine/job.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 class HostContents;

@@ -3,17 +3,6 @@
 
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <numeric>
-#include <queue>
-#include <set>
-#include <tuple>
-#include <utility>
-
 namespace tidegate::engine {
 
 std::vector<MemoryUse> uses_of(std::span<const ProgramArgument> arguments) {

@@ -12,19 +12,6 @@
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Defined in active.hpp, hits.hpp and queue.hpp, for the files that own them.

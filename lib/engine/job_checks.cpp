@@ -4,18 +4,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::engine {
 
 Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device) {

@@ -5,10 +5,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <cstdint>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Returns the error for waves that need more local memory than the device has.

@@ -1,7 +1,5 @@
 #include "engine/kept.hpp"
 
-#include <algorithm>
-
 namespace tidegate::engine {
 
 void Kept::use(const std::shared_ptr<Holding>& holding) {

@@ -3,14 +3,6 @@
 #pragma once
 #include "engine/device_memory.hpp"
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct Prepared;

@@ -4,11 +4,6 @@
 #include "device/session.hpp"
 #include "engine/schedule.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
 namespace tidegate::engine {
 
 // Index of the first image or sampler among a generated kernel's arguments.

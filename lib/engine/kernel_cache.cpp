@@ -6,22 +6,7 @@
 #include <tidegate/core/text.hpp>
 
 #define XXH_INLINE_ALL
-#include <fmt/format.h>
 #include <xxhash.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <limits>
-#include <optional>
-#include <string>
-#include <system_error>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 namespace tidegate::engine {
 namespace {

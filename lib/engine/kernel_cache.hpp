@@ -5,14 +5,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 // A cache entry: a header with a checksum, then the driver's binary, or nothing if the driver has a cache.

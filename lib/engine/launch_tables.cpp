@@ -1,12 +1,5 @@
 #include "engine/launch_tables.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <map>
-#include <numeric>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -6,12 +6,6 @@
 #include "engine/synchronization.hpp"
 #include <tidegate/policy/launch_request.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Interpreter: a case for each op that reads sizes and arguments from descriptors. JIT: a case for each op

@@ -2,10 +2,6 @@
 
 #include "core/duration.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 namespace tidegate::engine {
 device::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t iteration) {
   if (launches_.size() == room_) {

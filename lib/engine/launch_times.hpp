@@ -3,13 +3,6 @@
 #include "device/session.hpp"
 #include "engine/generate.hpp"
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
-
 namespace tidegate::engine {
 
 // A launch on the device; nanoseconds since the start of the dispatch.

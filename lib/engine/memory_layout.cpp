@@ -3,11 +3,6 @@
 #include "engine/access.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-
 namespace tidegate::engine {
 namespace {
 

@@ -5,9 +5,6 @@
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <cstdint>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct MemoryLayout {

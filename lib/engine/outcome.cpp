@@ -2,10 +2,6 @@
 
 #include "core/files.hpp"
 
-#include <filesystem>
-#include <system_error>
-#include <utility>
-
 namespace tidegate::engine {
 
 WrittenFile written_file(const std::string& file, std::string what) {

@@ -5,14 +5,6 @@
 #include "engine/launch_times.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 enum class RunStatus : std::uint8_t {

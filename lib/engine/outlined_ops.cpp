@@ -6,18 +6,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cctype>
-#include <cstddef>
-#include <functional>
-#include <iterator>
-#include <optional>
-#include <set>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -4,12 +4,6 @@
 #include "opencl_c/outline.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 // The ops of a program as functions.

@@ -4,14 +4,6 @@
 #include "opencl_c/pointers.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
-#include <span>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -7,18 +7,6 @@
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <filesystem>
-#include <optional>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

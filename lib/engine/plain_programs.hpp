@@ -4,15 +4,6 @@
 #include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 class PlainPrograms {

@@ -3,12 +3,6 @@
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

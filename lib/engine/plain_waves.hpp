@@ -7,13 +7,6 @@
 #include "engine/queue_rounds.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 // The memory of a program's buffers and images; storage[phase][buffer] is the index of a buffer's memory.

@@ -1,9 +1,5 @@
 #include "engine/progress.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

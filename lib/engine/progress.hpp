@@ -4,10 +4,6 @@
 #include "engine/compile.hpp"
 #include "engine/queue_rounds.hpp"
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct WaveProgress {

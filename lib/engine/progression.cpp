@@ -1,10 +1,5 @@
 #include "engine/progression.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-
 namespace tidegate::engine {
 namespace {
 

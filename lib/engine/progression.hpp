@@ -9,13 +9,6 @@
 #pragma once
 #include "core/npy.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct Progression {

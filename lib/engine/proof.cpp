@@ -5,18 +5,6 @@
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <span>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

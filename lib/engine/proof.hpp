@@ -8,13 +8,6 @@
 #include "engine/outcome.hpp"
 #include "engine/plain_waves.hpp"
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct Difference {

@@ -2,10 +2,6 @@
 #pragma once
 #include "engine/job.hpp"
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Work of one lane. Handles are indices into the queue's lists of ops and buffers.

@@ -4,12 +4,6 @@
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <numeric>
-
 namespace tidegate::engine {
 
 #include "wave/queue_state.h"

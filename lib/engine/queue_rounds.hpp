@@ -9,15 +9,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Ways in which ordinary launches run a wave's items.

@@ -2,13 +2,6 @@
 
 #include "core/duration.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <optional>
-#include <span>
-#include <utility>
-
 namespace tidegate::engine {
 
 RankClock::Clock::time_point RankClock::begin(std::chrono::nanoseconds most) {

@@ -6,14 +6,6 @@
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 // One of several ranks. Times are those of its dispatch.

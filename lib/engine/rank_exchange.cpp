@@ -4,20 +4,6 @@
 #include "engine/slices.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <iterator>
-#include <map>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -14,15 +14,6 @@
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Returns true if rank 0 compares the outputs.

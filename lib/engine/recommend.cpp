@@ -6,15 +6,6 @@
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <map>
-#include <string>
-#include <utility>
-
 namespace tidegate::engine {
 
 Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations) {

@@ -7,14 +7,6 @@
 #include <tidegate/policy/explain.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Numbers of frequently run ops and windows.

@@ -8,15 +8,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 namespace {

@@ -5,10 +5,6 @@
 #include "engine/execute.hpp"
 #include "engine/run_report.hpp"
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 namespace tidegate::engine {
 
 // Says where to look if outputs differ from those of plain launches: by the likely cause, or without one at what is most

@@ -3,11 +3,6 @@
 #include "core/duration.hpp"
 #include "device/isolation.hpp"
 
-#include <fmt/format.h>
-
-#include <string>
-#include <utility>
-
 namespace tidegate::engine {
 
 DeviceReport device_report(const device::DeviceInfo& device) {

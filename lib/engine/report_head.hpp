@@ -10,11 +10,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct Geometry { // of the launches

@@ -9,12 +9,6 @@
 #include "engine/report.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <chrono>
-#include <memory>
-#include <mutex>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

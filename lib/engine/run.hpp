@@ -8,9 +8,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <chrono>
-#include <memory>
-
 namespace tidegate::engine {
 
 // Compiles a job for a device whose profile is filled in, or for none in particular (null). Errors: of kernels, the

@@ -8,10 +8,6 @@
 #include "engine/run_options.hpp"
 #include <tidegate/device/device_list.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 namespace tidegate::engine {
 
 // A compiled program's kernels on their device.

@@ -5,14 +5,6 @@
 #include "engine/compile.hpp"
 #include "engine/launch_times.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 struct FrontierReport;
 }

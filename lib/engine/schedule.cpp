@@ -4,18 +4,6 @@
 #include "opencl_c/facts.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <limits>
-#include <map>
-#include <numeric>
-#include <span>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

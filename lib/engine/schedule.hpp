@@ -8,13 +8,6 @@
 #include <tidegate/device/profile.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 using device::is_persistent;

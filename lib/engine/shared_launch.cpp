@@ -1,12 +1,6 @@
 // Decides which waves can share a launch, and with what work-group size and compiler options.
 #include "engine/schedule.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <map>
-
 namespace tidegate::engine {
 namespace {
 

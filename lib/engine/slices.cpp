@@ -3,12 +3,6 @@
 #include "common/counters.h"
 #include "core/interrupt.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 namespace tidegate::engine {
 
 static_assert(group_report_words == TG_REPORT);

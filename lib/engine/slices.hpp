@@ -11,14 +11,6 @@
 #include "engine/outcome.hpp"
 #include <tidegate/device/device_list.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <vector>
-
 namespace tidegate::engine {
 
 // The work-groups of a launch.

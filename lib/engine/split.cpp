@@ -3,15 +3,6 @@
 #include "opencl_c/facts.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <set>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::engine {
 
 std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row) {

@@ -17,11 +17,6 @@
 #pragma once
 #include "engine/job.hpp"
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct CompiledProgram;

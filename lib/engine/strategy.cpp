@@ -3,15 +3,6 @@
 #include "core/duration.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <functional>
-#include <limits>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -9,12 +9,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 // A launch plan with its estimated cost.

@@ -2,12 +2,6 @@
 
 #include "engine/access.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <optional>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

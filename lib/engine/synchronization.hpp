@@ -9,10 +9,6 @@
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 namespace tidegate::engine {
 
 // A wait of a wave's tiles for tiles of another wave.

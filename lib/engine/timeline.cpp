@@ -3,14 +3,6 @@
 #include "engine/compile.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <map>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -3,14 +3,6 @@
 #include "engine/generate.hpp"
 #include "engine/launch_times.hpp"
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 struct CompiledProgram;
 

@@ -3,18 +3,6 @@
 // follow from the bytes that tiles access and from the dependencies that the program states.
 #include "engine/launch_tables.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <deque>
-#include <limits>
-#include <map>
-#include <optional>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

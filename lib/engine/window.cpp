@@ -5,17 +5,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <bitset>
-#include <compare>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <set>
-#include <tuple>
-#include <utility>
 
 namespace tidegate::engine {
 namespace {

@@ -11,11 +11,6 @@
 #include "engine/schedule.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct Window {

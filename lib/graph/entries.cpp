@@ -6,24 +6,6 @@
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/rows.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <charconv>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <type_traits>
-#include <utility>
-
 namespace tidegate::graphs {
 
 namespace {

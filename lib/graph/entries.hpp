@@ -5,20 +5,10 @@
 // the entries by them. After a faulty line the other threads still finish their earlier blocks, so the
 // reported error is always the first in the file.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/load.hpp>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::graphs {
 

@@ -4,14 +4,6 @@
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/rows.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <functional>
-#include <utility>
-
 namespace tidegate::graphs {
 namespace {
 

@@ -6,21 +6,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/load.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <iterator>
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
 namespace tidegate::graphs {
 namespace {
 

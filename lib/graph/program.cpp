@@ -6,11 +6,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <limits>
-#include <utility>
-
 namespace tidegate::graphs {
 namespace {
 

@@ -9,15 +9,6 @@
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::graphs {
 
 enum class Algorithm : std::uint8_t { bfs, reach, sssp, cc, pagerank, own };

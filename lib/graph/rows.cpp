@@ -1,16 +1,10 @@
 // Sorts edges into buckets in parallel, then each bucket into rows.
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/rows.hpp>
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <bit>
-#include <limits>
-#include <memory>
-#include <utility>
 
 namespace tidegate::graphs {
 namespace {

@@ -1,17 +1,7 @@
 // The serial reference algorithms and the statistics of graphs.
+#include "core/prelude.hpp"
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/serial.hpp>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <numeric>
-#include <queue>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace tidegate::graphs {
 namespace {

@@ -3,21 +3,8 @@
 #include "graph/entries.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstring>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::graphs {
 

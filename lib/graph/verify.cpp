@@ -1,14 +1,7 @@
 // Compares results with those of serial algorithms; checks parents and ranks, of which several are right.
+#include "core/prelude.hpp"
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/verify.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <variant>
-#include <vector>
 
 namespace tidegate::graphs {
 namespace {

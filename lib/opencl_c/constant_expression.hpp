@@ -5,16 +5,6 @@
 #include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 struct Expr; // tree.hpp

@@ -4,9 +4,6 @@
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
-#include <algorithm>
-#include <string_view>
-
 namespace tidegate::opencl_c {
 namespace {
 

@@ -2,11 +2,6 @@
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <set>
-#include <string_view>
-
 namespace tidegate::opencl_c {
 namespace {
 

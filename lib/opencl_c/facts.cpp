@@ -5,14 +5,6 @@
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <functional>
-#include <string_view>
-#include <system_error>
-#include <utility>
-
 namespace tidegate::opencl_c {
 namespace {
 

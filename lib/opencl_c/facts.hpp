@@ -3,15 +3,6 @@
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 // Needs of a function, its callees included.

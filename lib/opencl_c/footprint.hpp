@@ -9,15 +9,6 @@
 #include "opencl_c/linear.hpp"
 #include "opencl_c/translation_unit.hpp"
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 // The range of a launch, and the numbers that are known before it.

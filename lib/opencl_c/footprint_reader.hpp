@@ -8,14 +8,6 @@
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <functional>
-#include <set>
-#include <span>
-#include <string_view>
-
 namespace tidegate::opencl_c {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 31U; // see Footprint

@@ -18,13 +18,6 @@
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <set>
-#include <vector>
-
 namespace tidegate::opencl_c {
 namespace {
 

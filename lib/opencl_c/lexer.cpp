@@ -4,9 +4,6 @@
 #include "core/files.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <array>
-#include <utility>
-
 namespace tidegate::opencl_c {
 namespace {
 

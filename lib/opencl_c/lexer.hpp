@@ -1,14 +1,8 @@
 // Splits OpenCL C text into preprocessing tokens (C99 6.4). Text that may stand in a group which #if skips is never an
 // error.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::opencl_c {
 

@@ -1,10 +1,5 @@
 #include "opencl_c/linear.hpp"
 
-#include <bit>
-#include <cstdlib>
-#include <tuple>
-#include <utility>
-
 namespace tidegate::opencl_c {
 namespace {
 

@@ -7,11 +7,7 @@
 // A value holds modulo 2^32, as in 32-bit types. It is `exact` if it also holds as a number: if no step of its
 // computation left the numbers that all its types have.
 #pragma once
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
+#include "core/prelude.hpp"
 
 namespace tidegate::opencl_c {
 

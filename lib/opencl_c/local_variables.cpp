@@ -5,11 +5,6 @@
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 
-#include <algorithm>
-#include <set>
-#include <string>
-#include <utility>
-
 namespace tidegate::opencl_c {
 namespace {
 

@@ -5,14 +5,6 @@
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <sstream>
-#include <utility>
-
 namespace tidegate::opencl_c {
 namespace {
 

@@ -4,19 +4,6 @@
 #include "opencl_c/lexer.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 enum class MacroKind : std::uint8_t { object, function, line, file, counter };

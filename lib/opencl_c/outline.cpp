@@ -7,14 +7,6 @@
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cctype>
-#include <iterator>
-#include <utility>
-#include <vector>
-
 namespace tidegate::opencl_c {
 namespace {
 

@@ -17,15 +17,6 @@
 #include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 struct OutlinedKernel {

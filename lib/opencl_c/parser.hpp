@@ -8,15 +8,6 @@
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::opencl_c {
 
 // Nested scopes, the file's outermost. Names are indices into TranslationUnit::names.

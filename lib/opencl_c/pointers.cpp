@@ -7,14 +7,6 @@
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::opencl_c {
 namespace {
 

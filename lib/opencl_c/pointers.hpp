@@ -7,11 +7,6 @@
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
-#include <cstddef>
-#include <map>
-#include <set>
-#include <string>
-
 namespace tidegate::opencl_c {
 
 // Returns why this pointer cannot be moved (the kernel compares, stores or passes it on); empty if the kernel only

@@ -7,11 +7,6 @@
 #include "opencl_c/macros.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 // From -DNAME=VALUE; the value of -DNAME is "1". A name may have parameters, as in "f(x)".

@@ -4,16 +4,6 @@
 #include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 // Text that replaces or surrounds a token.

@@ -6,16 +6,6 @@
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 Result<void> match_brackets(TranslationUnit& unit) {

@@ -4,18 +4,6 @@
 #include "opencl_c/lexer.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 enum class AddressSpace : std::uint8_t { none, global, constant, local };

@@ -9,16 +9,7 @@
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/translation_unit.hpp"
 
-#include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <memory_resource>
-#include <set>
-#include <span>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
 namespace tidegate::opencl_c {
 

@@ -6,12 +6,6 @@
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <optional>
-#include <string_view>
-
 namespace tidegate::opencl_c {
 namespace {
 

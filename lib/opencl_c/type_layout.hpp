@@ -10,11 +10,6 @@
 
 #include <tl/expected.hpp>
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 struct MemberLayout;

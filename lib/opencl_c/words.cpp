@@ -1,12 +1,6 @@
 // Lists of words, the table of built-in functions, and one spelling for each type.
 #include "opencl_c/words.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <iterator>
-#include <unordered_map>
-
 namespace tidegate::opencl_c {
 namespace {
 

@@ -3,15 +3,6 @@
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/translation_unit.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::opencl_c {
 
 bool is_attribute(std::string_view word); // __attribute__

@@ -1,15 +1,8 @@
 // Checks plans and arena plans. Shares no code with the planners, so that a mistake in one is detected by the
 // other.
+#include "core/prelude.hpp"
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <limits>
-#include <map>
-#include <tuple>
 
 namespace tidegate::planning {
 namespace {

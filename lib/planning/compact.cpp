@@ -2,8 +2,6 @@
 #include "planning/compact/problem.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <numeric>
-
 namespace tidegate::planning {
 namespace {
 

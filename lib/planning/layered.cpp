@@ -1,12 +1,7 @@
 // The strategy `layered`, and the figures and errors of all plans. The golden vectors fix the order of groups
 // and of waves.
+#include "core/prelude.hpp"
 #include <tidegate/planning/wave_dag.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <numeric>
 
 namespace tidegate::planning {
 namespace {

@@ -1,7 +1,6 @@
 // Describes the documents of the policy.
+#include "core/prelude.hpp"
 #include <tidegate/policy/documents.hpp>
-
-#include <cstring>
 
 namespace tidegate::documents {
 

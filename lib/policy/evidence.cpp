@@ -1,9 +1,6 @@
 // Derives the evidence of a decision, and checks its completeness and consistency.
+#include "core/prelude.hpp"
 #include <tidegate/policy/evidence.hpp>
-
-#include <algorithm>
-#include <initializer_list>
-#include <utility>
 
 namespace tidegate::policy {
 

@@ -1,12 +1,9 @@
 // Each step_* function words one step of the policy from the numbers in the decision; nothing is decided
 // again here.
+#include "core/prelude.hpp"
 #include "policy/sizing.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/explain.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
 
 namespace tidegate::policy {
 namespace {

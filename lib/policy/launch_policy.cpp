@@ -1,12 +1,8 @@
 // The arithmetic of sizing.hpp, and decide(), which takes the steps of
 // the policy in order; each reads the effective request and earlier results.
+#include "core/prelude.hpp"
 #include "policy/sizing.hpp"
 #include <tidegate/policy/launch_policy.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
 
 namespace tidegate::policy {
 

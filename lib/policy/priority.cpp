@@ -1,11 +1,6 @@
 // Saturating counters, the first reason to drain them, and the diffusion of priorities.
+#include "core/prelude.hpp"
 #include <tidegate/policy/priority.hpp>
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <limits>
 
 namespace tidegate::policy {
 namespace {

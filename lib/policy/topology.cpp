@@ -2,9 +2,6 @@
 #include "policy/topology_layout.hpp"
 #include <tidegate/policy/topology.hpp>
 
-#include <algorithm>
-#include <limits>
-
 namespace tidegate::policy {
 namespace {
 

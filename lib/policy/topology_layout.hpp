@@ -1,6 +1,6 @@
 // The topology rules that devices also compile, as C++. Not installed.
 #pragma once
-#include <cstdint>
+#include "core/prelude.hpp"
 
 namespace tidegate::policy {
 

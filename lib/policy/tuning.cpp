@@ -1,9 +1,6 @@
 // Chooses the cheapest candidate, and computes natural-gradient steps.
+#include "core/prelude.hpp"
 #include <tidegate/policy/tuning.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <compare>
 
 namespace tidegate::policy {
 

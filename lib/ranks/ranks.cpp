@@ -6,21 +6,10 @@
 #include <tidegate/core/text.hpp>
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <thread>
-#include <utility>
 
 namespace tidegate::ranks {
 namespace {

@@ -1,21 +1,9 @@
 // Processes that run one program together under `mpirun`, called ranks: messages between two of them, and collectives of
 // all. Every wait polls, so that an interrupt ends it.
 #pragma once
+#include "core/prelude.hpp"
 #include "ranks/transport.hpp"
 #include <tidegate/core/error.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <functional>
-#include <iterator>
-#include <memory>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace tidegate::ranks {
 

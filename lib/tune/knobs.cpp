@@ -3,12 +3,6 @@
 #include "core/duration.hpp"
 #include "engine/job_checks.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 namespace tidegate::tuning {
 namespace {
 

@@ -10,18 +10,6 @@
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <functional>
-#include <iterator>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::tuning {
 namespace {
 

@@ -10,11 +10,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-
 namespace tidegate::tuning {
 
 struct MeasureOptions {

@@ -6,13 +6,6 @@
 #include <tidegate/device/profile.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::tuning {
 
 enum class KnobVerdict : std::uint8_t {

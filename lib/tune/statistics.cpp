@@ -2,10 +2,6 @@
 
 #include "core/statistics.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <functional>
-
 namespace tidegate::tuning {
 Duel judge(const std::vector<double>& ratios) {
   Duel duel{.rounds = ratios.size()};

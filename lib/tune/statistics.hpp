@@ -2,11 +2,7 @@
 // alternating order, so that disturbances of the machine affect both; each round yields the ratio of its two
 // times.
 #pragma once
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <vector>
+#include "core/prelude.hpp"
 
 namespace tidegate::tuning {
 

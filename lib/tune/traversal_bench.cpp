@@ -5,11 +5,6 @@
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
-
 namespace tidegate::tuning {
 namespace {
 

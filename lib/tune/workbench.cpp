@@ -14,15 +14,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <iterator>
-#include <thread>
-#include <utility>
-
 namespace tidegate::tuning {
 namespace {
 

@@ -16,16 +16,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <future>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace tidegate::tuning {
 

@@ -8,14 +8,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <span>
-#include <utility>
-
 namespace tidegate::engine {
 
 bool takes_object(const opencl_c::Parameter& parameter) {

@@ -5,22 +5,6 @@
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <concepts>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <limits>
-#include <new>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

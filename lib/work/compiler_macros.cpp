@@ -6,20 +6,6 @@
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/macros.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <system_error>
-#include <tuple>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

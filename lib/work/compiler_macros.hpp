@@ -8,11 +8,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <filesystem>
-#include <functional>
-#include <set>
-#include <string>
-
 namespace tidegate::engine {
 
 // Answers all unknown names and conditions of `macros`, for a compiler with these options.

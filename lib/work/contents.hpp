@@ -9,13 +9,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Returns the shape of the contents of the buffer's file; of raw bytes one dimension. Errors: as of reading.

@@ -5,8 +5,6 @@
 #include <tidegate/core/encode.hpp>
 #include <tidegate/policy/documents.hpp>
 
-#include <algorithm>
-
 namespace tidegate::documents {
 
 using namespace engine;

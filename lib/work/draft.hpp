@@ -9,10 +9,6 @@
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct DraftRequest {

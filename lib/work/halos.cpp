@@ -7,23 +7,6 @@
 #include "work/resolve.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <numeric>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

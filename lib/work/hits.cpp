@@ -10,17 +10,6 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
-#include <memory>
-#include <numeric>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -8,16 +8,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

@@ -7,16 +7,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

@@ -12,14 +12,6 @@
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct Iota { // element i is start + i * step

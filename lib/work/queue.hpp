@@ -13,18 +13,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 struct QueueReport;

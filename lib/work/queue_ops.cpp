@@ -7,14 +7,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <set>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

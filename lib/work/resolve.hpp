@@ -10,17 +10,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::engine {
 
 // Resolves the names of a program, checks it and lowers it to a job. `folder` is the program's; `answer` knows the

@@ -6,14 +6,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <functional>
-#include <span>
-#include <utility>
-
 namespace tidegate::engine {
 namespace {
 

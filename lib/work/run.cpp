@@ -12,19 +12,6 @@
 #include "work/resolve.hpp"
 #include <tidegate/core/encode.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <chrono>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <tuple>
-#include <utility>
-
 namespace tidegate::engine {
 
 namespace {

@@ -9,11 +9,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <chrono>
-#include <memory>
-#include <optional>
-#include <string>
-
 namespace tidegate::engine {
 
 struct Prepared;

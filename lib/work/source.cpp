@@ -8,14 +8,6 @@
 #include "work/resolve.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <filesystem>
-#include <system_error>
-#include <utility>
-
 namespace tidegate::engine {
 
 namespace {

@@ -7,14 +7,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <cstring>
-#include <optional>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 namespace tidegate::engine {
 namespace {
 

@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
-
 using namespace tidegate;
 using namespace tidegate::documents;
 

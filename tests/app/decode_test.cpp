@@ -3,9 +3,6 @@
 #include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <bit>
 
 using namespace tidegate;
 using namespace tidegate::documents;

@@ -7,9 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include <bit>
-#include <random>
-
 using namespace tidegate;
 using namespace tidegate::documents;
 

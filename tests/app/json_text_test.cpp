@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 using namespace tidegate;
 using namespace tidegate::documents;
 

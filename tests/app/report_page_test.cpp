@@ -6,8 +6,6 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <memory>
-
 using namespace tidegate;
 using namespace tidegate::app;
 

@@ -7,10 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <new>
-#include <stdexcept>
-#include <system_error>
-
 using namespace tidegate;
 using namespace tidegate::app;
 

@@ -20,11 +20,9 @@
 #include <tidegate/core/encode.hpp>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <iostream>
 
 using namespace tidegate;

@@ -1,9 +1,8 @@
 // The error type: names, exit codes and the text for a terminal.
+#include "core/prelude.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
-
-#include <set>
 
 using namespace tidegate;
 

@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 using namespace tidegate;
 namespace fs = std::filesystem;
 using tidegate::test::contents;

@@ -2,13 +2,9 @@
 // 1.24; spaces(n) is the padding between header and data.
 
 #include "../npy_file.hpp"
+#include "core/prelude.hpp"
 
 #include <doctest/doctest.h>
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace tidegate;
 using tidegate::test::npy_file;

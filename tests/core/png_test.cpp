@@ -1,8 +1,8 @@
 // PNG files: round trips, and files that are not PNG.
 #include "core/png.hpp"
+#include "core/prelude.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 using namespace tidegate;
 

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 using namespace tidegate;
 
 namespace {

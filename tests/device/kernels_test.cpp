@@ -3,10 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <vector>
 
 using tidegate::device::kernel_source;
 

@@ -1,14 +1,8 @@
 // Claims of tiles (kernels/wave/claims.cl), the kernels' own text, by threads in place of work-groups: every tile runs once,
 // after all tiles of the stage before, however late a group is.
-#include <doctest/doctest.h>
+#include "core/prelude.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <random>
-#include <thread>
-#include <vector>
+#include <doctest/doctest.h>
 
 namespace {
 

@@ -1,13 +1,8 @@
 // Derived dependencies, against a checker that compares every pair of waves.
 #include "../program_support.hpp"
+#include "core/prelude.hpp"
 
 #include <doctest/doctest.h>
-
-#include <cstddef>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -3,10 +3,6 @@
 #include "engine/job_checks.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <string>
-#include <string_view>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -5,15 +5,8 @@
 #include "engine/dispatch.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <array>
-#include <chrono>
 #include <csignal>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

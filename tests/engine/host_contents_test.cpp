@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 namespace tidegate::engine {
 namespace {
 

@@ -4,11 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

@@ -4,14 +4,6 @@
 #include "work/run.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -5,11 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 namespace engine = tidegate::engine;
 

@@ -4,11 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

@@ -4,11 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

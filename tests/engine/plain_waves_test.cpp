@@ -9,15 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <string>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

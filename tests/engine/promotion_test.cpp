@@ -4,9 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

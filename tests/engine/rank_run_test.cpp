@@ -14,14 +14,6 @@
 #include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <chrono>
-#include <set>
-#include <string>
-#include <thread>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

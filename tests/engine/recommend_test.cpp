@@ -6,9 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <memory>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

@@ -9,17 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
-#include <thread>
 
 using namespace tidegate;
 using namespace tidegate::engine;

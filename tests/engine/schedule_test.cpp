@@ -4,18 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <initializer_list>
-#include <limits>
-#include <numeric>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

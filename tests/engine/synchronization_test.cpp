@@ -7,17 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdlib>
-#include <initializer_list>
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

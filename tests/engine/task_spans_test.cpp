@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <vector>
-
 namespace {
 
 using tidegate::engine::DeviceClock;

@@ -8,15 +8,6 @@
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

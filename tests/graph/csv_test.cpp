@@ -1,8 +1,6 @@
 // Edge lists with commas, semicolons or tabs.
 #include "graph_support.hpp"
 
-#include <fmt/format.h>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

@@ -1,11 +1,6 @@
 // Lists of edges, and DIMACS .gr files.
 #include "graph_support.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <cstdlib>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

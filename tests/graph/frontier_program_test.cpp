@@ -2,11 +2,6 @@
 #include "graph/program.hpp"
 #include "graph_support.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <functional>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

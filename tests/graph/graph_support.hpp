@@ -1,15 +1,11 @@
 // Helpers of the graph tests.
 #pragma once
-
 #include "../temporary_folder.hpp"
+#include "core/prelude.hpp"
 #include <tidegate/graph/load.hpp>
 
 #include <doctest/doctest.h>
 #include <zlib.h>
-
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace tidegate::test {
 

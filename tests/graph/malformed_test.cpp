@@ -1,8 +1,6 @@
 // Files that are refused: each format's name, text, and the place and message of its error; app/transcripts have fixes.
 #include "graph_support.hpp"
 
-#include <string_view>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

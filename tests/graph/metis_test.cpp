@@ -1,12 +1,6 @@
 // METIS files: a row for each vertex.
 #include "graph_support.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <random>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

@@ -2,8 +2,6 @@
 #include "graph_support.hpp"
 #include <tidegate/graph/serial.hpp>
 
-#include <tuple>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

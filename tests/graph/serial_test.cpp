@@ -2,9 +2,6 @@
 #include "graph_support.hpp"
 #include <tidegate/graph/serial.hpp>
 
-#include <cmath>
-#include <limits>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

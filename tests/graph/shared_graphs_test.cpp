@@ -2,9 +2,6 @@
 #include "graph_support.hpp"
 #include <tidegate/graph/serial.hpp>
 
-#include <map>
-#include <set>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

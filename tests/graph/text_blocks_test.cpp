@@ -2,10 +2,6 @@
 #include "graph/entries.hpp"
 #include "graph_support.hpp"
 
-#include <algorithm>
-#include <map>
-#include <random>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

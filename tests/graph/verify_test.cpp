@@ -4,8 +4,6 @@
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/verify.hpp>
 
-#include <limits>
-
 using namespace tidegate;
 using namespace tidegate::test;
 

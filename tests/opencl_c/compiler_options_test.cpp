@@ -3,9 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 

@@ -4,16 +4,8 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include <cstdint>
-#include <cstdlib>
 #include <fstream>
-#include <random>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

@@ -4,15 +4,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

@@ -3,10 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-#include <string>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 

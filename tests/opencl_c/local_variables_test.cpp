@@ -3,10 +3,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <string>
-#include <string_view>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

@@ -3,16 +3,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <cctype>
-#include <cstddef>
-#include <map>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

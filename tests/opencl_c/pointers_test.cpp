@@ -4,11 +4,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <string>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

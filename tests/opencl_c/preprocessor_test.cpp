@@ -4,14 +4,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

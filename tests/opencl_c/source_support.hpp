@@ -6,17 +6,6 @@
 #include "opencl_c/translation_unit.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <random>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace tidegate::opencl_c::test {
 

@@ -4,12 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 using namespace tidegate::opencl_c::test;

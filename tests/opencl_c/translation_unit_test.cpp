@@ -3,14 +3,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

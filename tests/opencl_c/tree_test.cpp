@@ -3,11 +3,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <string>
-#include <string_view>
 
 using namespace tidegate::opencl_c;
 using namespace tidegate::opencl_c::test;

@@ -3,9 +3,6 @@
 #include "source_support.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <string>
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;

@@ -3,14 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 namespace tidegate::planning {
 namespace {
 

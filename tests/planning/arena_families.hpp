@@ -7,11 +7,8 @@
 //               one part of time from the next
 //   loose       guillotine with one buffer in eight taken away: most sections have room, some have none
 #pragma once
-
+#include "core/prelude.hpp"
 #include <tidegate/planning/arena.hpp>
-
-#include <algorithm>
-#include <random>
 
 namespace tidegate::planning::test {
 

@@ -7,8 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 namespace tidegate::planning {
 namespace {
 

@@ -6,10 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <fstream>
-#include <random>
-#include <sstream>
 
 namespace tidegate::planning {
 namespace {

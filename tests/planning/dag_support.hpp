@@ -1,12 +1,7 @@
 // Helpers of the planning tests: the seed, and generated wave DAGs in the shapes of real pipelines.
 #pragma once
-
+#include "core/prelude.hpp"
 #include <tidegate/planning/wave_dag.hpp>
-
-#include <algorithm>
-#include <cstdlib>
-#include <limits>
-#include <random>
 
 namespace tidegate::planning::test {
 

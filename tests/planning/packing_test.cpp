@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <numeric>
-
 namespace tidegate::planning {
 namespace {
 

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
-
 namespace tidegate::policy {
 namespace {
 

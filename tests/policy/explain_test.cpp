@@ -4,11 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstring>
-#include <initializer_list>
-#include <map>
-
 namespace tidegate::policy {
 namespace {
 

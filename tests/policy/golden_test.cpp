@@ -1,4 +1,5 @@
 // The policy library against the golden vectors: integers and errors exact, floats bit for bit.
+#include "core/prelude.hpp"
 #include "policy/sizing.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
@@ -9,10 +10,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <bit>
 #include <fstream>
-#include <functional>
 
 namespace tidegate::policy {
 namespace {

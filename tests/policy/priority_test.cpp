@@ -4,10 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <bit>
-#include <limits>
-
 namespace tidegate::policy {
 namespace {
 

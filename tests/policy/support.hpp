@@ -1,12 +1,7 @@
 // Helpers of the policy tests: errors as short text, the seed, random requests and policies.
 #pragma once
-
+#include "core/prelude.hpp"
 #include <tidegate/policy/launch_policy.hpp>
-
-#include <cstdlib>
-#include <initializer_list>
-#include <limits>
-#include <random>
 
 namespace tidegate::policy::test {
 

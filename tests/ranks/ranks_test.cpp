@@ -1,19 +1,9 @@
 // Ranks as threads of this process.
 #include "../in_process_ranks.hpp"
 #include "../temporary_folder.hpp"
+#include "core/prelude.hpp"
 
 #include <doctest/doctest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <numeric>
-#include <string>
-#include <thread>
-#include <vector>
 
 using namespace tidegate;
 

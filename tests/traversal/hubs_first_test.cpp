@@ -3,12 +3,6 @@
 #include "engine/traversal/resident.hpp"
 #include "support.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <numeric>
-#include <random>
-#include <span>
-
 namespace tidegate::traversal {
 namespace {
 

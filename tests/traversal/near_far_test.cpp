@@ -3,14 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <utility>
-#include <variant>
-#include <vector>
-
 using namespace tidegate;
 
 namespace {

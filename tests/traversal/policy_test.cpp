@@ -6,11 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -3,8 +3,6 @@
 #include "../test_scale.hpp"
 #include "support.hpp"
 
-#include <random>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -4,12 +4,6 @@
 #include "engine/traversal/rank_run.hpp"
 #include "support.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
-#include <random>
-#include <string>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -7,15 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
-#include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <thread>
 
 using namespace tidegate;
 using namespace tidegate::traversal;

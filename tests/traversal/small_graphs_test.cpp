@@ -4,11 +4,6 @@
 #include "../test_scale.hpp"
 #include "support.hpp"
 
-#include <array>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -6,11 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <optional>
-#include <thread>
-#include <utility>
-#include <vector>
-
 namespace tidegate::traversal::test {
 
 // This machine's first CPU device; with an ordering, as if its self-test had proved it.

@@ -4,9 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-#include <vector>
-
 using namespace tidegate::tuning;
 
 namespace {

@@ -7,14 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-
 using namespace tidegate;
 using namespace tidegate::engine::test;
 using namespace tidegate::tuning;

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstddef>
-
 using namespace tidegate;
 using namespace tidegate::tuning;
 using policy::PromotionRoute;

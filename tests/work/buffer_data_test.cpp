@@ -5,15 +5,6 @@
 #include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <span>
-#include <string>
 
 using namespace tidegate;
 using namespace tidegate::engine;

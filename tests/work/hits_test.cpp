@@ -6,13 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 

@@ -6,14 +6,6 @@
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <initializer_list>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -5,12 +5,6 @@
 #include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <utility>
 
 using namespace tidegate;
 using namespace tidegate::engine;

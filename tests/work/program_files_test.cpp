@@ -6,12 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 namespace fs = std::filesystem;

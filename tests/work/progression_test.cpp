@@ -4,12 +4,6 @@
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

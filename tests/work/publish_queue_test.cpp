@@ -4,13 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <set>
-#include <tuple>
-#include <vector>
-
 using namespace tidegate::engine;
 
 namespace {

@@ -3,12 +3,6 @@
 #include "work/queue.hpp"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -6,20 +6,6 @@
 #include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-
-#include <array>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -1,12 +1,9 @@
 // Waves before and after the repeated ones: their order in plain launches and for the planner.
 #include "../program_support.hpp"
+#include "core/prelude.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -7,22 +7,6 @@
 #include <tidegate/graph/serial.hpp>
 #include <tidegate/graph/verify.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstdlib>
-#include <filesystem>
-#include <limits>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <variant>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -4,11 +4,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 
 // Results of a traversal: levels, words, distances, labels or ranks as bits, and parents if recorded.

@@ -3,13 +3,6 @@
 #include "core/duration.hpp"
 #include "engine/traversal/kernel_layout.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <span>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -7,10 +7,6 @@
 #include "engine/traversal/resident.hpp"
 #include "engine/traversal/waves.hpp"
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 namespace tidegate::traversal {
 
 // The kernel is compiled before the traversal. Throws device::Refused.

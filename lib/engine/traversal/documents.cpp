@@ -4,8 +4,6 @@
 #include "engine/documents.hpp"
 #include <tidegate/policy/documents.hpp>
 
-#include <algorithm>
-
 namespace tidegate::documents {
 
 using namespace graphs;

@@ -8,11 +8,6 @@
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/serial.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::documents {
 
 // Values of the edges in a file.

@@ -7,13 +7,6 @@
 #include "engine/proof.hpp"
 #include "engine/report_head.hpp"
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <span>
-#include <string_view>
-#include <utility>
-
 namespace tidegate::traversal {
 namespace {
 

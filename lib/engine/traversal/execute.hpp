@@ -11,13 +11,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/graph/load.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 
 // A graph, on the host and on the device, with what was built for it. In a stream it stays for the next traversal.

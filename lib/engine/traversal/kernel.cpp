@@ -2,13 +2,6 @@
 #include "engine/traversal/own.hpp"
 #include "engine/traversal/run.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <limits>
-#include <string_view>
-
 namespace tidegate::traversal {
 device::TraversalProfile traversal_profile(const device::DeviceInfo& device) {
   return device.profile ? device.profile->traversal.value_or(device::TraversalProfile())

@@ -6,15 +6,6 @@
 #include "engine/traversal/resident.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <limits>
-#include <type_traits>
-#include <utility>
-#include <variant>
-
 namespace tidegate::traversal {
 namespace {
 

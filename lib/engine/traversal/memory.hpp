@@ -6,14 +6,6 @@
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::traversal {
 
 // The purposes of device memory, in the order of reports.

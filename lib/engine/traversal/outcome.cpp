@@ -3,19 +3,6 @@
 #include "engine/traversal/execute.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <numeric>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -8,17 +8,6 @@
 #include "opencl_c/preprocessor.hpp"
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <limits>
-#include <span>
-#include <type_traits>
-#include <utility>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -10,13 +10,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/npy.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 
 struct OwnCode {

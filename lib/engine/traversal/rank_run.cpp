@@ -6,18 +6,6 @@
 #include "engine/traversal/execute.hpp"
 #include "engine/traversal/kernel_layout.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
-#include <functional>
-#include <limits>
-#include <span>
-#include <utility>
-#include <variant>
-
 namespace tidegate::traversal {
 namespace {
 

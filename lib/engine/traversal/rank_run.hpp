@@ -9,12 +9,6 @@
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 namespace tidegate::traversal {
 
 // The part of a graph that a rank's device holds.

@@ -8,11 +8,6 @@
 #include "graph/program.hpp"
 #include <tidegate/core/error.hpp>
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 
 struct GraphReport {

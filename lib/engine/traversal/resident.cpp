@@ -5,18 +5,6 @@
 #include "engine/traversal/kernel_layout.hpp"
 #include "engine/traversal/memory.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <cstring>
-#include <initializer_list>
-#include <limits>
-#include <span>
-#include <type_traits>
-#include <utility>
-#include <variant>
-
 namespace tidegate::traversal {
 namespace {
 

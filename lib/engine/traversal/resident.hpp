@@ -11,15 +11,6 @@
 #include <tidegate/device/profile.hpp>
 #include <tidegate/graph/graph.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 namespace tidegate::traversal {
 
 // Distribution of work within a group. On CPUs a group is one work-item: compilers produce slower code for

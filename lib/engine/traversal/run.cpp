@@ -9,14 +9,6 @@
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <limits>
-#include <utility>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -8,8 +8,6 @@
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/graph/load.hpp>
 
-#include <string>
-
 namespace tidegate::traversal {
 
 // Runs a program of `folder` on a device whose profile is set; with dry_run it plans the memory for a device

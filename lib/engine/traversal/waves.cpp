@@ -2,8 +2,6 @@
 
 #include "engine/traversal/kernel_layout.hpp"
 
-#include <algorithm>
-
 namespace tidegate::traversal {
 
 void WaveLog::add(const WaveRecord& wave) {

@@ -5,13 +5,6 @@
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 namespace tidegate::traversal {
 
 // The frontier's edges compared with the previous wave's.

@@ -1,12 +1,6 @@
 // Splits an arena problem into components and sections by sweeping over starts and ends.
 #include "planning/arena/search.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <bit>
-#include <numeric>
-
 namespace tidegate::planning {
 namespace {
 

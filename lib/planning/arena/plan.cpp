@@ -1,14 +1,6 @@
 // Plans an arena: heuristics for every component, then the exact search for the highest ones.
 #include "planning/arena/search.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
-#include <map>
-#include <numeric>
-#include <set>
-
 namespace tidegate::planning {
 
 namespace {

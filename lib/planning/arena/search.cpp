@@ -16,9 +16,6 @@
 //                google/minimalloc's instances: 10^3 nodes with one, more than 10^7 with the next).
 #include "planning/arena/search.hpp"
 
-#include <algorithm>
-#include <functional>
-
 namespace tidegate::planning {
 namespace {
 

@@ -11,10 +11,8 @@
 // Components share no moment, so each is planned separately, and the highest determines the arena's height.
 // Buffers of size 0 are omitted: they overlap nothing.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/planning/arena.hpp>
-
-#include <limits>
-#include <span>
 
 namespace tidegate::planning {
 

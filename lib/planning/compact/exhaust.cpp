@@ -1,10 +1,6 @@
 // The exhaustive search of small problems.
 #include "planning/compact/problem.hpp"
 
-#include <numeric>
-#include <tuple>
-#include <unordered_map>
-
 namespace tidegate::planning {
 namespace {
 

@@ -1,10 +1,6 @@
 // List schedules, which find the next item in a tournament tree over the ready ones.
 #include "planning/compact/problem.hpp"
 
-#include <limits>
-#include <numeric>
-#include <tuple>
-
 namespace tidegate::planning {
 
 namespace {

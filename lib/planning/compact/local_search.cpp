@@ -1,10 +1,6 @@
 // Local search over the orders of list schedules, and bisection of the peak.
 #include "planning/compact/problem.hpp"
 
-#include <numeric>
-#include <random>
-#include <tuple>
-
 namespace tidegate::planning {
 namespace {
 

@@ -1,8 +1,6 @@
 // Builds, mirrors and bounds packing problems.
 #include "planning/compact/problem.hpp"
 
-#include <numeric>
-
 namespace tidegate::planning {
 namespace {
 

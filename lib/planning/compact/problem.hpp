@@ -1,9 +1,7 @@
 // The packing problem that `compact` solves, its lower bounds, its list schedules and its two searches.
 #pragma once
+#include "core/prelude.hpp"
 #include <tidegate/planning/wave_dag.hpp>
-
-#include <algorithm>
-#include <bit>
 
 namespace tidegate::planning {
 
