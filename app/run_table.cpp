@@ -8,8 +8,8 @@ namespace {
 
 template <class T>
 const std::vector<T>& listed(const std::optional<std::vector<T>>& list) {
-  static const std::vector<T> none;
-  return list ? *list : none;
+  static const std::vector<T> empty;
+  return list ? *list : empty;
 }
 
 std::string launches_text(std::uint64_t launches) {
