@@ -371,7 +371,7 @@ struct Part {
       registers;        // by parameter that points to one: index of the register in the window
   std::string function; // the op's, or a copy of it with these registers
 
-  friend auto operator<=>(const Part&, const Part&) = default;
+  friend auto operator<=>(const Part&, const Part&) = default; // NOLINT: no pointer is meant
 };
 using Parts = std::vector<Part>; // windows with equal parts share code
 
