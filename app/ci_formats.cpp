@@ -1,6 +1,7 @@
 // Writes findings for services that show them in a change: `check --format github|sarif|junit`.
 #include "app/check.hpp"
 #include "app/drawing.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -9,8 +10,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// Names in documents may have control characters.
 std::string text_of(const Error& error) {
-  return error.fix.empty() ? error.message : fmt::format("{}\nfix: {}", error.message, error.fix);
+  return printable(error.message) + (error.fix.empty() ? "" : "\nfix: " + printable(error.fix));
 }
 
 std::string_view code_of(const Error& error) {
@@ -31,7 +33,7 @@ std::string github(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     for (const Error& error : finding.errors) {
       text += fmt::format("::{} file={}", error.code == ErrorCode::warning ? "warning" : "error",
-                          escaped(error.source.value_or(finding.file), "%\r\n:,"));
+                          escaped(printable(error.source.value_or(finding.file)), "%:,"));
       text += error.line ? fmt::format(",line={}", *error.line) : "";
       text += error.column ? fmt::format(",col={}", *error.column) : "";
       text += fmt::format(",title={}::{}\n", code_of(error), escaped(text_of(error), "%\r\n"));
@@ -64,7 +66,7 @@ std::string sarif(const std::vector<Finding>& findings) {
   return ordered_json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                       {"version", "2.1.0"},
                       {"runs", ordered_json::array({run})}}
-             .dump(2, ' ', false, ordered_json::error_handler_t::replace) +
+             .dump(2, ' ', true, ordered_json::error_handler_t::replace) +
          '\n';
 }
 

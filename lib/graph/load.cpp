@@ -207,7 +207,7 @@ Result<FileFormat> recognise_format(HeaderReader& header, const std::string& pat
     return failure(ErrorCode::bad_graph, "the file is empty",
                    "give a Matrix Market, DIMACS .gr, METIS or CSV file or a list of edges");
   }
-  if (word.starts_with("%%MatrixMarket") || has_extension(path, ".mtx")) {
+  if (lower_case(word).starts_with("%%matrixmarket") || has_extension(path, ".mtx")) {
     header.back();
     return FileFormat::matrix_market;
   }

@@ -1,3 +1,4 @@
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/facts.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
@@ -58,7 +59,6 @@ private:
     }
     const auto dimension = id_in(*left);
     const Expr& right = *part.operands[1];
-    const std::string& text = unit_.source.tokens[right.token].text;
     const Name* const bound = right.kind == Expr::Kind::name ? unit_.meaning(right.token) : nullptr;
     const auto parameter = bound == nullptr || changed_.contains(bound)
                                ? std::nullopt
@@ -66,13 +66,11 @@ private:
     if (parameter && !kernel_.parameters[*parameter].is_pointer) {
       found.parameter = parameter;
     }
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, found.number);
-    const bool is_number =
-        right.kind == Expr::Kind::number && error == std::errc() && stop == end && found.number != 0;
-    if (!dimension || !(found.parameter || is_number)) {
+    const auto number = right.kind == Expr::Kind::number ? value_of(unit_, right) : std::nullopt;
+    if (!dimension || !(found.parameter || number.value_or(0) > 0)) {
       return {};
     }
+    found.number = number ? static_cast<decltype(found.number)>(*number) : 0;
     found.dimension = *dimension;
     return found;
   }

@@ -52,6 +52,12 @@ private:
     if (space == AddressSpace::none) {
       return {};
     }
+    const auto says = [](const Token& token) { return address_space(token.text) == AddressSpace::local; };
+    if (space == AddressSpace::local && std::ranges::none_of(unit_.tokens(variable.declaration), says)) {
+      return tl::unexpected(error_at(unit_, stmt.tokens.begin, ErrorCode::unsupported_kernel,
+                                     "a typedef puts this variable in local memory",
+                                     "write local in the declaration")); // a member cannot have such a type
+    }
     TIDEGATE_CHECK(stands_alone(variable));
     (space == AddressSpace::local ? found_.locals : found_.constants).push_back(std::move(variable));
     return {};
@@ -102,11 +108,17 @@ private:
     return {};
   }
 
-  // True if the name at token `i` is of file scope or part of the declaration.
-  static bool comes_along(const Name& needed, std::size_t i, TokenRange declaration) {
-    const bool own_type = needed.kind != NameKind::variable && declaration.begin <= needed.token &&
-                          needed.token < declaration.end;
-    return needed.is_file_scope || needed.token == i || own_type;
+  // True if the name at token `i` is of file scope or part of the declaration. A tag or an enumerator is not if there are
+  // others of its name, next to which it would move.
+  [[nodiscard]] bool comes_along(const Name& needed, std::size_t i, TokenRange declaration) const {
+    const auto has_name = [&](const Name& name) {
+      return name.kind != NameKind::member && tokens_[name.token].text == tokens_[needed.token].text;
+    };
+    const bool own = needed.kind != NameKind::variable && declaration.begin <= needed.token &&
+                     needed.token < declaration.end;
+    const bool moves =
+        own && (needed.kind == NameKind::member || std::ranges::count_if(unit_.names, has_name) == 1);
+    return needed.is_file_scope || moves || (needed.kind == NameKind::variable && needed.token == i);
   }
 
   std::string unique(const std::string& name) {

@@ -44,6 +44,9 @@ TEST_CASE("a byte order mark begins no line") {
   CHECK(refusal("a.txt", "\xef\xbb\xbf"
                          "0 1 x\n") == refusal("a.txt", "0 1 x\n")); // columns do not count it
   CHECK(load_text("a.mtx", "\xef\xbb\xbf%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"));
+  CHECK(vertex_count(
+            load_text("a.txt", "%%MATRIXMARKET matrix coordinate pattern general\n3 3 1\n1 2\n")->graph) ==
+        3);
 }
 
 TEST_CASE("undirected edges are in both rows, loops in one") {

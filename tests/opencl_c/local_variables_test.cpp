@@ -150,6 +150,11 @@ TEST_CASE("constants of the kernel stand for their values in sizes, its types st
     CAPTURE(body);
     CHECK(found(body).find("which the kernel declares in its body") != std::string::npos);
   }
+  // A tag and an enumerator would meet others of their name.
+  const std::string before = "struct s { char q; }; enum { B }; typedef local int LI;";
+  CHECK(found("local struct s { int x; } v;", before).find("which the kernel declares") != std::string::npos);
+  CHECK(found("local enum { A = 3, B } v;", before).find("which the kernel declares") != std::string::npos);
+  CHECK(found("LI z[16];", before).find("a typedef puts this variable in local memory") != std::string::npos);
 }
 
 TEST_CASE("names of file scope and of other blocks may be used") {
