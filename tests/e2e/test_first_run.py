@@ -68,7 +68,7 @@ class FirstRun(Programs):
         self.assertEqual([again["first_run"][key] for key in ("compared", "equal", "measured", "kept", "settled", "runs")],
                          [True, True, False, True, True, 0])
         self.assertEqual(again["first_run"]["candidates"], first["candidates"])
-        self.assertEqual(again["profile_file"], str(self.kept("profile")[0]))
+        self.assertIn(again.get("profile_file"), [None, *map(str, self.kept("profile"))])  # None where plain launches were the fastest
         # A comment and another value are no new first run; another fixed choice and another kernel are.
         path.write_text(path.read_text() + "\n")
         self.assertFalse(self.report(path)["first_run"]["measured"])
@@ -77,7 +77,7 @@ class FirstRun(Programs):
         self.assertTrue(self.report(path, "--set", "tuning.mode=jit", *ENOUGH)["first_run"]["measured"])
         self.file("ops.cl", OPS + "\n")
         self.assertTrue(self.report(path, *ENOUGH)["first_run"]["measured"])
-        self.assertEqual(len(self.kept("profile")), 3)
+        self.assertEqual(len(self.kept("first_run")), 3)
 
     def test_cache_that_cannot_be_written(self) -> None:
         read_only = self.file("file", "no folder")
