@@ -69,7 +69,7 @@ Error after_first_rank(Error error, std::chrono::milliseconds first) {
   }
   static const bool is_first = is_first_of_job();
   if (!is_first && error.code != ErrorCode::driver_crash) { // another rank has an error, and ends all of them
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::this_thread::sleep_for(std::chrono::seconds(20));  // a busy machine has taken more than 2 s for that
   }
   error.message = launched.size == 0
                       ? fmt::format("rank {}: {}", launched.rank, error.message)
