@@ -68,16 +68,19 @@ class FirstRun(Programs):
         self.assertEqual([again["first_run"][key] for key in ("compared", "equal", "measured", "kept", "settled", "runs")],
                          [True, True, False, True, True, 0])
         self.assertEqual(again["first_run"]["candidates"], first["candidates"])
-        self.assertIn(again.get("profile_file"), [None, *map(str, self.kept("profile"))])  # None where plain launches were the fastest
+        self.assertEqual(again["profile_file"], str(self.kept("profile")[0]))
         # A comment and another value are no new first run; another fixed choice and another kernel are.
         path.write_text(path.read_text() + "\n")
         self.assertFalse(self.report(path)["first_run"]["measured"])
         path.write_text(path.read_text().replace('"iota": {}', '"fill": 3'))
-        self.assertFalse(self.report(path)["first_run"]["measured"])
-        self.assertTrue(self.report(path, "--set", "tuning.mode=jit", *ENOUGH)["first_run"]["measured"])
+        last = [self.report(path)["first_run"]]
+        self.assertFalse(last[0]["measured"])
+        last.append(self.report(path, "--set", "tuning.mode=jit", *ENOUGH)["first_run"])
         self.file("ops.cl", OPS + "\n")
-        self.assertTrue(self.report(path, *ENOUGH)["first_run"]["measured"])
-        self.assertEqual(len(self.kept("first_run")), 3)
+        last.append(self.report(path, *ENOUGH)["first_run"])
+        self.assertTrue(last[1]["measured"] and last[2]["measured"])
+        # Three, but for a launch that a busy machine made far slower than plain ones: that is forgotten, and the report says so.
+        self.assertEqual(len(self.kept("profile")), sum(first["kept"] for first in last))
 
     def test_cache_that_cannot_be_written(self) -> None:
         read_only = self.file("file", "no folder")
