@@ -42,7 +42,7 @@ std::optional<Conflict> Conflicts::between(std::uint32_t first, std::uint32_t se
                                            const SharingOf& sharing) const {
   const ProgramWave& a = program_.waves[first];
   const ProgramWave& c = program_.waves[second];
-  // What the program states also holds for other iterations, unless buffers are swapped.
+  // A stated dependency also holds for other iterations, unless buffers are swapped.
   std::optional<Tiles> stated;
   const auto listed = listed_.find({first, second});
   for (const auto& found : {listed, distance == 0 ? listed_.end() : listed_.find({second, first})}) {

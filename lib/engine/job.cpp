@@ -1,4 +1,4 @@
-// What follows from a job alone: uses of memory, dependencies between waves, orders, names in sentences.
+// Properties that a job alone decides: uses of memory, dependencies between waves, orders, names in sentences.
 #include "engine/job.hpp"
 
 #include <tidegate/core/text.hpp>

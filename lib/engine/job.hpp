@@ -296,7 +296,7 @@ struct Job {
   [[nodiscard]] std::string wave_pointer(std::uint64_t wave) const;
 };
 
-// What a wave's arguments do to a buffer or image.
+// How the arguments of a wave use a buffer or an image.
 struct MemoryUse {
   std::uint32_t wave = 0; // of uses_by_buffer()
   std::uint32_t buffer = 0;

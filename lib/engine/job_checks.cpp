@@ -282,7 +282,7 @@ std::int64_t element(const ProgramBuffer& buffer, std::int64_t byte) {
   return byte / bytes - (byte % bytes < 0 ? 1 : 0);
 }
 
-// What the footprint of its kernel says of an argument. A possible access depends on conditions; a certain one does not.
+// The accesses of an argument by the footprint of its kernel. A possible access depends on conditions; a certain one does not.
 
 std::optional<Warning> out_of_bounds(const Job& program, std::uint32_t wave,
                                      const ProgramArgument& argument) {

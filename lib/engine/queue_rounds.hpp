@@ -92,7 +92,7 @@ private:
   std::vector<std::uint32_t> waves_; // with a queue
 };
 
-// What launches of rounds share; all references outlive them.
+// References that launches of rounds share; their targets outlive them.
 struct RoundsContext {
   const device::Session& session;
   const PlainPrograms& programs;

@@ -13,7 +13,7 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
          (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
 }
 
-// What a launch with this work-group size and these options can run.
+// Decides which waves a launch with this work-group size and these options can run.
 struct Shareability {
   const Job& program;
   const OutlinedOps& ops;

@@ -330,7 +330,7 @@ private:
   int depth_ = 0;                // of variables
 };
 
-// A condition as a unit of its own.
+// A condition, parsed as a unit of its own.
 class ConditionTree {
 public:
   ConditionTree(std::span<const Token> tokens, const Token& directive, std::string_view path)

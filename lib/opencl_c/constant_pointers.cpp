@@ -132,7 +132,7 @@ private:
            is_place(*expr.operands[0]);
   }
 
-  // What a place holds may be used, its address may not.
+  // The value in a place may be used, its address may not.
   void value(const Expr* of) {
     if (of == nullptr || of->kind == Expr::Kind::size) { // whose operand is not evaluated
       return;
