@@ -49,14 +49,13 @@ std::string_view name_of_separator(char separator) {
 }
 
 struct BlockEntries {
-  std::uint64_t index = 0;
   std::uint64_t lines = 0;
   EdgeChunk chunk;
   std::vector<std::uint64_t> ids; // of the ends of the edges, with EntryRules::compact
   std::optional<Vertex> least_vertex, last_vertex;
   ValueRange values;
   std::optional<Error> error; // its line counts from the start of the block
-  bool not_as_first = false;  // the error is a value that is not an integer, as the first one is
+  bool not_as_first = false;  // the error is a value that is a number, and not an integer as the first one
 };
 
 // Scans the entries of whole lines. Every line ends with a newline, so no step checks for the end of the text. Each step
@@ -303,11 +302,7 @@ private:
       double real = 0;
       const auto found = parse(at, real);
       block_.not_as_first = rules_.by_first && found.ec == std::errc() && ends_word(*found.ptr);
-      return block_.not_as_first ? fault(at,
-                                         fmt::format("the value {} is not an integer, and the first one is",
-                                                     shortened(word_at(at))),
-                                         "write the first one with a decimal point, or read from a file")
-                                 : expected(at, "an integer");
+      return expected(at, "an integer");
     }
     if (code != std::errc() || value < rules_.least_value || value > rules_.greatest_value) {
       return fault(at,
@@ -435,68 +430,42 @@ std::vector<std::uint64_t> number_vertices(std::vector<BlockEntries>& blocks, un
 
 } // namespace
 
-Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
-                             const EntryRules& rules, const BuildOptions& options) {
-  std::vector<BlockEntries> scanned;
-  std::uint64_t count = 0; // of entries in them
-  std::atomic<bool> stopped = false;
-  std::mutex adding;
-  const auto add = [&](BlockEntries block) {
-    const std::lock_guard lock(adding);
-    count += std::max(block.chunk.edges.size(), block.ids.size() / 2);
-    stopped = stopped || block.error || count > rules.most_entries;
-    scanned.push_back(std::move(block));
-  };
-  std::mutex counting;                           // of `rows`
-  std::uint64_t rows = count_rows(first, rules); // of the blocks so far
-  on_threads(blocks.ended() ? 1 : thread_count(options.threads), [&](unsigned thread) {
-    if (thread == 0) {
-      add(scan(first, rules, 0));
-    }
-    TextBlock block;
-    while (!stopped) {
-      std::unique_lock lock(counting, std::defer_lock);
-      if (rules.rows) { // a row's vertex follows from the blocks before
-        lock.lock();
+Result<Entries> read_entries(std::string_view text, std::uint64_t lines_before, const EntryRules& rules,
+                             const LoadOptions& options) {
+  std::vector<std::string_view> blocks; // of whole lines
+  for (std::size_t end = 0; !text.empty(); text.remove_prefix(end)) {
+    end = std::min(text.find('\n', std::min(options.block_bytes, text.size()) - 1), text.size() - 1) + 1;
+    blocks.push_back(text.substr(0, end));
+  }
+  const unsigned threads = thread_count(options.build.threads);
+  std::vector<std::uint64_t> rows(blocks.size() + 1); // before each block, and in all
+  for_each_index(threads, blocks.size(), [&](std::size_t i) { rows[i] = count_rows(blocks[i], rules); });
+  std::exclusive_scan(rows.begin(), rows.end(), rows.begin(), std::uint64_t{0});
+  // Blocks after a faulty one are not begun; those before it are, so the first fault of the file is reported.
+  std::vector<BlockEntries> scanned(blocks.size());
+  std::atomic<std::uint64_t> count = 0;
+  std::atomic<std::size_t> last = blocks.size(); // to scan
+  for_each_index(threads, blocks.size(), [&](std::size_t i) {
+    if (i <= last) {
+      scanned[i] = scan(blocks[i], rules, rows[i]);
+      count += std::max(scanned[i].chunk.edges.size(), scanned[i].ids.size() / 2);
+      const bool stops = scanned[i].error.has_value() || count > rules.most_entries;
+      for (std::size_t seen = last; stops && i < seen && !last.compare_exchange_weak(seen, i);) {
       }
-      const auto more = blocks.next(block);
-      const std::uint64_t row = rules.rows ? rows : 0;
-      if (rules.rows && more && *more) {
-        rows += count_rows(block.text(), rules);
-        lock.unlock();
-      }
-      if (more && !*more) {
-        return;
-      }
-      BlockEntries found;
-      if (more) {
-        found = scan(block.text(), rules, row);
-      } else {
-        found.error = more.error();
-        if (found.error->code == ErrorCode::bad_graph) {
-          found.error->line = 1; // the line after all scanned ones
-        }
-      }
-      found.index = block.index; // above 0, the index of `first`
-      add(std::move(found));
     }
   });
-  std::ranges::sort(scanned, {}, &BlockEntries::index);
-  Entries entries{.lines = lines_before, .rows = rows};
+  Entries entries{.lines = lines_before, .rows = rows.back()};
   for (BlockEntries& block : scanned) {
     if (block.error) {
-      if (block.error->line) {
-        *block.error->line += entries.lines;
-      }
-      if (block.not_as_first) {
-        return Entries{.real = std::move(block.error)};
-      }
-      return tl::unexpected(std::move(*block.error));
+      *block.error->line += entries.lines;
+      entries.not_as_first = block.not_as_first;
+      return block.not_as_first ? Result<Entries>(std::move(entries))
+                                : tl::unexpected(std::move(*block.error));
     }
     entries.lines += block.lines;
   }
   if (rules.compact) {
-    entries.ids = number_vertices(scanned, thread_count(options.threads));
+    entries.ids = number_vertices(scanned, threads);
     if (!entries.ids.empty()) {
       entries.last_vertex = static_cast<Vertex>(std::min(entries.ids.size(), most_vertices) - 1);
     }

@@ -16,54 +16,6 @@ inline bool is_digit(char c) {
   return static_cast<unsigned char>(c - '0') <= 9;
 }
 
-// Reads a text file, plain or gzip, as blocks of whole lines that threads take in turn.
-//
-// The thread that requests the next block reads and inflates it under a lock while the others process theirs.
-// So any file is read in parallel, seekable or not, and is never in memory as a whole.
-
-struct TextBlock {
-  std::uint64_t index = 0; // in file order
-  std::size_t size = 0;
-  std::size_t capacity = 0;
-  std::unique_ptr<char[]> buffer;
-
-  // Whole lines, the last one always with a newline. Empty at the end of the file.
-  [[nodiscard]] std::string_view text() const { return {buffer.get(), size}; }
-};
-
-class FileBytes; // of a file, inflated
-
-class TextBlocks {
-public:
-  static constexpr std::size_t usual_block_bytes = std::size_t{1} << 20U;
-  static constexpr std::size_t longest_line = std::size_t{1} << 20U;
-
-  // "-" is standard input. Errors: cannot_read.
-  static Result<std::unique_ptr<TextBlocks>> open(const std::string& path,
-                                                  std::size_t block_bytes = usual_block_bytes);
-  ~TextBlocks();
-
-  [[nodiscard]] bool compressed() const;
-
-  // Returns true once the whole file has been handed out.
-  [[nodiscard]] bool ended() const;
-
-  // Reads the next lines into `block`; false at the end of the file. Thread-safe. Errors: cannot_read;
-  // bad_graph for damaged gzip data and for a line that is too long.
-  Result<bool> next(TextBlock& block);
-
-private:
-  TextBlocks(FileBytes bytes, std::size_t block_bytes);
-  Result<bool> read(TextBlock& block);
-
-  std::unique_ptr<FileBytes> bytes_;
-  std::size_t block_bytes_;
-  mutable std::mutex mutex_;
-  std::string carried_; // an incomplete line, which begins the next block
-  std::uint64_t blocks_ = 0;
-  bool ended_ = false; // at the end of the file or after an error
-};
-
 // The rules of a format, which its header yields.
 struct EntryRules {
   char keyword = '\0';           // the word that begins an entry; '\0' for none
@@ -96,13 +48,12 @@ struct Entries {
   ValueRange values;
   std::uint64_t lines = 0; // lines of the whole file
   std::uint64_t rows = 0;  // lines that are not comments, with EntryRules::rows
-  // With EntryRules::by_first, the first value that is not an integer: then nothing else is known.
-  std::optional<Error> real;
+  bool not_as_first =
+      false; // with EntryRules::by_first: some value is not an integer, and nothing else is known
 };
 
-// Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining blocks.
-// Errors: bad_graph with line and column, those of TextBlocks.
-Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
-                             const EntryRules& rules, const BuildOptions& options);
+// Scans whole lines that come after `lines_before` other lines. Errors: bad_graph with line and column.
+Result<Entries> read_entries(std::string_view text, std::uint64_t lines_before, const EntryRules& rules,
+                             const LoadOptions& options);
 
 } // namespace tidegate::graphs

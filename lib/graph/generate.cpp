@@ -7,8 +7,6 @@
 namespace tidegate::graphs {
 namespace {
 
-constexpr std::uint64_t edges_of_a_chunk = std::uint64_t{1} << 16U;
-
 // Maps 32 random bits to [0, range): the high half of their 64-bit product.
 constexpr std::uint32_t scaled(std::uint32_t bits, std::uint32_t range) {
   return static_cast<std::uint32_t>((std::uint64_t{bits} * range) >> 32U);
@@ -73,7 +71,7 @@ public:
     }
   }
 
-  [[nodiscard]] Edge operator()(std::uint64_t edge) const {
+  [[nodiscard]] std::optional<Edge> operator()(std::uint64_t edge) const {
     std::uint64_t source = 0, target = 0, bits = 0;
     for (unsigned level = 0; level < scale_; ++level) {
       bits = level % 2 == 0 ? numbers_.bits(edge * words_ + level / 2) : bits >> 32U;
@@ -83,7 +81,7 @@ public:
       source = source << 1U | quadrant >> 1U;
       target = target << 1U | (quadrant & 1U);
     }
-    return {renumbering_.of(source), renumbering_.of(target)};
+    return Edge{renumbering_.of(source), renumbering_.of(target)};
   }
 
 private:
@@ -94,49 +92,24 @@ private:
   std::array<std::uint64_t, 3> below_{}; // cumulative probabilities in units of 2^-32
 };
 
-// The edges of a generator, each chunk made on its own.
-struct Chunks {
-  std::uint64_t count = 0;
-  std::function<EdgeChunk(std::uint64_t)> make;
-};
-
+// Makes the edges that `edge_of` has for the numbers below `count`, in chunks of them.
 template <class EdgeOf>
-Chunks numbered_edges(std::uint64_t edges, const EdgeOf& edge_of, const EdgeWeights& weights) {
-  return {(edges + edges_of_a_chunk - 1) / edges_of_a_chunk, [=](std::uint64_t i) {
-            const std::uint64_t begin = i * edges_of_a_chunk;
-            const std::uint64_t end = std::min(begin + edges_of_a_chunk, edges);
-            EdgeChunk chunk;
-            chunk.edges.reserve(end - begin);
-            for (std::uint64_t edge = begin; edge < end; ++edge) {
-              chunk.edges.push_back(edge_of(edge));
-              weights.append(chunk, edge);
-            }
-            return chunk;
-          }};
-}
-
-// Makes chunks of whole rows; each vertex lists its edges to the right and downwards. An edge's number, which
-// determines its weight, is twice its left or upper vertex, plus one if the edge leads down.
-Chunks grid_edges(const GridSpec& spec, const EdgeWeights& weights) {
-  const std::uint64_t rows_of_a_chunk = edges_of_a_chunk / std::max(spec.width, 1U) + 1;
-  return {(spec.height + rows_of_a_chunk - 1) / rows_of_a_chunk, [=](std::uint64_t i) {
-            EdgeChunk chunk;
-            const std::uint64_t last = std::min<std::uint64_t>((i + 1) * rows_of_a_chunk, spec.height);
-            for (std::uint64_t y = i * rows_of_a_chunk; y < last; ++y) {
-              for (std::uint64_t x = 0; x < spec.width; ++x) {
-                const std::uint64_t v = y * spec.width + x;
-                if (x + 1 < spec.width) {
-                  chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + 1)});
-                  weights.append(chunk, 2 * v);
-                }
-                if (y + 1 < spec.height) {
-                  chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + spec.width)});
-                  weights.append(chunk, 2 * v + 1);
-                }
-              }
-            }
-            return chunk;
-          }};
+std::vector<EdgeChunk> numbered_edges(std::uint64_t count, const EdgeOf& edge_of, const EdgeWeights& weights,
+                                      unsigned threads) {
+  constexpr std::uint64_t numbers_of_a_chunk = std::uint64_t{1} << 16U;
+  std::vector<EdgeChunk> chunks((count + numbers_of_a_chunk - 1) / numbers_of_a_chunk);
+  for_each_index(threads, chunks.size(), [&](std::size_t i) {
+    EdgeChunk& chunk = chunks[i];
+    const std::uint64_t end = std::min((i + 1) * numbers_of_a_chunk, count);
+    chunk.edges.reserve(end - i * numbers_of_a_chunk);
+    for (std::uint64_t number = i * numbers_of_a_chunk; number < end; ++number) {
+      if (const std::optional<Edge> edge = edge_of(number)) {
+        chunk.edges.push_back(*edge);
+        weights.append(chunk, number);
+      }
+    }
+  });
+  return chunks;
 }
 
 tl::unexpected<Error> impossible(std::string message, std::string fix, std::string pointer) {
@@ -208,21 +181,26 @@ Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& optio
   const auto weights = [&](std::uint64_t seed) {
     return EdgeWeights{RandomNumbers(mixed(seed)), max_weight(spec), type};
   };
-  Chunks chunks;
   if (spec.rmat) {
-    chunks = numbered_edges(size.edges, RmatEdges(*spec.rmat), weights(spec.rmat->seed));
+    edges.chunks = numbered_edges(size.edges, RmatEdges(*spec.rmat), weights(spec.rmat->seed), threads);
   } else if (spec.grid) {
-    chunks = grid_edges(*spec.grid, weights(spec.grid->seed));
+    // A vertex has an edge to the right, numbered by twice the vertex, and one downwards.
+    const auto edge = [width = spec.grid->width,
+                       vertices = size.vertices](std::uint64_t i) -> std::optional<Edge> {
+      const std::uint64_t from = i / 2, to = from + (i % 2 == 0 ? 1 : width);
+      return to >= vertices || (i % 2 == 0 && to % width == 0)
+                 ? std::nullopt
+                 : std::optional(Edge{static_cast<Vertex>(from), static_cast<Vertex>(to)});
+    };
+    edges.chunks = numbered_edges(2 * size.vertices, edge, weights(spec.grid->seed), threads);
   } else {
     const RandomNumbers numbers(spec.uniform->seed);
     const auto end = [numbers, vertices = spec.uniform->vertices](std::uint64_t i) {
       return scaled(high_half(numbers.bits(i)), vertices);
     };
-    const auto edge = [end](std::uint64_t i) { return Edge{end(2 * i), end(2 * i + 1)}; };
-    chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed));
+    const auto edge = [end](std::uint64_t i) { return std::optional(Edge{end(2 * i), end(2 * i + 1)}); };
+    edges.chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed), threads);
   }
-  edges.chunks.resize(chunks.count);
-  for_each_index(threads, chunks.count, [&](std::size_t i) { edges.chunks[i] = chunks.make(i); });
   return build_graph(std::move(edges), options.build);
 }
 

@@ -1,10 +1,12 @@
-// Reads the headers of graph files, one function per format; the body of every format is read by the rules
-// that its header yields. Stated sizes are checked before memory is allocated for them.
+// Reads graph files: the text, the headers of the formats, one function each, and the body of every format by the rules that its
+// header yields. Stated sizes are checked before memory is allocated for them.
 #include "core/files.hpp"
 #include "graph/entries.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/load.hpp>
+
+#include <zlib.h>
 
 namespace tidegate::graphs {
 namespace {
@@ -17,6 +19,78 @@ struct FileHeader {
   std::uint64_t stated_at = 0;           // the line that states the counts
   bool both_directions = false;          // each entry is an edge in both directions
 };
+
+// The text of a file, which ends with a newline unless it is empty.
+struct FileText {
+  std::string text;
+  bool compressed = false;
+};
+
+// Inflates gzip members that follow each other, perhaps with zeros after them. zlib's gzread() would ignore everything after a
+// damaged header of a later member.
+Result<std::string> inflated(std::string packed, std::uint64_t most) {
+  z_stream stream{};
+  constexpr int gzip_windows = 15 + 16; // zlib's code for the gzip format
+  if (::inflateInit2(&stream, gzip_windows) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  const std::unique_ptr<z_stream, decltype(&::inflateEnd)> ended(&stream, ::inflateEnd);
+  std::string text(4 * packed.size(), '\0');
+  std::size_t at = 0, size = 0; // bytes that were read and written
+  for (int code = Z_OK; code != Z_STREAM_END || at != packed.size();) {
+    if (size == text.size()) {
+      text.resize(2 * size);
+    }
+    const auto room = [](std::size_t bytes) {
+      return static_cast<uInt>(std::min<std::size_t>(bytes, UINT_MAX));
+    };
+    const uInt given = room(packed.size() - at), most_made = room(text.size() - size);
+    stream.next_in = reinterpret_cast<Bytef*>(packed.data() + at);
+    stream.avail_in = given;
+    stream.next_out = reinterpret_cast<Bytef*>(text.data() + size);
+    stream.avail_out = most_made;
+    code = ::inflate(&stream, Z_NO_FLUSH);
+    at += given - stream.avail_in;
+    size += most_made - stream.avail_out;
+    const bool cut_off = code != Z_STREAM_END && at == packed.size() && stream.avail_out != 0;
+    if (cut_off || (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)) {
+      const std::string how =
+          code == Z_OK || code == Z_BUF_ERROR
+              ? "end early"
+              : fmt::format("are damaged: {}", stream.msg != nullptr ? stream.msg : ::zError(code));
+      const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size), '\n');
+      return tl::unexpected(Error{.code = ErrorCode::bad_graph,
+                                  .message = "the gzip data " + how,
+                                  .fix = "compress or download the file again; `gzip -t` tests it",
+                                  .line = static_cast<std::uint64_t>(lines) + 1});
+    }
+    if (size > most) {
+      return failure(ErrorCode::input_too_large,
+                     fmt::format("the inflated text is larger than {} bytes", most), "split it");
+    }
+    if (code == Z_STREAM_END) {
+      at = std::min(packed.find_first_not_of('\0', at), packed.size());
+      ::inflateReset(&stream);
+    }
+  }
+  text.resize(size);
+  return text;
+}
+
+// Reads a file, or standard input for "-", and inflates what begins with the gzip magic. Errors: cannot_read; input_too_large for
+// more than `most` bytes; bad_graph for damaged gzip data.
+Result<FileText> read_text(const std::string& path, std::uint64_t most) {
+  FileText file;
+  TIDEGATE_TRY(file.text, read_all(path, most));
+  if (file.text.starts_with("\x1f\x8b")) {
+    file.compressed = true;
+    TIDEGATE_TRY(file.text, inflated(std::move(file.text), most));
+  }
+  if (!file.text.empty() && file.text.back() != '\n') {
+    file.text += '\n';
+  }
+  return file;
+}
 
 // Refuses files that are not text, with their format if it is known.
 Result<void> check_text(std::string_view text) {
@@ -55,50 +129,37 @@ std::string too_many(std::uint64_t vertices) {
   return fmt::format("the graph has {} vertices, more than {}", vertices, most_vertices);
 }
 
-// Reads a file word by word until its header ends; threads read the rest of it.
+// Reads a text word by word until its header ends; threads read the rest of it.
 class HeaderReader {
 public:
-  explicit HeaderReader(TextBlocks& blocks) : blocks_(blocks) {}
+  explicit HeaderReader(std::string_view text) : text_(without_byte_order_mark(text)) {}
 
-  // Moves to the next line; false at the end of the file.
-  Result<bool> next_line() {
-    line_ = {};
-    if (at_ == block_.size) {
-      at_ = last_ = 0;
-      TIDEGATE_TRY(const bool more, blocks_.next(block_));
-      if (!more) {
-        return false;
-      }
+  // Moves to the next line; false at the end of the text.
+  bool next_line() {
+    last_ = text_;
+    line_ = text_.substr(0, text_.find('\n')); // every line ends with one
+    left_ = line_;
+    if (text_.empty()) {
+      return false;
     }
-    last_ = at_;
-    line_ = block_.text().substr(at_);
-    line_ = line_.substr(0, line_.find('\n')); // every line of a block ends with one
-    at_ += line_.size() + 1;
+    text_.remove_prefix(line_.size() + 1);
     ++number_;
     if (line_.ends_with('\r')) {
       line_.remove_suffix(1);
+      left_ = line_;
     }
-    left_ = line_;
     return true;
   }
 
-  // Reads the first block. Errors: of the file, and if it is not text.
-  Result<void> check_begin() {
-    TIDEGATE_CHECK(blocks_.next(block_));
-    at_ = block_.size - without_byte_order_mark(block_.text()).size();
-    return check_text(block_.text());
-  }
-
   // Returns the first word of the next line that is not blank and does not begin with a character of
-  // `comments`; an empty word at the end of the file.
-  Result<std::string_view> first_word(std::string_view comments) {
-    while (true) {
-      TIDEGATE_TRY(const bool more, next_line());
-      const std::string_view word = more ? next_word() : std::string_view();
-      if (!more || (!word.empty() && comments.find(word[0]) == std::string_view::npos)) {
-        return word;
-      }
+  // `comments`; an empty word at the end of the text.
+  std::string_view first_word(std::string_view comments) {
+    std::string_view word;
+    while (next_line() &&
+           ((word = next_word()).empty() || comments.find(word[0]) != std::string_view::npos)) {
+      word = {};
     }
+    return word;
   }
 
   // Returns the next word of the line; an empty one at its end.
@@ -168,20 +229,17 @@ public:
 
   // Makes the next call return the current line again.
   void back() {
-    at_ = last_;
+    text_ = last_;
     --number_;
   }
 
   [[nodiscard]] std::string_view line() const { return line_; }
   [[nodiscard]] std::uint64_t line_number() const { return number_; } // of the last line read
-  // The unread lines of the current block; the following blocks continue from there.
-  [[nodiscard]] std::string_view rest() const { return block_.text().substr(at_); }
+  [[nodiscard]] std::string_view rest() const { return text_; }
 
 private:
-  TextBlocks& blocks_;
-  TextBlock block_;
-  std::size_t at_ = 0, last_ = 0; // offsets in the block of the next line and of the last one
-  std::string_view line_, left_;  // the current line, and its unread words
+  std::string_view text_, last_; // after the current line, and from its begin on
+  std::string_view line_, left_; // the current line, and its unread words
   std::uint64_t number_ = 0;
 };
 
@@ -201,29 +259,29 @@ bool has_extension(std::string_view path, std::string_view extension) {
 
 // Recognises the format by the first line that is not blank, or by the file name extension. Consumes no line.
 Result<FileFormat> recognise_format(HeaderReader& header, const std::string& path) {
-  TIDEGATE_CHECK(header.check_begin());
-  TIDEGATE_TRY(const std::string_view word, header.first_word(""));
+  TIDEGATE_CHECK(check_text(header.rest()));
+  const std::string_view word = header.first_word("");
   if (word.empty()) {
     return failure(ErrorCode::bad_graph, "the file is empty",
                    "give a Matrix Market, DIMACS .gr, METIS or CSV file or a list of edges");
   }
+  header.back();
   if (lower_case(word).starts_with("%%matrixmarket") || has_extension(path, ".mtx")) {
-    header.back();
     return FileFormat::matrix_market;
   }
   if (word == "c" || word == "p" || has_extension(path, ".gr")) {
-    header.back();
     return FileFormat::dimacs;
   }
   if (has_extension(path, ".graph") || has_extension(path, ".metis")) {
-    header.back();
     return FileFormat::metis;
   }
-  const bool is_csv = has_extension(path, ".csv") || has_extension(path, ".tsv");
-  if (is_csv || word[0] == '#' || word[0] == '%' || is_digit(word[0])) {
-    header.back();
-    return is_csv ? FileFormat::csv : FileFormat::edge_list;
+  if (has_extension(path, ".csv") || has_extension(path, ".tsv")) {
+    return FileFormat::csv;
   }
+  if (word[0] == '#' || word[0] == '%' || is_digit(word[0])) {
+    return FileFormat::edge_list;
+  }
+  header.next_line();
   return header.refused(fmt::format("unknown graph format; the first line is {}", in_quotes(header.line())),
                         "give a Matrix Market, DIMACS .gr, METIS .graph or .csv file or a list of edges (two "
                         "numbers a line), plain or compressed by gzip");
@@ -232,7 +290,7 @@ Result<FileFormat> recognise_format(HeaderReader& header, const std::string& pat
 Result<FileHeader> read_dimacs_header(HeaderReader& header) {
   constexpr std::string_view fix =
       "write \"p sp VERTICES ARCS\" before the arcs, and begin comment lines with c";
-  TIDEGATE_TRY(const std::string_view word, header.first_word("c"));
+  const std::string_view word = header.first_word("c");
   if (word != "p") {
     return header.refused_at(word.empty() ? header.line() : word,
                              word.empty()
@@ -320,7 +378,7 @@ Result<void> check_column_names(const HeaderReader& header, const std::vector<st
 Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
   FileHeader found{.format = is_csv ? FileFormat::csv : FileFormat::edge_list,
                    .rules = {.comments = "#%", .may_compact = true}};
-  TIDEGATE_TRY(std::string_view word, header.first_word(found.rules.comments));
+  std::string_view word = header.first_word(found.rules.comments);
   const char separator = separator_of(header.line(), is_csv);
   std::size_t columns = 0; // that the first line names
   if (separator != '\0') {
@@ -330,7 +388,7 @@ Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
       const auto names = split(header.line(), separator);
       TIDEGATE_CHECK(check_column_names(header, names));
       columns = names.size();
-      TIDEGATE_TRY(word, header.first_word(found.rules.comments));
+      word = header.first_word(found.rules.comments);
     }
   }
   if (word.empty()) {
@@ -356,7 +414,7 @@ Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
 
 Result<FileHeader> read_metis_header(HeaderReader& header) {
   constexpr std::string_view fix = "begin with VERTICES EDGES, and perhaps FORMAT and CONSTRAINTS";
-  TIDEGATE_TRY(const std::string_view word, header.first_word("%"));
+  const std::string_view word = header.first_word("%");
   if (word.empty()) {
     return header.refused_at(header.line(), "the file ends before the numbers of vertices and edges", fix);
   }
@@ -406,7 +464,7 @@ Result<std::array<std::string, 4>> read_banner(HeaderReader& header) {
        {"format", {"coordinate"}, {"array"}},
        {"field", {"pattern", "integer", "real", "double"}, {"complex"}},
        {"symmetry", {"general", "symmetric", "skew-symmetric"}, {"hermitian"}}}};
-  TIDEGATE_CHECK(header.next_line()); // exists: recognise_format() has seen it
+  header.next_line(); // exists: recognise_format() has seen it
   if (lower_case(header.next_word()) != "%%matrixmarket") {
     return header.refused(fmt::format("expected the banner %%MatrixMarket, got {}", in_quotes(header.line())),
                           banner_fix);
@@ -497,7 +555,7 @@ Result<FileHeader> read_matrix_market_header(HeaderReader& header) {
 
   std::string_view word = "%"; // the first line after the comments states the size
   while (word.starts_with('%')) {
-    TIDEGATE_TRY(word, header.first_word(""));
+    word = header.first_word("");
     if (word.empty()) {
       return header.refused("the file ends before the size line", fix);
     }
@@ -529,11 +587,6 @@ Result<FileHeader> read_header(HeaderReader& header, const std::string& path) {
   case FileFormat::edge_list: break;
   }
   return read_list_header(header, format == FileFormat::csv);
-}
-
-// Scanning stops at a count that cannot fit: two lists of edges fill the memory.
-std::uint64_t most_entries(const BuildOptions& options) {
-  return memory_limit(options) / (2 * sizeof(Edge));
 }
 
 Result<void> check_count(const FileHeader& header, const Entries& entries) {
@@ -593,84 +646,67 @@ Result<void> check_rows_match(const Rows& rows, const Rows& other) {
   return {};
 }
 
-struct ReadFile {
-  FileFacts facts;
-  std::vector<std::uint64_t> ids;
-  EdgeChunks edges;
-  bool rows = false; // a line for each vertex
-};
-
-// With `real`, values
-// whose type no header states are real numbers; sets `real` where it returns an error and would not with it.
-Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, bool& real) {
-  TIDEGATE_TRY(const std::unique_ptr<TextBlocks> blocks, TextBlocks::open(path, options.block_bytes));
-  HeaderReader lines(*blocks);
+Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options) {
+  TIDEGATE_TRY(FileText file, read_text(path, memory_limit(options.build)));
+  HeaderReader lines(file.text);
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
-  if (real && header.rules.by_first) {
-    header.rules.values = ValueColumn::real;
-  }
+  EntryRules& rules = header.rules;
   if (options.compact) {
-    if (!header.rules.may_compact) {
+    if (!rules.may_compact) {
       return failure(
           ErrorCode::invalid_program,
           fmt::format("\"ids\": \"compact\" is for lists of edges, and this {} file states its vertices",
                       file_format_names[static_cast<std::size_t>(header.format)]),
           "leave it out", "/graph/ids");
     }
-    header.rules.compact = true;
-    header.rules.last_vertex = std::numeric_limits<std::int64_t>::max();
+    rules.compact = true;
+    rules.last_vertex = std::numeric_limits<std::int64_t>::max();
   }
-  const WeightType weights = kept_weights(options.weights, header.rules.values);
-  const bool both_directions = header.both_directions || (options.undirected && !header.rules.rows);
+  rules.weights = kept_weights(options.weights, rules.values);
+  const bool both_directions = header.both_directions || (options.undirected && !rules.rows);
   // Refuses a stated size that cannot fit before allocating anything for it.
   TIDEGATE_CHECK(
-      check_memory(header.vertices.value_or(0), header.entries.value_or(0), weights, options.build));
-  header.rules.weights = weights;
-  header.rules.most_entries = most_entries(options.build);
-  TIDEGATE_TRY(Entries entries,
-               read_entries(*blocks, lines.rest(), lines.line_number(), header.rules, options.build));
-  if (entries.real) {
-    std::error_code unknown;
-    real = std::filesystem::is_regular_file(path, unknown); // it can be read once more
-    return tl::unexpected(std::move(*entries.real));
+      check_memory(header.vertices.value_or(0), header.entries.value_or(0), rules.weights, options.build));
+  // Scanning stops at a count that cannot fit.
+  rules.most_entries = memory_limit(options.build) / sizeof(Edge);
+  TIDEGATE_TRY(Entries entries, read_entries(lines.rest(), lines.line_number(), rules, options));
+  if (entries.not_as_first) {
+    rules.by_first = false;
+    rules.values = ValueColumn::real;
+    rules.weights = kept_weights(options.weights, rules.values);
+    TIDEGATE_TRY(entries, read_entries(lines.rest(), lines.line_number(), rules, options));
   }
+  file.text = {};
   if (entries.ids.size() > most_vertices) {
     return failure(ErrorCode::input_too_large, too_many(entries.ids.size()),
                    "vertices are numbers of 32 bits");
   }
   const std::uint64_t vertices =
       header.vertices.value_or(entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0);
-  TIDEGATE_CHECK(check_memory(vertices, entries.count * (both_directions ? 2 : 1), weights, options.build));
+  TIDEGATE_CHECK(
+      check_memory(vertices, entries.count * (both_directions ? 2 : 1), rules.weights, options.build));
   TIDEGATE_CHECK(check_count(header, entries));
 
-  return ReadFile{.facts = {.format = header.format,
-                            .first_vertex = header.rules.first_vertex,
-                            .compressed = blocks->compressed(),
-                            .lines = entries.lines,
-                            .entries = entries.count,
-                            .both_directions = header.both_directions,
-                            .values = header.rules.values,
-                            .value_range = entries.values,
-                            .least_vertex = header.rules.may_compact ? entries.least_vertex : std::nullopt},
-                  .ids = std::move(entries.ids),
-                  .edges = {.vertices = vertices,
-                            .chunks = std::move(entries.chunks),
-                            .weights = weights,
-                            .both_directions = both_directions},
-                  .rows = header.rules.rows};
-}
-
-Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options, bool real) {
-  bool now_real = real;
-  auto file = read_file(path, options, now_real);
-  if (!file) {
-    return now_real != real ? read_graph(path, options, true) : tl::unexpected(std::move(file.error()));
-  }
+  LoadedGraph loaded{.graph = {},
+                     .facts =
+                         FileFacts{.format = header.format,
+                                   .first_vertex = rules.first_vertex,
+                                   .compressed = file.compressed,
+                                   .lines = entries.lines,
+                                   .entries = entries.count,
+                                   .both_directions = header.both_directions,
+                                   .values = rules.values,
+                                   .value_range = entries.values,
+                                   .least_vertex = rules.may_compact ? entries.least_vertex : std::nullopt},
+                     .ids = std::move(entries.ids)};
   BuildOptions build = options.build;
-  build.in_rows = build.in_rows && !file->rows; // rows are their own transpose
-  LoadedGraph loaded{.graph = {}, .facts = file->facts, .ids = std::move(file->ids)};
-  TIDEGATE_TRY(loaded.graph, build_graph(std::move(file->edges), build));
-  if (file->rows) {
+  build.in_rows = build.in_rows && !rules.rows; // rows are their own transpose
+  TIDEGATE_TRY(loaded.graph, build_graph({.vertices = vertices,
+                                          .chunks = std::move(entries.chunks),
+                                          .weights = rules.weights,
+                                          .both_directions = both_directions},
+                                         build));
+  if (rules.rows) {
     const Rows& rows = loaded.graph.out;
     TIDEGATE_CHECK(check_rows_match(rows, transposed(rows, build.threads, build.order)));
     loaded.graph.symmetric = true;
@@ -699,7 +735,7 @@ WeightType kept_weights(WeightUse use, ValueColumn given) {
 }
 
 Result<LoadedGraph> load_graph(const std::string& path, const LoadOptions& options) {
-  auto loaded = read_graph(path, options, false);
+  auto loaded = read_graph(path, options);
   if (!loaded) {
     loaded.error().source = display_name(path);
   }

@@ -1,4 +1,3 @@
-// Sorts edges into buckets in parallel, then each bucket into rows.
 #include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -56,93 +55,6 @@ struct TransposeSource {
   }
 };
 
-// Bucket b holds the vertices v with v >> shift == b.
-struct Buckets {
-  unsigned shift = 0;
-  std::size_t count = 1;
-};
-
-Buckets choose_buckets(std::uint64_t vertices, std::uint64_t edges) {
-  constexpr std::uint64_t edges_of_a_bucket = std::uint64_t{1} << 15U; // 256 KiB
-  constexpr std::uint64_t most = 512; // write positions of a thread that stay in the cache
-  const std::uint64_t wanted = std::clamp<std::uint64_t>(edges / edges_of_a_bucket, 1, most);
-  Buckets buckets;
-  while (((vertices == 0 ? 0 : vertices - 1) >> buckets.shift) >= wanted) {
-    ++buckets.shift;
-  }
-  buckets.count = vertices == 0 ? 1 : ((vertices - 1) >> buckets.shift) + 1;
-  return buckets;
-}
-
-// The edges grouped by bucket, in any order within a bucket.
-struct BucketedEdges {
-  Buckets buckets;
-  std::vector<std::uint64_t> begins; // first edge of each bucket, then the number of edges
-  std::unique_ptr<Edge[]> edges;
-  std::unique_ptr<std::uint32_t[]> weights;
-};
-
-// Groups of consecutive slices, because each group needs a counter per bucket.
-template <class Source>
-struct Portions {
-  const Source& source;
-  std::size_t count;
-
-  template <class Visit>
-  void for_each(std::size_t portion, Visit visit) const {
-    for (std::size_t slice = portion * source.slices() / count;
-         slice < (portion + 1) * source.slices() / count; ++slice) {
-      source.for_each(slice, visit);
-    }
-  }
-};
-
-template <class Source>
-BucketedEdges distribute(const Source& source, Buckets buckets, bool weighted, unsigned threads) {
-  constexpr std::size_t portions_of_a_thread = 8;
-  const Portions<Source> portions{source, threads * portions_of_a_thread};
-  std::vector<std::vector<std::uint64_t>> places(portions.count); // counts, then next write positions
-  for_each_index(threads, portions.count, [&](std::size_t portion) {
-    std::vector<std::uint64_t> counts(buckets.count);
-    portions.for_each(portion, [&](Vertex from, Vertex, std::uint32_t) { ++counts[from >> buckets.shift]; });
-    places[portion] = std::move(counts);
-  });
-  BucketedEdges bucketed{.buckets = buckets};
-  std::uint64_t edges = 0;
-  for (std::size_t bucket = 0; bucket < buckets.count; ++bucket) {
-    bucketed.begins.push_back(edges);
-    for (auto& counts : places) {
-      edges += std::exchange(counts[bucket], edges);
-    }
-  }
-  bucketed.begins.push_back(edges);
-  bucketed.edges = std::make_unique_for_overwrite<Edge[]>(edges);
-  bucketed.weights = weighted ? std::make_unique_for_overwrite<std::uint32_t[]>(edges) : nullptr;
-  for_each_index(threads, portions.count, [&](std::size_t portion) {
-    std::vector<std::uint64_t>& place = places[portion];
-    portions.for_each(portion, [&](Vertex from, Vertex to, std::uint32_t weight) {
-      const std::uint64_t at = place[from >> buckets.shift]++;
-      bucketed.edges[at] = {from, to};
-      if (weighted) {
-        bucketed.weights[at] = weight;
-      }
-    });
-  });
-  return bucketed;
-}
-
-template <class Value>
-void sort_rows(std::span<Value> values, std::span<const std::uint64_t> ends) {
-  std::size_t begin = 0;
-  for (const std::uint64_t end : ends) {
-    const auto row = values.subspan(begin, end - begin);
-    if (!std::ranges::is_sorted(row)) {
-      std::ranges::sort(row);
-    }
-    begin = end;
-  }
-}
-
 // A neighbour and its weight as a number in the order of a row; rows by neighbours have them in this order, else swapped. Weights
 // are not negative, so the order of their bits is the order of the weights, for floats too.
 constexpr std::uint64_t packed(std::uint64_t high, std::uint64_t low) {
@@ -166,61 +78,56 @@ Weights room_for_weights(WeightType type, std::uint64_t edges) {
   return {};
 }
 
-// Writes the rows of one bucket by a counting sort.
-void fill_rows(const BucketedEdges& bucketed, std::size_t bucket, RowOrder order, Rows& rows) {
-  const std::uint64_t begin = bucketed.begins[bucket];
-  const std::uint64_t size = bucketed.begins[bucket + 1] - begin;
-  const std::uint64_t first = std::uint64_t{bucket} << bucketed.buckets.shift;
-  const std::uint64_t last =
-      std::min<std::uint64_t>(first + (std::uint64_t{1} << bucketed.buckets.shift), rows.vertices());
-  const std::span edges(bucketed.edges.get() + begin, size);
-
-  std::vector<std::uint64_t> place(last - first); // next write position of each row; at last, its end
-  for (const Edge& edge : edges) {
-    ++place[edge.source - first];
-  }
-  std::uint64_t before = 0;
-  for (std::uint64_t v = first; v < last; ++v) {
-    rows.offsets[v] = begin + before;
-    before += std::exchange(place[v - first], before);
-  }
-  const std::span neighbours = std::span(rows.neighbours).subspan(begin, size);
-  if (!bucketed.weights) {
-    for (const Edge& edge : edges) {
-      neighbours[place[edge.source - first]++] = edge.target;
-    }
-    sort_rows(neighbours, std::span<const std::uint64_t>(place));
-    return;
-  }
-  const bool lightest_first = order == RowOrder::lightest_first;
-  std::vector<std::uint64_t> pairs(size);
-  for (std::uint64_t i = 0; i < size; ++i) {
-    const std::uint32_t weight = bucketed.weights[begin + i];
-    pairs[place[edges[i].source - first]++] =
-        lightest_first ? packed(weight, edges[i].target) : packed(edges[i].target, weight);
-  }
-  sort_rows(std::span(pairs), std::span<const std::uint64_t>(place));
-  for (std::uint64_t i = 0; i < size; ++i) {
-    const auto high = static_cast<std::uint32_t>(pairs[i] >> 32U), low = static_cast<std::uint32_t>(pairs[i]);
-    neighbours[i] = lightest_first ? low : high;
-    store_weights(rows.weights, begin + i, lightest_first ? high : low);
-  }
-}
-
+// A counting sort, after which each row is sorted, so that the order in which threads have written it makes no difference.
 template <class Source>
-Rows build(const Source& source, std::uint64_t vertices, std::uint64_t edges, WeightType weights,
-           RowOrder order, unsigned most_threads) {
-  constexpr std::uint64_t edges_worth_a_thread = std::uint64_t{1} << 16U;
-  const auto threads = static_cast<unsigned>(
-      std::min<std::uint64_t>(thread_count(most_threads), edges / edges_worth_a_thread + 1));
-  BucketedEdges bucketed =
-      distribute(source, choose_buckets(vertices, edges), weights != WeightType::none, threads);
+Rows build(const Source& source, std::uint64_t vertices, WeightType weights, RowOrder order,
+           unsigned threads) {
+  threads = thread_count(threads);
   Rows rows;
-  rows.offsets.assign(vertices + 1, bucketed.begins.back());
-  rows.neighbours.resize(bucketed.begins.back());
-  rows.weights = room_for_weights(weights, bucketed.begins.back());
-  for_each_index(threads, bucketed.buckets.count,
-                 [&](std::size_t bucket) { fill_rows(bucketed, bucket, order, rows); });
+  rows.offsets.assign(
+      vertices + 2, 0); // of v at v + 2, then at v + 1 where the next edge goes, which ends as that of v + 1
+  for_each_index(threads, source.slices(), [&](std::size_t slice) {
+    source.for_each(slice, [&](Vertex from, Vertex, std::uint32_t) {
+      std::atomic_ref(rows.offsets[from + std::size_t{2}]).fetch_add(1, std::memory_order_relaxed);
+    });
+  });
+  std::inclusive_scan(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
+  const bool weighted = weights != WeightType::none, lightest_first = order == RowOrder::lightest_first;
+  std::vector<std::uint64_t> pairs(weighted ? rows.edges() : 0);
+  rows.neighbours.resize(rows.edges());
+  rows.weights = room_for_weights(weights, rows.edges());
+  for_each_index(threads, source.slices(), [&](std::size_t slice) {
+    source.for_each(slice, [&](Vertex from, Vertex to, std::uint32_t weight) {
+      const std::uint64_t at =
+          std::atomic_ref(rows.offsets[from + std::size_t{1}]).fetch_add(1, std::memory_order_relaxed);
+      if (weighted) {
+        pairs[at] = lightest_first ? packed(weight, to) : packed(to, weight);
+      } else {
+        rows.neighbours[at] = to;
+      }
+    });
+  });
+  rows.offsets.pop_back();
+  constexpr std::uint64_t vertices_of_a_slice = 1024;
+  for_each_index(threads, vertices / vertices_of_a_slice + 1, [&](std::size_t slice) {
+    const std::uint64_t first = slice * vertices_of_a_slice;
+    for (std::uint64_t v = first; v < std::min(first + vertices_of_a_slice, vertices); ++v) {
+      const auto sort = [begin = rows.offsets[v], end = rows.offsets[v + 1]](auto& elements) {
+        std::ranges::sort(std::span(elements).subspan(begin, end - begin));
+      };
+      if (!weighted) {
+        sort(rows.neighbours);
+        continue;
+      }
+      sort(pairs);
+      for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) {
+        const auto high = static_cast<std::uint32_t>(pairs[i] >> 32U),
+                   low = static_cast<std::uint32_t>(pairs[i]);
+        rows.neighbours[i] = lightest_first ? low : high;
+        store_weights(rows.weights, i, lightest_first ? high : low);
+      }
+    }
+  });
   return rows;
 }
 
@@ -237,11 +144,11 @@ std::uint64_t listed(const EdgeChunks& edges) {
 } // namespace
 
 Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order) {
-  return build(ChunkSource{edges}, edges.vertices, listed(edges), edges.weights, order, threads);
+  return build(ChunkSource{edges}, edges.vertices, edges.weights, order, threads);
 }
 
 Rows transposed(const Rows& rows, unsigned threads, RowOrder order) {
-  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), weight_type(rows), order, threads);
+  return build(TransposeSource{rows}, rows.vertices(), weight_type(rows), order, threads);
 }
 
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows) {
@@ -249,9 +156,9 @@ std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightTyp
   const Wide offsets = (Wide{vertices} + 1) * sizeof(std::uint64_t);
   const Wide rows = offsets + Wide{edges} * (sizeof(Vertex) + weight);
   const Wide list = Wide{edges} * (sizeof(Edge) + weight);
-  // The peak is the edge list, its copy in buckets and the rows; with the transpose, it may be the copy and
-  // both rows.
-  const Wide bytes = list + rows + (in_rows ? std::max(list, rows) : list);
+  const Wide pairs = Wide{edges} * 2 * weight;
+  // Next to the rows that are built there are the list of edges, or the rows that are transposed.
+  const Wide bytes = rows + pairs + (in_rows ? std::max(list, rows) : list);
   return static_cast<std::uint64_t>(std::min(bytes, Wide{std::numeric_limits<std::uint64_t>::max()}));
 }
 

@@ -1,8 +1,4 @@
-// Builds rows from a list of edges, and the transpose from rows, in parallel.
-//
-// A two-level radix sort: first, edges go to buckets of consecutive source vertices, with so few buckets that
-// all write positions stay in the cache; then a counting sort turns each bucket, which also fits the cache,
-// into rows, and each row is sorted. Uses no atomics; the result does not depend on the number of threads.
+// Builds rows from a list of edges, and the transpose from rows, in parallel: the result does not depend on the number of threads.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
