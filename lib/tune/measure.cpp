@@ -279,7 +279,7 @@ private:
   // Sets when the first run ends, lists the candidates, and begins to build the first that is needed. Returns false if there
   // is no time for another run of plain launches.
   bool plan(const engine::PlainRun& plain, const Candidates& earlier) {
-    constexpr double least_ns = 1.7e9; // of 2 s: a process also starts, reads, and writes its outputs
+    constexpr double least_ns = 1.5e9; // of 2 s: a process also starts, reads, and writes its outputs
     constexpr double runs = 5;         // to compare a candidate, and to see that it is clearly faster
     const auto elapsed = static_cast<double>(elapsed_ns(start_));
     const auto plain_ns = static_cast<double>(plain.dispatch_ns);
@@ -287,9 +287,10 @@ private:
     const bool cpu = device_.type == device::DeviceType::cpu;
     // Where `until` ends the repetition, nobody knows before: what has run is all that counts.
     const double known_ns = bench_.compiled(0).written.until ? plain_ns : all_ns;
+    const double times = cpu ? 3 : 1; // what all of a run by plain launches takes
     const double budget = options_.first_run_budget_ns != 0
                               ? static_cast<double>(options_.first_run_budget_ns)
-                              : least_ns + (cpu ? 2 * (elapsed + known_ns) : elapsed);
+                              : least_ns + times * (elapsed - plain_ns + known_ns);
     first_.budget_ns =
         std::min(static_cast<std::uint64_t>(budget), std::max(options_.max_wall_time_ns, std::uint64_t{1}));
     end_ = start_ + nanoseconds(first_.budget_ns);
