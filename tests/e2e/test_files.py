@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from support import EXAMPLES, Document, Programs, Result, binary, buffer, environment, program, run, wave
+from support import EXAMPLES, PATIENCE, Document, Programs, Result, binary, buffer, environment, program, run, wave
 
 UNSAFE = [*map(chr, range(0x20)), "\x7f", *map(chr, range(0x80, 0xa0)), *"\u061c\u200e\u200f\u2028\u2029",
           *map(chr, range(0x202a, 0x202f)), *map(chr, range(0x2066, 0x206a))]
@@ -98,7 +98,7 @@ class Pipes(Files):
                        '"$T" plan <(cat stereo_camera.json) -o >(cat); wait $!',
                        'cat stereo_camera.json | "$T" plan /dev/stdin -o /dev/stdout'):
             done = subprocess.run(["bash", "-c", script], cwd=self.folder, env={**os.environ, "T": binary()},
-                                  capture_output=True, check=False, timeout=60, text=True)
+                                  capture_output=True, check=False, timeout=PATIENCE, text=True)
             self.assertEqual((done.stdout, done.stderr), (direct.stdout, ""), script)
 
 

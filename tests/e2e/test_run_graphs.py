@@ -113,7 +113,7 @@ class Runs(Programs):
         self.assertFalse((self.folder / "ranks.bin").exists())
 
     def test_interrupt(self) -> None:
-        command = [binary(), "run", self.written(self.ENDLESS), "--strategy", "launch", "--max-wall-time", "300"]
+        command = [binary(), "run", self.written(self.ENDLESS), "--strategy", "launch", "--max-wall-time", "1200"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             while not catches_interrupts(process.pid):  # from then on, whatever it is doing, it ends in order
                 self.assertIsNone(process.poll())
