@@ -1,8 +1,6 @@
 // What `check` says of reports: how the run ended, what was compared, and whether the evidence is complete.
 #include "app/check.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 
 namespace {

@@ -1,8 +1,6 @@
 // What is offered for a command line; that the shells show it is for tests/e2e/test_completion.py.
 #include "app/command_line.hpp"
 
-#include <doctest/doctest.h>
-
 namespace tidegate::app {
 namespace {
 

@@ -2,8 +2,6 @@
 #include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::documents;
 

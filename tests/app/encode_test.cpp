@@ -5,8 +5,6 @@
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::documents;
 

@@ -1,8 +1,6 @@
 // JSON as text: positions, pointers, strings and numbers.
 #include "core/json.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::documents;
 

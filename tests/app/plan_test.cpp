@@ -2,8 +2,6 @@
 #include "app/plan.hpp"
 #include <tidegate/core/decode.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::app;
 using documents::Planner;

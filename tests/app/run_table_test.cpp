@@ -1,8 +1,6 @@
 // Rows of run's table that a sound run does not have.
 #include "app/run.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::app;
 

@@ -19,7 +19,6 @@
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 
-#include <doctest/doctest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -10,7 +10,6 @@
 #include "test_scale.hpp"
 
 #include <dlfcn.h>
-#include <doctest/doctest.h>
 
 namespace {
 

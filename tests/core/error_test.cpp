@@ -1,8 +1,5 @@
 // The error type: names, exit codes and the text for a terminal.
-#include "core/prelude.hpp"
 #include <tidegate/core/text.hpp>
-
-#include <doctest/doctest.h>
 
 using namespace tidegate;
 

@@ -2,7 +2,6 @@
 #include "../temporary_folder.hpp"
 #include "core/files.hpp"
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

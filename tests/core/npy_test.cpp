@@ -2,9 +2,6 @@
 // 1.24; spaces(n) is the padding between header and data.
 
 #include "../npy_file.hpp"
-#include "core/prelude.hpp"
-
-#include <doctest/doctest.h>
 
 using namespace tidegate;
 using tidegate::test::npy_file;

@@ -2,8 +2,6 @@
 #include "core/json.hpp"
 #include "core/parameters.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::documents;
 

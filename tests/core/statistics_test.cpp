@@ -1,8 +1,6 @@
 // Intervals of ratios hold the truth as often as they say, and outliers are named.
 #include "core/statistics.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 
 namespace {

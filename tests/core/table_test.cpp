@@ -1,8 +1,6 @@
 // Text tables.
 #include "core/table.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 
 TEST_CASE("columns line up by characters") {

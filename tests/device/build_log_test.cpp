@@ -1,8 +1,5 @@
 // The places in the logs of drivers' compilers.
-#include "core/prelude.hpp"
 #include "device/driver_output.hpp"
-
-#include <doctest/doctest.h>
 
 namespace tidegate::device {
 namespace {

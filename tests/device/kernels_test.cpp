@@ -1,10 +1,6 @@
 // The embedded kernels: includes are in place, and lines keep their numbers.
 #include "device/kernels.hpp"
 
-#include <doctest/doctest.h>
-
-#include <fstream>
-
 using tidegate::device::kernel_source;
 
 namespace {

@@ -1,8 +1,6 @@
 // The watchdog of runs.
 #include "device/monitor.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace std::chrono_literals;
 

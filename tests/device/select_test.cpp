@@ -1,8 +1,6 @@
 // Which device a selector means.
 #include <tidegate/device/device_list.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::device;
 

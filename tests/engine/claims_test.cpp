@@ -1,8 +1,5 @@
 // Claims of tiles (kernels/wave/claims.cl), the kernels' own text, by threads in place of work-groups: every tile runs once,
 // after all tiles of the stage before, however late a group is.
-#include "core/prelude.hpp"
-
-#include <doctest/doctest.h>
 
 namespace {
 

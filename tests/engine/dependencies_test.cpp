@@ -1,8 +1,5 @@
 // Derived dependencies, against a checker that compares every pair of waves.
 #include "../program_support.hpp"
-#include "core/prelude.hpp"
-
-#include <doctest/doctest.h>
 
 using namespace tidegate;
 using namespace tidegate::engine;

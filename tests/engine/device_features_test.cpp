@@ -2,8 +2,6 @@
 #include "../program_support.hpp"
 #include "engine/job_checks.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

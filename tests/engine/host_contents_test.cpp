@@ -3,8 +3,6 @@
 #include "engine/device_memory.hpp"
 #include <tidegate/device/device_list.hpp>
 
-#include <doctest/doctest.h>
-
 namespace tidegate::engine {
 namespace {
 

@@ -3,10 +3,6 @@
 #include "../temporary_folder.hpp"
 #include "engine/kernel_cache.hpp"
 
-#include <doctest/doctest.h>
-
-#include <fstream>
-
 namespace engine = tidegate::engine;
 
 namespace {

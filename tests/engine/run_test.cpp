@@ -7,8 +7,6 @@
 #include "work/resolve.hpp"
 #include "work/run.hpp"
 
-#include <doctest/doctest.h>
-
 #include <csignal>
 
 using namespace tidegate;

@@ -5,8 +5,6 @@
 #include "engine/memory_layout.hpp"
 #include "engine/synchronization.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

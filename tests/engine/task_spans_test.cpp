@@ -1,8 +1,6 @@
 // Converts spans from a device's clock to host time.
 #include "engine/launch_times.hpp"
 
-#include <doctest/doctest.h>
-
 namespace {
 
 using tidegate::engine::DeviceClock;

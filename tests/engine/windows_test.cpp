@@ -7,8 +7,6 @@
 #include "engine/window.hpp"
 #include "work/resolve.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;

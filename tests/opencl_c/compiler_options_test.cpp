@@ -1,8 +1,6 @@
 // The options text of clBuildProgram.
 #include "opencl_c/preprocessor.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 

@@ -3,10 +3,6 @@
 #include "opencl_c/tree.hpp"
 #include "source_support.hpp"
 
-#include <doctest/doctest.h>
-
-#include <fstream>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 using tidegate::test::TemporaryFolder;

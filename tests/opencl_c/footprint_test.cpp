@@ -3,8 +3,6 @@
 #include "opencl_c/footprint.hpp"
 #include "source_support.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 using namespace tidegate::opencl_c::test;

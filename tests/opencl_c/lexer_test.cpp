@@ -1,8 +1,6 @@
 // The lexer: tokens, positions, splices and comments.
 #include "opencl_c/lexer.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 

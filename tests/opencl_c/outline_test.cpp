@@ -2,8 +2,6 @@
 #include "opencl_c/outline.hpp"
 #include "source_support.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 using namespace tidegate::opencl_c::test;

@@ -1,8 +1,6 @@
 // Words of the language: types, qualifiers and built-in functions.
 #include "opencl_c/words.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::opencl_c;
 

@@ -2,8 +2,6 @@
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 
-#include <doctest/doctest.h>
-
 namespace tidegate::planning {
 namespace {
 

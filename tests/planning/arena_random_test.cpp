@@ -5,8 +5,6 @@
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 
-#include <doctest/doctest.h>
-
 namespace tidegate::planning {
 namespace {
 

@@ -4,10 +4,6 @@
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 
-#include <doctest/doctest.h>
-
-#include <fstream>
-
 namespace tidegate::planning {
 namespace {
 

@@ -1,12 +1,8 @@
 // The strategy `layered` and the barrier plan, compared with the golden vectors: order of groups and waves,
 // errors with their fields.
-#include "core/prelude.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
-
-#include <fstream>
 
 namespace tidegate::planning {
 namespace {

@@ -1,8 +1,6 @@
 #include "dag_support.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <doctest/doctest.h>
-
 namespace tidegate::planning {
 namespace {
 

@@ -3,8 +3,6 @@
 #include "packing_support.hpp"
 #include "planning/compact/problem.hpp"
 
-#include <doctest/doctest.h>
-
 namespace tidegate::planning {
 namespace {
 

@@ -2,10 +2,7 @@
 #include "dag_support.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
-
-#include <fstream>
 
 namespace tidegate::planning {
 namespace {

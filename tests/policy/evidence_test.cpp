@@ -2,8 +2,6 @@
 #include "support.hpp"
 #include <tidegate/policy/evidence.hpp>
 
-#include <doctest/doctest.h>
-
 namespace tidegate::policy {
 namespace {
 

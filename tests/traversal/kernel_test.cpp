@@ -1,8 +1,6 @@
 // How work is shared out on a device: what its type suggests, its profile says and a person asks for.
 #include "engine/traversal/run.hpp"
 
-#include <doctest/doctest.h>
-
 namespace tidegate::traversal {
 
 static FrontierGeometry geometry_for(const device::DeviceInfo& device,

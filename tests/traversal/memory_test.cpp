@@ -1,8 +1,6 @@
 // Device memory of a traversal: what every part takes, and which layout a budget gets.
 #include "engine/traversal/memory.hpp"
 
-#include <doctest/doctest.h>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -1,8 +1,6 @@
 #include "engine/traversal/resident.hpp"
 #include <tidegate/graph/graph.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 
 namespace {

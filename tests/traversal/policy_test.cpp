@@ -4,8 +4,6 @@
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/topology.hpp>
 
-#include <doctest/doctest.h>
-
 namespace tidegate::traversal {
 namespace {
 

@@ -5,8 +5,6 @@
 #include "engine/traversal/kernel_layout.hpp"
 #include "support.hpp"
 
-#include <doctest/doctest.h>
-
 #include <csignal>
 
 using namespace tidegate;

@@ -2,8 +2,6 @@
 #include "core/statistics.hpp"
 #include "tune/statistics.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate::tuning;
 
 namespace {

@@ -5,8 +5,6 @@
 #include "tune/workbench.hpp"
 #include "work/run.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine::test;
 using namespace tidegate::tuning;

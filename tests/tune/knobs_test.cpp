@@ -2,8 +2,6 @@
 #include "tune/knobs.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::tuning;
 using policy::PromotionRoute;

@@ -1,8 +1,6 @@
 // What may be turned of frontier programs, and what may not.
 #include "tune/knobs.hpp"
 
-#include <doctest/doctest.h>
-
 namespace tidegate::tuning {
 namespace {
 

@@ -4,8 +4,6 @@
 #include "work/draft.hpp"
 #include "work/resolve.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 

@@ -2,8 +2,6 @@
 #include "engine/job.hpp"
 #include "work/resolve.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 

@@ -4,8 +4,6 @@
 #include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using tidegate::test::TemporaryFolder;

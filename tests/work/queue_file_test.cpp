@@ -2,8 +2,6 @@
 #include "../temporary_folder.hpp"
 #include "work/queue.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 

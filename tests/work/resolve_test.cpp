@@ -5,8 +5,6 @@
 #include "work/run.hpp"
 #include <tidegate/core/decode.hpp>
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using tidegate::test::TemporaryFolder;

@@ -1,9 +1,6 @@
 // Waves before and after the repeated ones: their order in plain launches and for the planner.
 #include "../program_support.hpp"
-#include "core/prelude.hpp"
 #include <tidegate/planning/wave_dag.hpp>
-
-#include <doctest/doctest.h>
 
 using namespace tidegate;
 using namespace tidegate::engine;

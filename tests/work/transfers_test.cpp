@@ -1,8 +1,6 @@
 // Fill and copy waves: the bytes that they access, and the place of each error.
 #include "work/resolve.hpp"
 
-#include <doctest/doctest.h>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 
