@@ -500,7 +500,7 @@ private:
       }
       const std::string names = one_of(names_of(record, rule.keys));
       if (rule.of != 0) {
-        const std::string_view key = names_of(record, rule.of).front();
+        const std::string_view key = names_of(record, stated & rule.of).front();
         fail(place_of(key, text), {&place, key}, ErrorCode::missing_key,
              fmt::format("\"{}\" needs {}", key, names), fmt::format("add it, or leave \"{}\" out", key));
       } else if (given != 0) {

@@ -53,18 +53,6 @@ ProgramArgument iteration_argument(std::uint32_t first) {
   return argument;
 }
 
-// The share of the program's budget that its buffers take; 0 without a budget.
-std::uint32_t pressure_bps(const ResolveInput& input, const ProgramMemory& memory) {
-  const std::uint64_t budget = input.program.device_memory_budget_bytes;
-  double bytes = 0;
-  for (const ProgramBuffer& buffer : memory.buffers) {
-    bytes += static_cast<double>(buffer.bytes);
-  }
-  return budget == 0
-             ? 0
-             : static_cast<std::uint32_t>(std::min(bytes / static_cast<double>(budget), 1.0) * 10'000);
-}
-
 } // namespace
 
 Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
@@ -123,10 +111,14 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   }
   const policy::LaunchPolicy& policy = input.program.policy;
   const std::uint32_t tiles = wave.range.tiles();
+  std::uint64_t bytes = 0;
+  for (const ProgramBuffer& buffer : memory.buffers) {
+    bytes = saturating_add(bytes, buffer.bytes);
+  }
   ActiveTiles active{.report = {.wave = index,
                                 .flags = flags,
                                 .tiles = tiles,
-                                .pressure_bps = pressure_bps(input, memory),
+                                .pressure_bps = pressure_bps(bytes, input.program.device_memory_budget_bytes),
                                 .sparse_bps = policy.sparse_frontier_threshold_bps,
                                 .dense_bps = policy.dense_frontier_threshold_bps,
                                 .memory_bps = policy.memory_pressure_threshold_bps}};

@@ -15,17 +15,19 @@ constexpr std::size_t most_answer_bytes = std::size_t{16} << 20U;
 
 constexpr std::string_view refused_condition = "refused";
 
-// A name or a condition. Its answer is "0", "1" (with a defined name's replacement) or, of a condition,
+// Questions are "name X" and "condition X". An answer is "0", "1" (with a defined name's replacement) or, of a condition,
 // "refused".
-struct Question {
-  std::string text;
-  bool is_condition = false;
+using Answers = std::map<std::string, std::string>;
 
-  friend bool operator<(const Question& a, const Question& b) {
-    return std::tie(a.text, a.is_condition) < std::tie(b.text, b.is_condition);
-  }
-};
-using Answers = std::map<Question, std::string>;
+std::string name_question(const std::string& name) {
+  return "name " + name;
+}
+std::string condition_question(const std::string& condition) {
+  return "condition " + condition;
+}
+bool is_condition(const std::string& question) {
+  return question[0] == 'c';
+}
 
 std::string compiler_options(const opencl_c::CompilerOptions& options) {
   std::string text = options.language_standard.empty() ? "" : "-cl-std=" + options.language_standard;
@@ -36,17 +38,18 @@ std::string compiler_options(const opencl_c::CompilerOptions& options) {
 }
 
 // Returns a program whose text has a line per answer; `quoted` includes the replacements of names.
-std::string program_text(std::span<const Question> questions, bool quoted) {
+std::string program_text(std::span<const std::string> questions, bool quoted) {
   // Uses no variadic macros, which NVIDIA's compiler rejects in OpenCL C 1.2. A name that expands to a comma
   // fails alone and is left to the compiler.
   std::string source = "#define TG_QUOTED(text) #text\n"
                        "#define TG_EXPANDED(text) TG_QUOTED(text)\n"
                        "constant char tg_answers[] = \"\"\n";
-  for (const Question& question : questions) {
-    const bool value = quoted && !question.is_condition && !opencl_c::is_condition_operator(question.text);
-    source += question.is_condition ? fmt::format("#if {}\n\"1\"\n", question.text)
-              : value               ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", question.text)
-                                    : fmt::format("#ifdef {0}\n\"1{0}\"\n", question.text);
+  for (const std::string& question : questions) {
+    const std::string text = question.substr(question.find(' ') + 1);
+    const bool value = quoted && !opencl_c::is_condition_operator(text);
+    source += is_condition(question) ? fmt::format("#if {}\n\"1\"\n", text)
+              : value                ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", text)
+                                     : fmt::format("#ifdef {0}\n\"1{0}\"\n", text);
     source += "#else\n\"0\"\n#endif\n\"\\n\"\n";
   }
   source += ";\n"
@@ -55,6 +58,13 @@ std::string program_text(std::span<const Question> questions, bool quoted) {
             "  for (uint i = 0; i < sizeof tg_answers && i < most; ++i) text[i] = tg_answers[i];\n"
             "}\n";
   return source;
+}
+
+// Takes the first line off the text.
+std::string take_line(std::string_view& text) {
+  const std::string line(text.substr(0, text.find('\n')));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
 }
 
 // Returns the text from the built program. Throws device::Refused.
@@ -84,15 +94,13 @@ std::string run_query(const device::Session& session, const device::Program& pro
 // Asks all questions together or, if the compiler fails, each half separately. A single question that fails
 // is a name that cannot be quoted, or an invalid condition.
 Result<void> ask(const device::Session& session, const std::string& options,
-                 std::span<const Question> questions, bool quoted, Answers& answers) {
+                 std::span<const std::string> questions, bool quoted, Answers& answers) {
   auto program = session.build(program_text(questions, quoted), options);
   if (program) {
     const std::string text = run_query(session, *program);
-    std::size_t at = 0;
-    for (const Question& question : questions) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      answers[question] = text.substr(at, end - at);
-      at = end + 1;
+    std::string_view rest = text;
+    for (const std::string& question : questions) {
+      answers[question] = take_line(rest);
     }
     return {};
   }
@@ -102,7 +110,7 @@ Result<void> ask(const device::Session& session, const std::string& options,
       return ask(session, options, questions.subspan(half), quoted, answers);
     });
   }
-  if (questions.size() == 1 && questions.front().is_condition) {
+  if (questions.size() == 1 && is_condition(questions.front())) {
     answers[questions.front()] = refused_condition;
     return ask(session, options, {}, quoted, answers); // fails if something else is wrong
   }
@@ -110,35 +118,25 @@ Result<void> ask(const device::Session& session, const std::string& options,
                                       : tl::unexpected(std::move(program.error()));
 }
 
-// Reads answers of two lines each: the question after "name " or "condition ", and the answer.
+constexpr std::string_view answers_head = "tidegate macros 1\n";
+
+// Reads answers of two lines each: the question and the answer.
 Answers read_answers(const std::filesystem::path& path) {
   Answers answers;
   const auto text = path.empty() ? Result<std::string>() : read_all(path.string(), most_answer_bytes);
-  std::size_t at = 0;
-  const auto line = [&] {
-    const std::size_t end = std::min(text->find('\n', at), text->size());
-    const std::string found = text->substr(at, end - at);
-    at = end + 1;
-    return found;
-  };
-  if (!text || !text->starts_with("tidegate macros 1\n") || !text->ends_with("end\n")) {
-    return answers;
-  }
-  line();
-  while (at < text->size()) {
-    const std::string question = line();
-    const std::size_t blank = question.find(' ');
-    if (blank != std::string::npos) {
-      answers[{.text = question.substr(blank + 1), .is_condition = question[0] == 'c'}] = line();
+  if (text && text->starts_with(answers_head) && text->ends_with("end\n")) {
+    std::string_view rest = std::string_view(*text).substr(answers_head.size());
+    for (std::string question = take_line(rest); !rest.empty(); question = take_line(rest)) {
+      answers[question] = take_line(rest);
     }
   }
   return answers;
 }
 
 void write_answers(const std::filesystem::path& path, const Answers& answers) {
-  std::string text = "tidegate macros 1\n";
+  std::string text(answers_head);
   for (const auto& [question, answer] : answers) {
-    text += fmt::format("{} {}\n{}\n", question.is_condition ? "condition" : "name", question.text, answer);
+    text += fmt::format("{}\n{}\n", question, answer);
   }
   (void)keep_file(path, text + "end\n");
 }
@@ -160,35 +158,24 @@ public:
   }
 
   Result<void> answer(PredefinedMacros& macros) {
-    std::vector<Question> open;
-    const auto want = [&](const auto& texts, bool is_condition) {
-      for (const std::string& text : texts) {
-        if (!answers_.contains({.text = text, .is_condition = is_condition})) {
-          open.push_back({.text = text, .is_condition = is_condition});
-        }
-      }
-    };
-    want(macros.unknown_names, false);
-    want(macros.unknown_conditions, true);
+    std::set<std::string, std::less<>> names = macros.unknown_names;
+    if (answers_.empty()) { // one build costs the same for many names as for one
+      const auto& standard = opencl_c::standard_macros();
+      names.insert(standard.begin(), standard.end());
+    }
+    std::vector<std::string> open;
+    std::ranges::transform(names, std::back_inserter(open), name_question);
+    std::ranges::transform(macros.unknown_conditions, std::back_inserter(open), condition_question);
+    std::erase_if(open, [&](const std::string& question) { return answers_.contains(question); });
     if (!open.empty()) {
-      // One build costs the same for many names as for one.
-      if (answers_.empty()) {
-        open.clear();
-        std::set<std::string, std::less<>> names = opencl_c::standard_macros();
-        names.insert(macros.unknown_names.begin(), macros.unknown_names.end());
-        want(names, false);
-        want(macros.unknown_conditions, true);
-      }
-      if (auto asked = ask_device(open); !asked) {
-        return asked;
-      }
+      TIDEGATE_CHECK(ask_device(open));
     }
     for (const std::string& name : macros.unknown_names) {
-      const std::string& answer = answers_.at({.text = name});
+      const std::string& answer = answers_.at(name_question(name));
       macros.names[name] = answer.starts_with('1') ? std::optional(answer.substr(1)) : std::nullopt;
     }
     for (const std::string& condition : macros.unknown_conditions) {
-      const std::string& answer = answers_.at({.text = condition, .is_condition = true});
+      const std::string& answer = answers_.at(condition_question(condition));
       macros.conditions[condition] =
           answer == refused_condition ? std::nullopt : std::optional(answer == "1");
     }
@@ -198,7 +185,7 @@ public:
   }
 
 private:
-  Result<void> ask_device(std::span<const Question> questions) {
+  Result<void> ask_device(std::span<const std::string> questions) {
     if (!session_) {
       TIDEGATE_TRY(auto session, device::open_session(device_));
       session_ = std::move(session);

@@ -45,13 +45,14 @@ Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spe
 // bad_array for raw bytes and for an array of another number of channels or layers; those of reading.
 Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const std::string& path);
 
-// Returns the contents that the file gives the image. Errors: bad_array for a file of another format or size; those of
-// reading.
-Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path);
+// PNG files have this ending in any case; others are those of a buffer of the image's shape.
+bool is_png(const std::string& path);
 
-// Writes the contents to the file, completely or not at all.
-Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> contents,
-                         const std::string& path);
+// Reads the texels of a PNG. Errors: bad_array for a picture of another format or size; those of reading.
+Result<std::vector<std::byte>> read_png(const ImageShape& shape, const std::string& path);
+
+// Writes the texels to the file, completely or not at all.
+Result<void> write_png(const ImageShape& shape, std::span<const std::byte> contents, const std::string& path);
 
 // Checks of data files before a device is used: none; inputs are readable and outputs writable; input
 // contents also match the program. Each includes those before it, so std::min takes the weaker one.

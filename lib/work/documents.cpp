@@ -40,7 +40,7 @@ constexpr Field init_fields[] = {
         "buffer's; integers have to fit"),
 };
 constexpr Rule init_rules[] = {exactly_one(init_fields, "fill iota random file"),
-                               needs(init_fields, "tensor", "file"), needs(init_fields, "convert", "file")};
+                               needs(init_fields, "tensor convert", "file")};
 TIDEGATE_RECORD(BufferInit, init_fields, init_rules);
 
 constexpr Field expect_fields[] = {
@@ -120,7 +120,7 @@ constexpr Field op_fields[] = {
     optional<&OpSpec::priority>("priority of a queue op's items, 0 is first; left out, 2").between(0, 4),
     optional<&OpSpec::note>(note_meaning),
 };
-constexpr Rule op_rules[] = {needs(op_fields, "pure", "queue"), needs(op_fields, "priority", "queue")};
+constexpr Rule op_rules[] = {needs(op_fields, "pure priority", "queue")};
 TIDEGATE_RECORD(OpSpec, op_fields, op_rules);
 
 template <Progression::Form Form>
@@ -146,17 +146,9 @@ constexpr Rule iteration_rules[] = {exactly_one(iteration_fields, "add multiply 
 TIDEGATE_RECORD(IterationSpec, iteration_fields, iteration_rules);
 
 template <ElementType Type>
-constexpr Field numbers_field() {
-  constexpr std::array<std::string_view, 11> meanings{
-      "char value, or several for a vector",  "uchar value, or several for a vector",
-      "short value, or several for a vector", "ushort value, or several for a vector",
-      "int value, or several for a vector",   "uint value, or several for a vector",
-      "long value, or several for a vector",  "ulong value, or several for a vector",
-      "half value, or several for a vector",  "float value, or several for a vector",
-      "double value, or several for a vector"};
-  constexpr auto type = static_cast<std::size_t>(Type);
+constexpr Field numbers_field(std::string_view meaning) {
   return keyed<&ArgumentSpec::numbers, &TypedNumbers::type, Type, &TypedNumbers::numbers>(
-             element_type_names[type], meanings[type])
+             element_type_names[static_cast<std::size_t>(Type)], meaning)
       .or_single();
 }
 
@@ -183,17 +175,17 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::image>("name of an image"),
     optional<&ArgumentSpec::sampler>("how an image is read, for a sampler_t"),
     optional<&ArgumentSpec::local_bytes>("local memory, for a local pointer"),
-    numbers_field<ElementType::i8>(),
-    numbers_field<ElementType::u8>(),
-    numbers_field<ElementType::i16>(),
-    numbers_field<ElementType::u16>(),
-    numbers_field<ElementType::i32>(),
-    numbers_field<ElementType::u32>(),
-    numbers_field<ElementType::i64>(),
-    numbers_field<ElementType::u64>(),
-    numbers_field<ElementType::f16>(),
-    numbers_field<ElementType::f32>(),
-    numbers_field<ElementType::f64>(),
+    numbers_field<ElementType::i8>("char value, or several for a vector"),
+    numbers_field<ElementType::u8>("uchar value, or several for a vector"),
+    numbers_field<ElementType::i16>("short value, or several for a vector"),
+    numbers_field<ElementType::u16>("ushort value, or several for a vector"),
+    numbers_field<ElementType::i32>("int value, or several for a vector"),
+    numbers_field<ElementType::u32>("uint value, or several for a vector"),
+    numbers_field<ElementType::i64>("long value, or several for a vector"),
+    numbers_field<ElementType::u64>("ulong value, or several for a vector"),
+    numbers_field<ElementType::f16>("half value, or several for a vector"),
+    numbers_field<ElementType::f32>("float value, or several for a vector"),
+    numbers_field<ElementType::f64>("double value, or several for a vector"),
     optional<&ArgumentSpec::structure>(
         "structure by value: its members by name, each a number, array or object, or a number that changes, as "
         "an argument: {\"i32\": 0, \"iteration\": {\"add\": 1}}")
@@ -211,11 +203,7 @@ constexpr Rule argument_rules[] = {
         argument_fields,
         "buffer hits null image sampler local_bytes i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 struct enum bytes",
         true),
-    needs(argument_fields, "access", "buffer"),
-    needs(argument_fields, "reinterpret", "buffer"),
-    needs(argument_fields, "halo", "buffer"),
-    needs(argument_fields, "rows", "buffer"),
-    needs(argument_fields, "combine", "buffer"),
+    needs(argument_fields, "access reinterpret halo rows combine", "buffer"),
     needs(argument_fields, "iteration", number_keys)};
 TIDEGATE_RECORD(ArgumentSpec, argument_fields, argument_rules);
 

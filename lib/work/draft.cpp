@@ -22,47 +22,37 @@ using opencl_c::TypeLayout;
 
 // A kernel for the draft.
 struct DraftKernel {
-  std::size_t source = 0;
-  const TranslationUnit* unit = nullptr;
-  const opencl_c::Function* function = nullptr;
-  std::size_t dimensions = 1; // highest dimension that it asks for
-  bool in_groups = false;     // work-items meet, share local memory or know their work-group
+  const ProgramUnit& source;
+  const opencl_c::Function& function;
+  const opencl_c::Needs& needs = source.unit.facts->needs(function.name);
+  const TranslationUnit& unit = source.unit;
+  // Work-items in each dimension, and the value of counts.
+  const std::uint64_t extent = needs.dimensions == 3 ? 16 : 64;
 };
 
 constexpr std::uint64_t elements = 4096; // of every buffer: one kernel's output may be another's indices
 
-// Work-items in each dimension, and the value of counts.
-std::uint64_t extent_of(const DraftKernel& kernel) {
-  return kernel.dimensions == 3 ? 16 : 64;
-}
-
-bool is_integer(const Parameter& parameter) {
-  const auto type = element_type_of(parameter.type);
-  return !parameter.is_pointer && !parameter.is_enumeration && type && !is_float(*type);
-}
-
 // True for an integer whose name is that of a count.
 bool is_count(const Parameter& parameter) {
-  constexpr std::array<std::string_view, 27> names{
-      "n",    "m",    "size",    "count", "len",    "length", "width",    "height",  "depth",
-      "rows", "cols", "columns", "total", "limit",  "stride", "pitch",    "batch",   "nx",
-      "ny",   "nz",   "w",       "h",     "points", "items",  "elements", "entries", "dim"};
+  constexpr std::string_view counts =
+      " n m size count len length width height depth rows cols columns total limit stride pitch batch nx ny nz w h "
+      "points items elements entries dim ";
+  const auto type = element_type_of(parameter.type);
   const std::string_view name = parameter.name;
-  return is_integer(parameter) &&
-         (std::ranges::find(names, name) != names.end() || name.starts_with("num_") ||
+  return !parameter.is_pointer && !parameter.is_enumeration && type && !is_float(*type) &&
+         (counts.find(fmt::format(" {} ", name)) != std::string_view::npos || name.starts_with("num_") ||
           name.starts_with("n_") || name.ends_with("_count") || name.ends_with("_size") ||
           name.ends_with("_len"));
 }
 
 // A work-group size; nothing if any will do.
 std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kernel) {
-  if (const auto& required = kernel.function->required_local_size) {
-    return std::vector<std::uint64_t>(required->begin(),
-                                      required->begin() + static_cast<std::ptrdiff_t>(kernel.dimensions));
+  const std::size_t dimensions = kernel.needs.dimensions;
+  if (const auto& required = kernel.function.required_local_size) {
+    return std::vector(required->begin(), required->begin() + static_cast<std::ptrdiff_t>(dimensions));
   }
   constexpr std::array<std::uint64_t, 3> sizes{64, 16, 4};
-  return kernel.in_groups ? std::optional(std::vector(kernel.dimensions, sizes[kernel.dimensions - 1]))
-                          : std::nullopt;
+  return kernel.needs.groups ? std::optional(std::vector(dimensions, sizes[dimensions - 1])) : std::nullopt;
 }
 
 // What a pointer points to.
@@ -88,9 +78,11 @@ BufferInit draft_contents(const Memory& memory) {
   return init;
 }
 
-Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions);
-
-Value zero_of(const TypeLayout& type) {
+Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions = {}) {
+  const Value zero{Number(std::uint64_t{0})};
+  if (!dimensions.empty()) {
+    return Value{Value::List(dimensions.front(), zero_of(type, dimensions.subspan(1)))};
+  }
   if (type.kind == TypeLayout::Kind::structure) {
     Value::Object members;
     for (const opencl_c::MemberLayout& member : type.members) {
@@ -102,41 +94,27 @@ Value zero_of(const TypeLayout& type) {
     return Value{type.enumerators.front().first};
   }
   const auto arithmetic = opencl_c::arithmetic_type(type.name);
-  if (arithmetic && arithmetic->width > 1) {
-    return Value{Value::List(arithmetic->width, Value{Number(std::uint64_t{0})})};
-  }
-  return Value{Number(std::uint64_t{0})};
-}
-
-Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions) {
-  if (dimensions.empty()) {
-    return zero_of(type);
-  }
-  return Value{Value::List(dimensions.front(), zero_of(type, dimensions.subspan(1)))};
+  return arithmetic && arithmetic->width > 1 ? Value{Value::List(arithmetic->width, zero)} : zero;
 }
 
 // A count is the extent, another number 1; structures are zeros.
 ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) {
-  ArgumentSpec argument;
-  const auto layout = opencl_c::layout_of(*kernel.unit, parameter);
+  ArgumentSpec argument{.note = parameter.name + ": placeholder"};
+  const auto layout = opencl_c::layout_of(kernel.unit, parameter);
   if (!layout) {
-    constexpr std::size_t bytes = 16;
-    argument.bytes = std::string(2 * bytes, '0');
+    argument.bytes = std::string(32, '0');
     argument.note = fmt::format("{}: give as many bytes as it has ({})", parameter.name, layout.error());
   } else if (layout->kind == TypeLayout::Kind::structure) {
     argument.structure = zero_of(*layout);
-    argument.note = parameter.name + ": placeholder";
   } else if (layout->kind == TypeLayout::Kind::enumeration) {
     argument.enumeration = layout->enumerators.empty() ? Identifier(std::uint64_t{0})
                                                        : Identifier(layout->enumerators.front().first);
-    argument.note = parameter.name + ": placeholder";
   } else {
     const auto type = *opencl_c::arithmetic_type(layout->name);
-    const ElementType element = *element_type_of(type.scalar);
-    const std::uint64_t value = is_count(parameter) ? extent_of(kernel) : 1;
-    argument.numbers = {element, std::vector<Number>(type.width, Number(value))};
-    argument.note =
-        parameter.name + (is_count(parameter) ? ": placeholder, the extent of the range" : ": placeholder");
+    const bool counts = is_count(parameter);
+    argument.numbers = {*element_type_of(type.scalar),
+                        std::vector<Number>(type.width, Number(counts ? kernel.extent : 1))};
+    *argument.note += counts ? ", the extent of the range" : "";
   }
   return argument;
 }
@@ -145,21 +123,19 @@ ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) 
 ImageSpec draft_image(const Parameter& parameter, const DraftKernel& kernel) {
   const std::string_view type = parameter.type;
   const auto calls = [&](std::string_view ending) {
-    return std::ranges::any_of(kernel.unit->facts->needs(kernel.function->name).special,
+    return std::ranges::any_of(kernel.needs.special,
                                [ending](std::string_view name) { return name.ends_with(ending); });
   };
   const std::size_t dimensions = type.starts_with("image1d") ? 1 : type.starts_with("image3d") ? 3 : 2;
-  ImageSpec image{.size = std::vector<std::uint64_t>(dimensions, extent_of(kernel))};
+  ImageSpec image{.size = std::vector<std::uint64_t>(dimensions, kernel.extent)};
   const std::string_view format = type.find("depth") != std::string_view::npos ? "depth_float32"
                                   : calls("imageui")                           ? "rgba_uint8"
                                   : calls("imagei")                            ? "rgba_sint32"
                                                                                : "rgba_unorm8";
   const auto* const row = std::ranges::find(image_format_names, format);
   image.format = static_cast<ImageFormat>(row - image_format_names.begin());
-  if (type.find("array") != std::string_view::npos) {
-    constexpr std::uint64_t layers = 4;
-    image.layers = layers;
-  }
+  image.layers =
+      type.find("array") != std::string_view::npos ? std::optional<std::uint64_t>(4) : std::nullopt;
   image.texel_buffer = type.find("buffer") != std::string_view::npos;
   image.init = BufferInit{.random = Random{.seed = 1}};
   image.note = "placeholder: format, size, init";
@@ -172,8 +148,18 @@ public:
 
   Result<WaveProgram> run() {
     TIDEGATE_CHECK(read());
-    for (const DraftKernel& kernel : kernels_) {
-      TIDEGATE_CHECK(add_wave(kernel));
+    ErrorList errors;
+    for (const ProgramUnit& unit : units_) {
+      for (const opencl_c::Function& function : unit.unit.functions) {
+        if (function.is_kernel && function.body) {
+          errors.check(check_kernel_name(unit, function));
+          errors.check(add_wave({unit, function}));
+        }
+      }
+    }
+    TIDEGATE_CHECK(errors.result());
+    if (program_.waves.empty()) {
+      return no_kernels();
     }
     program_.note = "a draft: every note names placeholder values";
     return std::move(program_);
@@ -195,98 +181,71 @@ private:
         }
       }
       if (errors.check(unit)) {
-        units_.push_back(std::make_unique<ProgramUnit>(std::move(*unit)));
+        units_.push_back(std::move(*unit));
       }
     }
-    TIDEGATE_CHECK(errors.result());
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      for (const opencl_c::Function& function : units_[i]->unit.functions) {
-        if (function.is_kernel && function.body) {
-          errors.check(check_kernel_name(*units_[i], function));
-          const opencl_c::Needs& needs = units_[i]->unit.facts->needs(function.name);
-          kernels_.push_back({.source = i,
-                              .unit = &units_[i]->unit,
-                              .function = &function,
-                              .dimensions = needs.dimensions,
-                              .in_groups = needs.groups});
-        }
-      }
-    }
-    TIDEGATE_CHECK(errors.result());
-    if (kernels_.empty()) {
-      for (const auto& unit : units_) {
-        const auto& functions = unit->unit.functions;
-        const auto found = std::ranges::find_if(functions, [&](const opencl_c::Function& each) {
-          return each.body && each.result == "void"; // as kernels do
-        });
-        if (found != functions.end()) {
-          return no_kernel(*unit, *found);
-        }
-      }
-      return failure(ErrorCode::unknown_name,
-                     fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
-                     "name an OpenCL C file with a function that begins with kernel void");
-    }
-    return {};
+    return errors.result();
   }
 
-  // Returns the name of the op in the program.
-  const std::string& add_op(const DraftKernel& kernel) {
-    const std::string& function = kernel.function->name;
-    const std::string op = unique_name(function, op_names_);
-    program_.ops.emplace_back(op, OpSpec{.source = request_.sources[kernel.source],
-                                         .kernel = op == function ? std::nullopt : std::optional(function),
-                                         .options = request_.options});
-    return program_.ops.back().first;
+  [[nodiscard]] tl::unexpected<Error> no_kernels() const {
+    for (const ProgramUnit& unit : units_) {
+      for (const opencl_c::Function& each : unit.unit.functions) {
+        if (each.body && each.result == "void") { // as kernels do
+          return no_kernel(unit, each);
+        }
+      }
+    }
+    return failure(ErrorCode::unknown_name,
+                   fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
+                   "name an OpenCL C file with a function that begins with kernel void");
   }
 
   Result<void> add_wave(const DraftKernel& kernel) {
-    WaveSpec wave{.op = add_op(kernel)};
+    const std::string& function = kernel.function.name;
+    const std::string op = unique_name(function, op_names_);
+    const std::size_t source = static_cast<std::size_t>(&kernel.source - units_.data());
+    program_.ops.emplace_back(op, OpSpec{.source = request_.sources[source],
+                                         .kernel = op == function ? std::nullopt : std::optional(function),
+                                         .options = request_.options});
+    WaveSpec wave{.op = op};
     // A kernel that never asks where it is does the same in every work-item.
-    const opencl_c::Needs& needs = kernel.unit->facts->needs(kernel.function->name);
-    const bool many = needs.item || needs.whole_group;
-    const std::uint64_t extent = many ? extent_of(kernel) : 1;
+    const std::uint64_t extent = kernel.needs.item || kernel.needs.whole_group ? kernel.extent : 1;
     wave.local_size = local_size_of(kernel);
-    for (std::size_t d = 0; d < kernel.dimensions; ++d) {
+    std::uint64_t group_items = 1;
+    for (std::size_t d = 0; d < kernel.needs.dimensions; ++d) {
       const std::uint64_t local = wave.local_size ? (*wave.local_size)[d] : 1;
       wave.global_size.push_back((extent + local - 1) / local * local);
+      group_items *= local;
     }
-    wave.note = wave.local_size && !kernel.function->required_local_size
+    wave.note = wave.local_size && !kernel.function.required_local_size
                     ? "placeholder: global_size, local_size"
                     : "placeholder: global_size";
-    std::uint64_t group_items = 1;
-    for (const std::uint64_t size : wave.local_size.value_or(std::vector<std::uint64_t>())) {
-      group_items *= size;
-    }
-    for (const Parameter& parameter : kernel.function->parameters) {
-      TIDEGATE_TRY(ArgumentSpec argument, draft_argument(kernel, parameter, group_items));
-      wave.args.push_back(std::move(argument));
+    for (const Parameter& parameter : kernel.function.parameters) {
+      TIDEGATE_CHECK(check_parameter(kernel.source, parameter));
+      wave.args.push_back(draft_argument(kernel, parameter, group_items));
     }
     program_.waves.push_back(std::move(wave));
     return {};
   }
 
-  Result<ArgumentSpec> draft_argument(const DraftKernel& kernel, const Parameter& parameter,
-                                      std::uint64_t group_items) {
-    TIDEGATE_CHECK(check_parameter(*units_[kernel.source], parameter));
+  ArgumentSpec draft_argument(const DraftKernel& kernel, const Parameter& parameter,
+                              std::uint64_t group_items) {
     ArgumentSpec argument;
-    if (takes_object(parameter)) {
-      if (parameter.type == "sampler_t") {
-        argument.sampler = SamplerSpec{};
-        argument.note = parameter.name + ": placeholder";
-      } else {
-        argument.image = image_for(parameter, kernel);
-      }
-    } else if (parameter.is_pointer && parameter.space == AddressSpace::local) {
-      argument.local_bytes =
-          std::max(group_items, extent_of(kernel)) * pointee(parameter, *kernel.unit).element_bytes;
+    if (parameter.type == "sampler_t" && !parameter.is_pointer) {
+      argument.sampler = SamplerSpec{};
       argument.note = parameter.name + ": placeholder";
-    } else if (parameter.is_pointer && appends_to(kernel, parameter)) {
-      argument.hits = list_for(parameter, kernel);
-    } else if (parameter.is_pointer) {
-      argument.buffer = buffer_for(parameter, kernel);
-    } else {
+    } else if (takes_object(parameter)) {
+      argument.image = image_for(parameter, kernel);
+    } else if (!parameter.is_pointer) {
       argument = draft_value(kernel, parameter);
+    } else if (parameter.space == AddressSpace::local) {
+      argument.local_bytes =
+          std::max(group_items, kernel.extent) * pointee(parameter, kernel.unit).element_bytes;
+      argument.note = parameter.name + ": placeholder";
+    } else if (appends_to(kernel, parameter)) {
+      argument.hits = list_for(parameter, kernel);
+    } else {
+      argument.buffer = buffer_for(parameter, kernel);
     }
     return argument;
   }
@@ -294,9 +253,13 @@ private:
   // The element that a pointer points to, without a name.
   static Memory pointee(const Parameter& parameter, const TranslationUnit& unit) {
     Memory memory;
+    constexpr std::string_view atomic = "atomic_"; // an int for atomic_int
+    const std::string_view type = parameter.type;
     const auto layout = opencl_c::layout_of_pointee(unit, parameter);
-    const auto arithmetic = opencl_c::arithmetic_type(parameter.type);
-    const auto element = element_type_of(arithmetic ? arithmetic->scalar : atomic_scalar(parameter.type));
+    const auto arithmetic = opencl_c::arithmetic_type(type);
+    const auto element = element_type_of(arithmetic                 ? arithmetic->scalar
+                                         : type.starts_with(atomic) ? type.substr(atomic.size())
+                                                                    : "");
     if (element) {
       memory.element = element;
       memory.width = arithmetic ? (arithmetic->width == 3 ? 4 : arithmetic->width) : 1;
@@ -305,21 +268,16 @@ private:
     }
     constexpr std::uint64_t enough = 64; // bytes, for a type without a certain layout
     memory.element_bytes = layout ? layout->bytes : enough;
-    memory.assumed = fmt::format("u8 for {}, {} bytes each", parameter.type, memory.element_bytes);
-    if (!layout && parameter.type != "void") {
+    memory.assumed = fmt::format("u8 for {}, {} bytes each", type, memory.element_bytes);
+    if (!layout && type != "void") {
       const bool declared = std::ranges::any_of(unit.names, [&](const opencl_c::Name& name) {
         return (name.kind == opencl_c::NameKind::type || name.kind == opencl_c::NameKind::tag) &&
-               parameter.type.ends_with(opencl_c::text_of(unit, {name.token, name.token + 1}));
+               type.ends_with(opencl_c::text_of(unit, {name.token, name.token + 1}));
       });
       memory.assumed +=
           fmt::format(" at a guess: {}", declared ? layout.error() : "nothing declares that type or macro");
     }
     return memory;
-  }
-
-  // "int" for "atomic_int".
-  static std::string_view atomic_scalar(std::string_view type) {
-    return type.starts_with("atomic_") ? type.substr(std::string_view("atomic_").size()) : "";
   }
 
   static std::string unique_name(const std::string& name, std::set<std::string>& taken) {
@@ -343,7 +301,7 @@ private:
 
   const std::string& buffer_for(const Parameter& parameter, const DraftKernel& kernel) {
     const Memory memory =
-        pointee(parameter, *kernel.unit); // another file may declare another type of that name
+        pointee(parameter, kernel.unit); // another file may declare another type of that name
     auto& [name, buffer] =
         named(program_.buffers, parameter, fmt::format("{} {}", parameter.type, memory.element_bytes), [&] {
           return BufferSpec{.type = memory.element.value_or(ElementType::u8),
@@ -370,7 +328,7 @@ private:
 
   const std::string& list_for(const Parameter& parameter, const DraftKernel& kernel) {
     auto& [name, list] = named(program_.hits, parameter, parameter.type, [&] {
-      const Memory memory = pointee(parameter, *kernel.unit);
+      const Memory memory = pointee(parameter, kernel.unit);
       HitsSpec made{
           .type = memory.element.value_or(ElementType::u8), .on_overflow = HitOverflow::grow, .sorted = true};
       made.width = static_cast<std::uint32_t>(memory.element_bytes / element_bytes(made.type));
@@ -382,8 +340,8 @@ private:
   }
 
   static bool appends_to(const DraftKernel& kernel, const Parameter& parameter) {
-    const opencl_c::TranslationUnit& unit = *kernel.unit;
-    const opencl_c::TokenRange body = *kernel.function->body;
+    const TranslationUnit& unit = kernel.unit;
+    const opencl_c::TokenRange body = *kernel.function.body;
     return std::ranges::any_of(unit.tree->calls, [&](const auto& call) {
       const auto& [name, expr] = call;
       return body.begin <= name && name < body.end && unit.is(name, hit_call) && expr->operands.size() > 1 &&
@@ -395,8 +353,7 @@ private:
 
   const DraftRequest& request_;
   const AnswerMacros& answer_;
-  std::vector<std::unique_ptr<ProgramUnit>> units_;
-  std::vector<DraftKernel> kernels_;
+  std::vector<ProgramUnit> units_;
   WaveProgram program_;
   std::set<std::string> op_names_;
   std::set<std::string> memory_names_;

@@ -134,7 +134,7 @@ constexpr std::uint64_t most_ids = std::uint64_t{1}
 // The ids whose elements an argument touches, and how far away in work-groups.
 struct Derived {
   const opencl_c::Footprint* footprint = nullptr;
-  opencl_c::ElementsById by_id;
+  std::array<opencl_c::Interval, 3> offset{};
   std::array<std::uint64_t, 3> id_bytes{};
   std::array<std::uint32_t, 3> halo{};
 };
@@ -144,10 +144,10 @@ std::uint32_t whole_tiles(std::int64_t ids, std::uint32_t local) {
 }
 
 Derived derived_from(const opencl_c::Footprint& footprint, const NdRange& range) {
-  Derived derived{.footprint = &footprint, .by_id = *footprint.by_id};
+  Derived derived{.footprint = &footprint, .offset = footprint.by_id->offset};
   for (std::size_t d = 0; d < 3; ++d) {
-    const auto& [low, high] = derived.by_id.offset[d];
-    derived.id_bytes[d] = static_cast<std::uint64_t>(derived.by_id.per_id[d]) * footprint.element_bytes;
+    const auto& [low, high] = derived.offset[d];
+    derived.id_bytes[d] = static_cast<std::uint64_t>(footprint.by_id->per_id[d]) * footprint.element_bytes;
     derived.halo[d] = whole_tiles(std::max(std::abs(low), std::abs(high)), range.local[d]);
   }
   return derived;
@@ -163,7 +163,7 @@ bool has_every_element(const Derived& derived, const NdRange& range, std::uint32
   std::uint64_t bytes = element;
   bool all = true;
   for (std::size_t d = 0; d < 3; ++d) {
-    all = all && range.offset[d] == 0 && derived.by_id.offset[d] == opencl_c::Interval{0, 0} &&
+    all = all && range.offset[d] == 0 && derived.offset[d] == opencl_c::Interval{0, 0} &&
           (range.global[d] == 1 || derived.id_bytes[d] == bytes);
     bytes *= range.global[d];
   }
@@ -221,7 +221,7 @@ private:
       if (footprint.by_id) {
         const Derived derived = derived_from(footprint, wave.range);
         derived_[{index, i}] = derived;
-        argument.neighbours = derived.by_id.offset != opencl_c::ElementsById{}.offset;
+        argument.neighbours = derived.offset != opencl_c::ElementsById{}.offset;
         if (!argument.halo) {
           argument.halo = derived.halo;
           argument.id_bytes = derived.id_bytes;
@@ -323,8 +323,11 @@ private:
     return program_.waves[place.first].arguments[place.second];
   }
 
-  // How far apart tiles are that touch the same elements; nullopt where that is not known, or none of them writes.
-  [[nodiscard]] std::optional<std::array<std::uint32_t, 3>> distance(const Place& x, const Place& y) const {
+  // Refuses a halo if tiles of x and y that touch the same elements, one of them writing, are further apart than
+  // `allowed`, where that is known.
+  [[nodiscard]] Result<void> check(const Place& x, const Place& y, const std::array<std::uint32_t, 3>& halo,
+                                   const std::array<std::uint64_t, 3>& allowed,
+                                   const std::string& pointer) const {
     const Derived& a = derived_.at(x);
     const Derived& b = derived_.at(y);
     const NdRange& range = program_.waves[x.first].range;
@@ -332,51 +335,44 @@ private:
         (argument_at(x).access == Access::read && argument_at(y).access == Access::read)) {
       return {};
     }
-    std::array<std::uint32_t, 3> away{};
     for (std::size_t d = 0; d < 3; ++d) {
-      const opencl_c::Interval& one = a.by_id.offset[d];
-      const opencl_c::Interval& other = b.by_id.offset[d];
-      away[d] = whole_tiles(std::max(std::abs(one.high - other.low), std::abs(other.high - one.low)),
-                            range.local[d]);
-    }
-    return away;
-  }
-
-  [[nodiscard]] Result<void> check(const Place& x, const Place& y) const {
-    const auto away = distance(x, y);
-    const ProgramArgument& argument = argument_at(x);
-    for (std::size_t d = 0; away && argument.halo && argument_at(y).halo && d < 3; ++d) {
-      const std::uint32_t own = (*argument.halo)[d];
-      if ((*away)[d] > own + (*argument_at(y).halo)[d] && own < derived_.at(x).halo[d]) {
-        return failure(ErrorCode::invalid_program,
-                       fmt::format("a halo of {} in dimension {} for {}, and the kernel reaches {}",
-                                   plural(own, "work-group"), d,
-                                   in_quotes(program_.buffers[argument.buffer].name), derived_.at(x).halo[d]),
-                       "leave the halo out: it is derived from the kernel",
-                       fmt::format("{}/args/{}/halo", program_.wave_pointer(x.first), x.second));
+      const std::uint32_t away = whole_tiles(std::max(std::abs(a.offset[d].high - b.offset[d].low),
+                                                      std::abs(b.offset[d].high - a.offset[d].low)),
+                                             range.local[d]);
+      if (away > allowed[d]) {
+        return invalid_program(
+            fmt::format("a halo of {} in dimension {}, and through {} the kernels reach {}",
+                        plural(halo[d], "work-group"), d,
+                        in_quotes(program_.buffers[argument_at(x).buffer].name), away),
+            "leave the halo out: it is derived from the kernels", pointer);
       }
     }
     return {};
   }
 
+  // Checks the halos of two arguments. One that is at least what its kernel reaches is enough.
+  [[nodiscard]] Result<void> check(const Place& x, const Place& y) const {
+    const auto& own = argument_at(x).halo;
+    const auto& other = argument_at(y).halo;
+    std::array<std::uint64_t, 3> allowed{};
+    for (std::size_t d = 0; own && other && d < 3; ++d) {
+      allowed[d] = (*own)[d] < derived_.at(x).halo[d] ? std::uint64_t{(*own)[d]} + (*other)[d]
+                                                      : std::numeric_limits<std::uint64_t>::max();
+    }
+    return own && other ? check(x, y, *own, allowed,
+                                fmt::format("{}/args/{}/halo", program_.wave_pointer(x.first), x.second))
+                        : Result<void>();
+  }
+
   [[nodiscard]] Result<void> check(const ResolvedDependency& dependency) const {
-    const auto arguments = [this](std::uint32_t wave) { return program_.waves[wave].arguments.size(); };
-    for (std::size_t i = 0; i < arguments(dependency.before); ++i) {
-      for (std::size_t k = 0; k < arguments(dependency.after); ++k) {
+    const auto& halo = *dependency.halo;
+    for (std::size_t i = 0; i < program_.waves[dependency.before].arguments.size(); ++i) {
+      for (std::size_t k = 0; k < program_.waves[dependency.after].arguments.size(); ++k) {
         const Place x{dependency.before, i};
         const Place y{dependency.after, k};
-        const bool same =
-            derived_.contains(x) && derived_.contains(y) && argument_at(x).buffer == argument_at(y).buffer;
-        const auto away = same ? distance(x, y) : std::nullopt;
-        for (std::size_t d = 0; away && d < 3; ++d) {
-          if ((*away)[d] > (*dependency.halo)[d]) {
-            return failure(ErrorCode::invalid_program,
-                           fmt::format("a halo of {} in dimension {}, and through {} the kernels reach {}",
-                                       plural((*dependency.halo)[d], "work-group"), d,
-                                       in_quotes(program_.buffers[argument_at(x).buffer].name), (*away)[d]),
-                           "leave the halo out: it is derived from the kernels",
-                           fmt::format("/dependencies/{}/halo", dependency.index.value_or(0)));
-          }
+        if (derived_.contains(x) && derived_.contains(y) && argument_at(x).buffer == argument_at(y).buffer) {
+          TIDEGATE_CHECK(check(x, y, halo, {halo[0], halo[1], halo[2]},
+                               fmt::format("/dependencies/{}/halo", dependency.index.value_or(0))));
         }
       }
     }

@@ -90,57 +90,42 @@ std::vector<std::byte> sorted(Bytes hits, const Shape& shape) {
   return result;
 }
 
-std::string hit_text(Bytes hits, std::size_t index, const Shape& shape) {
-  if (index * shape.hit_bytes() >= hits.size()) {
-    return "no hit";
-  }
-  std::vector<std::string> texts;
-  for (std::uint32_t i = 0; i < shape.width; ++i) {
-    texts.push_back(
-        element_text(shape.type, hits.data() + index * shape.hit_bytes() + i * element_bytes(shape.type)));
-  }
-  return shape.width == 1 ? texts.front() : fmt::format("({})", fmt::join(texts, ", "));
-}
-
-// Returns the differences between sorted hits, of which equal ones pair up.
-UnorderedDifference difference(Bytes expected, Bytes found, const Shape& shape) {
-  const std::uint64_t size = shape.hit_bytes();
-  std::size_t first = 0;
-  while ((first + 1) * size <= std::min(expected.size(), found.size()) &&
-         std::memcmp(expected.data() + first * size, found.data() + first * size, size) == 0) {
-    ++first;
-  }
-  const std::size_t more = std::max(expected.size(), found.size()) / size;
-  if (first == more) {
-    return {};
-  }
-  std::uint64_t hits = 0;
-  for (std::size_t i = first; i < more; ++i) {
-    const bool both = (i + 1) * size <= std::min(expected.size(), found.size());
-    hits += both && std::memcmp(expected.data() + i * size, found.data() + i * size, size) == 0 ? 0U : 1U;
-  }
-  return {.elements = hits,
-          .first = first,
-          .expected = hit_text(expected, first, shape),
-          .found = hit_text(found, first, shape)};
-}
-
+// Compares what had room, sorted, or only the numbers of hits if a list had no room for all.
 UnorderedDifference compare(Bytes expected, Bytes found, const Shape& shape, std::uint64_t capacity) {
   const std::uint64_t all_expected = appended(expected);
   const std::uint64_t all_found = appended(found);
-  if (std::max(all_expected, all_found) <= capacity) {
-    return difference(sorted(kept(expected, shape, capacity), shape),
-                      sorted(kept(found, shape, capacity), shape), shape);
-  }
-  // Which hits had room depends on the order in which they came.
-  if (all_expected == all_found) {
-    return {};
-  }
   const auto [less, more] = std::minmax(all_expected, all_found);
-  return {.elements = more - less,
-          .first = less,
-          .expected = plural(all_expected, "hit"),
-          .found = plural(all_found, "hit")};
+  if (more > capacity) { // which hits had room depends on the order in which they came
+    return less == more ? UnorderedDifference()
+                        : UnorderedDifference{.elements = more - less,
+                                              .first = less,
+                                              .expected = plural(all_expected, "hit"),
+                                              .found = plural(all_found, "hit")};
+  }
+  const std::vector<std::byte> a = sorted(kept(expected, shape, capacity), shape);
+  const std::vector<std::byte> b = sorted(kept(found, shape, capacity), shape);
+  UnorderedDifference difference;
+  for (std::size_t i = 0; i < more; ++i) {
+    const auto hit = [&](const std::vector<std::byte>& hits) {
+      const std::size_t at = std::min(i * shape.hit_bytes(), hits.size());
+      return Bytes(hits).subspan(at, std::min(shape.hit_bytes(), hits.size() - at));
+    };
+    const auto hit_text = [&](Bytes bytes) -> std::string {
+      std::vector<std::string> texts;
+      for (std::size_t at = 0; at < bytes.size(); at += element_bytes(shape.type)) {
+        texts.push_back(element_text(shape.type, bytes.data() + at));
+      }
+      return texts.empty()       ? "no hit"
+             : texts.size() == 1 ? texts.front()
+                                 : fmt::format("({})", fmt::join(texts, ", "));
+    };
+    if (!std::ranges::equal(hit(a), hit(b)) && difference.elements++ == 0) {
+      difference.first = i;
+      difference.expected = hit_text(hit(a));
+      difference.found = hit_text(hit(b));
+    }
+  }
+  return difference;
 }
 
 // Returns the capacity that the policy derives. Errors have the place of the list, `pointer`.
@@ -150,24 +135,20 @@ Result<std::uint64_t> derived_capacity(const HitsSpec& spec, const HitSources& s
     return invalid_program("its capacity cannot be derived: the program repeats without a bound",
                            "give it a capacity, or the program a repeat", pointer);
   }
-  constexpr std::uint64_t full_bps = 10'000;
   policy::LaunchRequest request;
   request.queue_len = sources.items;
   request.max_workgroup_size_x = request.max_compute_workgroups_per_dimension =
       request.max_compute_invocations_per_workgroup = 1; // its geometry does not matter here
   request.expected_hits_per_item = spec.expected_hits_per_item.value_or(1);
-  if (sources.budget_bytes != 0) {
-    const double part = static_cast<double>(sources.memory_bytes) / static_cast<double>(sources.budget_bytes);
-    request.memory_pressure_bps = static_cast<std::uint16_t>(std::min(part, 1.0) * full_bps);
-  }
+  request.memory_pressure_bps =
+      static_cast<std::uint16_t>(pressure_bps(sources.memory_bytes, sources.budget_bytes));
   const auto decision = policy::decide(policy, request);
-  const std::uint32_t capacity = decision ? decision->recommendation.hit_capacity : 0;
-  if (decision && capacity <= most_hits) {
-    return capacity;
+  if (decision && decision->recommendation.hit_capacity <= most_hits) {
+    return decision->recommendation.hit_capacity;
   }
   Error error = decision ? Error{.code = ErrorCode::overflow,
-                                 .message = fmt::format("the policy derives a capacity of {}", capacity),
-                                 .fix = {}}
+                                 .message = fmt::format("the policy derives a capacity of {}",
+                                                        decision->recommendation.hit_capacity)}
                          : decision.error();
   error.fix =
       "give it a capacity, or lower its expected_hits_per_item or the policy's hit_capacity_multiplier";
@@ -183,14 +164,10 @@ SourceFrame hits_frame() {
 
 ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const std::string& folder,
                            const std::string& pointer) {
-  ProgramHits hits{.report = {.list = name,
-                              .on_overflow = spec.on_overflow,
-                              .sorted = spec.sorted,
-                              .hits = {},
-                              .dropped = {},
-                              .needed_capacity = {},
-                              .grown_from = {}},
-                   .width = spec.width};
+  ProgramHits hits{.width = spec.width};
+  hits.report.list = name;
+  hits.report.on_overflow = spec.on_overflow;
+  hits.report.sorted = spec.sorted;
   ProgramBuffer list{.name = name,
                      .pointer = pointer,
                      .type = spec.type,
@@ -228,7 +205,6 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
     counted.needed_capacity = std::max<std::uint64_t>(*counted.hits, 1);
     return counted;
   };
-  // Compares only the numbers of hits if a list had no room for all.
   list.compare = [shape, capacity](Bytes expected, Bytes found) {
     return compare(expected, found, shape, capacity);
   };
@@ -316,6 +292,11 @@ std::string hits_output_refused(const ProgramBuffer& list, const opencl_c::Param
   }
   return fmt::format("appends to the list {} with hits of {}, its parameter {} points to {}",
                      in_quotes(list.name), text(shape), in_quotes(output.name), output.type);
+}
+
+std::uint32_t pressure_bps(std::uint64_t bytes, std::uint64_t budget) {
+  const double part = budget == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(budget);
+  return static_cast<std::uint32_t>(std::min(part, 1.0) * 10'000);
 }
 
 std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits) {

@@ -1,14 +1,493 @@
-// Waves that run a kernel of the user over an NDRange: the range, and each argument against its parameter.
+// Waves that run a kernel of the user over an NDRange: the range, and each argument against its parameter. Each form of
+// argument has a function that compares it with the parameter.
+#include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
+
+bool takes_object(const opencl_c::Parameter& parameter) {
+  return !parameter.is_pointer && (parameter.type == "sampler_t" || opencl_c::is_image_type(parameter.type));
+}
+
+std::optional<ElementType> other_element(const opencl_c::Parameter& parameter, const ProgramBuffer& buffer) {
+  const auto type = opencl_c::arithmetic_type(parameter.type);
+  const auto wanted = type ? element_type_of(type->scalar) : std::nullopt;
+  const bool same = !wanted || (element_bytes(*wanted) == element_bytes(buffer.type) &&
+                                is_float(*wanted) == is_float(buffer.type));
+  return same ? std::nullopt : wanted;
+}
+
+Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
+                                   std::span<const std::byte> first, const std::string& pointer) {
+  using Form = Progression::Form;
+  constexpr std::array<std::string_view, 4> keys{"add", "multiply", "shift_left", "shift_right"};
+  const auto& [form, number] = *spec.step;
+  const std::string_view key = keys[static_cast<std::size_t>(form)];
+  Progression result{.type = type,
+                     .form = form,
+                     .first = constant_progression(type, first).first,
+                     .every = spec.every,
+                     .cycle = spec.cycle.value_or(0),
+                     .modulo = spec.modulo.value_or(0)};
+  std::vector<std::byte> by(element_bytes(type));
+  const auto stored = at_place(fmt::format("{}/{}", pointer, key), store_number(number, type, by.data()));
+  result.by = constant_progression(type, by).first;
+  const bool shifts = form == Form::shift_left || form == Form::shift_right;
+  const Refusal refusals[] = {
+      {type == ElementType::f16, "", "a half cannot change from iteration to iteration",
+       "give a buffer that a wave changes"},
+      {is_float(type) && (form != Form::add || result.modulo != 0), "", "floats can only be changed by add",
+       "give a buffer that a wave changes"},
+      {stored && shifts && result.by > 64, form == Form::shift_left ? "/shift_left" : "/shift_right",
+       "a shift by more than 64 bits, or by less than 0", "give a number from 0 to 64",
+       ErrorCode::out_of_range},
+      {is_signed_integer(type) && result.modulo > std::uint64_t{std::numeric_limits<std::int64_t>::max()},
+       "/modulo", "the modulo of a signed value is above 2^63 - 1", "give a smaller one",
+       ErrorCode::out_of_range}};
+  TIDEGATE_CHECK(first_of(refusals, pointer));
+  TIDEGATE_CHECK(stored);
+  if (form == Form::shift_left && result.modulo != 0) { // a product, so that no bit is lost before the modulo
+    __extension__ typedef unsigned __int128 Wide;
+    result.form = Form::multiply;
+    result.by = static_cast<std::uint64_t>((Wide{1} << result.by) % result.modulo);
+  }
+  return result;
+}
+
 namespace {
 
-using namespace std::string_view_literals;
+using opencl_c::AddressSpace;
+using opencl_c::MemberLayout;
+using opencl_c::Parameter;
+using opencl_c::TranslationUnit;
+using opencl_c::TypeLayout;
+
+std::string_view scalar_name(ElementType type) {
+  return scalar_names[static_cast<std::size_t>(type)];
+}
+
+// Stores numbers consecutively, each with the size of its type.
+Result<void> store_numbers(std::span<const Number> numbers, ElementType type, std::byte* at,
+                           const std::string& pointer) {
+  for (const Number& number : numbers) {
+    TIDEGATE_CHECK(at_place(pointer, store_number(number, type, at)));
+    at += element_bytes(type);
+  }
+  return {};
+}
+
+// Writes values into the bytes of a type, member by member.
+struct Filler {
+  std::span<std::byte> room;
+  std::vector<Change> changes = {}; // of members
+
+  Result<void> fill(const TypeLayout& type, std::span<const std::uint64_t> dimensions, std::uint64_t offset,
+                    const Value& value, const std::string& pointer) {
+    if (!dimensions.empty()) {
+      return array(type, dimensions, offset, value, pointer);
+    }
+    switch (type.kind) {
+    case TypeLayout::Kind::structure: return structure(type, offset, value, pointer);
+    case TypeLayout::Kind::enumeration: return enumerator(type, offset, value, pointer);
+    case TypeLayout::Kind::arithmetic: break;
+    }
+    const auto arithmetic = *opencl_c::arithmetic_type(type.name);
+    return numbers(*element_type_of(arithmetic.scalar), arithmetic.width, offset, value, pointer);
+  }
+
+  Result<void> structure(const TypeLayout& type, std::uint64_t offset, const Value& value,
+                         const std::string& pointer) {
+    std::vector<std::string> names;
+    for (const MemberLayout& member : type.members) {
+      names.push_back(in_quotes(member.name));
+    }
+    const std::string list = fmt::format("{}", fmt::join(names, ", "));
+    const auto* members = std::get_if<Value::Object>(&value.is);
+    if (members == nullptr) {
+      return argument_mismatch(fmt::format("the value of {} is not an object", in_quotes(type.name)),
+                               "give each member by its name: " + list, pointer);
+    }
+    for (const auto& [name, member] : *members) {
+      const auto found = std::ranges::find(type.members, name, &MemberLayout::name);
+      const std::string place = pointer + "/" + pointer_token(name);
+      if (found == type.members.end()) {
+        return failure(ErrorCode::unknown_name,
+                       fmt::format("{} has no member {}", in_quotes(type.name), in_quotes(name)),
+                       "its members are " + list, place);
+      }
+      TIDEGATE_CHECK(fill(found->type, found->dimensions, offset + found->offset, member, place));
+    }
+    for (const MemberLayout& member : type.members) {
+      if (!has(*members, member.name)) {
+        return argument_mismatch(
+            fmt::format("the member {} of {} has no value", in_quotes(member.name), in_quotes(type.name)),
+            "give all of " + list, pointer);
+      }
+    }
+    return {};
+  }
+
+  Result<void> array(const TypeLayout& type, std::span<const std::uint64_t> dimensions, std::uint64_t offset,
+                     const Value& value, const std::string& pointer) {
+    const auto* items = std::get_if<Value::List>(&value.is);
+    if (items == nullptr || items->size() != dimensions.front()) {
+      return argument_mismatch(items == nullptr
+                                   ? fmt::format("an array of {} takes an array", dimensions.front())
+                                   : fmt::format("{} given for an array of {}",
+                                                 plural(items->size(), "value"), dimensions.front()),
+                               fmt::format("give {}", plural(dimensions.front(), "value")), pointer);
+    }
+    std::uint64_t stride = type.bytes;
+    for (const std::uint64_t inner : dimensions.subspan(1)) {
+      stride *= inner;
+    }
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      TIDEGATE_CHECK(fill(type, dimensions.subspan(1), offset + i * stride, (*items)[i],
+                          fmt::format("{}/{}", pointer, i)));
+    }
+    return {};
+  }
+
+  Result<void> enumerator(const TypeLayout& type, std::uint64_t offset, const Value& value,
+                          const std::string& pointer) {
+    const auto* name = std::get_if<std::string>(&value.is);
+    if (name == nullptr) {
+      return numbers(*element_type_of(type.name), 1, offset, value, pointer);
+    }
+    std::vector<std::string_view> names;
+    for (const auto& [known, number] : type.enumerators) {
+      if (known == *name) {
+        return store_numbers(
+            std::array{number < 0 ? Number(number) : Number(static_cast<std::uint64_t>(number))},
+            *element_type_of(type.name), room.data() + offset, pointer);
+      }
+      names.push_back(known);
+    }
+    return failure(ErrorCode::unknown_name, fmt::format("there is no enumerator {}", in_quotes(*name)),
+                   fmt::format("give one of {}, or a number", one_of(names)), pointer);
+  }
+
+  Result<void> numbers(ElementType type, std::uint32_t width, std::uint64_t offset, const Value& value,
+                       const std::string& pointer) {
+    if (const auto* stated = std::get_if<Value::Object>(&value.is);
+        stated != nullptr && width == 1 && has(*stated, "iteration")) {
+      return changing(type, offset, value, pointer);
+    }
+    const auto* items = std::get_if<Value::List>(&value.is);
+    std::vector<Number> found;
+    for (const Value& item : items != nullptr && width != 1 ? *items : Value::List{value}) {
+      if (const auto* number = std::get_if<Number>(&item.is)) {
+        found.push_back(*number);
+      }
+    }
+    if (found.size() != width) {
+      const std::string_view scalar = scalar_name(type);
+      return width == 1
+                 ? argument_mismatch(
+                       fmt::format("{} takes a number", scalar),
+                       fmt::format("give one number; one that changes is {{\"{}\": 0, \"iteration\": {{…}}}}",
+                                   name(type)),
+                       pointer)
+                 : argument_mismatch(fmt::format("{}{} takes an array of {} numbers", scalar, width, width),
+                                     fmt::format("give {} numbers", width), pointer);
+    }
+    return store_numbers(found, type, room.data() + offset, pointer);
+  }
+
+  static bool has(const Value::Object& object, std::string_view name) {
+    return std::ranges::find(object, name, &ValueMember::first) != object.end();
+  }
+
+  // A number that changes with the iteration is stated as if it were an argument.
+  Result<void> changing(ElementType type, std::uint64_t offset, const Value& value,
+                        const std::string& pointer) {
+    TIDEGATE_TRY(const ArgumentSpec stated, documents::argument_of(value, pointer));
+    if (!stated.numbers || stated.numbers->numbers.size() != 1 || stated.numbers->type != type ||
+        std::get<Value::Object>(value.is).size() != 2) {
+      return argument_mismatch(
+          fmt::format("a member that changes takes one {} and its iteration", scalar_name(type)),
+          fmt::format("give {{\"{}\": 0, \"iteration\": {{…}}}}", name(type)), pointer);
+    }
+    if (offset % element_bytes(type) != 0) {
+      return invalid_program("a member of a packed structure that is not aligned cannot change",
+                             "leave iteration out, or give the structure another layout", pointer);
+    }
+    const std::span<std::byte> place = room.subspan(offset, element_bytes(type));
+    TIDEGATE_CHECK(store_numbers(stated.numbers->numbers, type, place.data(), pointer));
+    TIDEGATE_TRY(const Progression progression,
+                 progression_of(*stated.iteration, type, place, pointer + "/iteration"));
+    changes.push_back({.offset = offset, .progression = progression, .by_round = stated.iteration->round});
+    return {};
+  }
+};
+
+Result<std::vector<std::byte>> parsed_bytes(const std::string& text, const std::string& pointer) {
+  std::vector<std::byte> bytes;
+  std::string digits;
+  std::ranges::copy_if(text, std::back_inserter(digits), [](char c) { return c != ' '; });
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    unsigned value = 0;
+    const char* const end = digits.data() + i + 2;
+    if (std::from_chars(digits.data() + i, end, value, 16).ptr != end) {
+      break;
+    }
+    bytes.push_back(static_cast<std::byte>(value));
+  }
+  if (digits.empty() || bytes.size() * 2 != digits.size()) {
+    return invalid_program(fmt::format("{} are not bytes", in_quotes(text)),
+                           "give two hexadecimal digits for each byte, such as \"0000803f\"", pointer);
+  }
+  return bytes;
+}
+
+} // namespace
+
+std::string wanted_argument(const Parameter& parameter, const TranslationUnit& unit) {
+  if (takes_object(parameter)) {
+    return parameter.type == "sampler_t" ? "{\"sampler\": {}}" : "{\"image\": …}";
+  }
+  if (parameter.is_pointer) {
+    return parameter.space == AddressSpace::local ? "{\"local_bytes\": …}" : "{\"buffer\": …}";
+  }
+  const auto layout = opencl_c::layout_of(unit, parameter);
+  if (!layout) {
+    return fmt::format("{{\"bytes\": …}}: the layout of {} is not certain, {}",
+                       in_quotes(opencl_c::resolved_text(unit, parameter)), layout.error());
+  }
+  if (layout->kind == TypeLayout::Kind::structure) {
+    return "{\"struct\": {…}} or {\"bytes\": …}";
+  }
+  if (layout->kind == TypeLayout::Kind::enumeration) {
+    return fmt::format("{{\"enum\": …}} or {{\"{}\": …}}", name(*element_type_of(layout->name)));
+  }
+  const auto type = *opencl_c::arithmetic_type(layout->name);
+  const std::string_view element = name(*element_type_of(type.scalar));
+  return type.width == 1 ? fmt::format("{{\"{}\": …}}", element)
+                         : fmt::format("{{\"{}\": [… {} values …]}}", element, type.width);
+}
+
+namespace {
+
+// A type for a parameter, in place of one that kernels cannot have (OpenCL C, 6.9); otherwise empty.
+std::string_view instead_of(std::string_view type) {
+  return type == "bool"                              ? "an int or a uint"
+         : type == "size_t" || type == "uintptr_t"   ? "a uint or a ulong"
+         : type == "ptrdiff_t" || type == "intptr_t" ? "an int or a long"
+                                                     : "";
+}
+
+// An argument and its parameter.
+struct Pairing {
+  const WaveInput& in;
+  const ArgumentSpec& argument;
+  const Parameter& parameter;
+  const TranslationUnit& unit;
+  const std::string& pointer;
+
+  [[nodiscard]] std::string declaration() const {
+    return in_quotes(opencl_c::resolved_text(unit, parameter));
+  }
+  [[nodiscard]] bool is_global_pointer() const {
+    return parameter.is_pointer && parameter.space != AddressSpace::local;
+  }
+  // Refuses the argument, which is `what`.
+  [[nodiscard]] tl::unexpected<Error> refuse(const std::string& what, std::string fix = {}) const {
+    return argument_mismatch(
+        fmt::format("the argument is {}, the kernel's parameter is {}", what, declaration()),
+        fix.empty() ? "give " + wanted_argument(parameter, unit) : std::move(fix), pointer);
+  }
+};
+
+Result<ProgramArgument> take_sampler(const Pairing& pair) {
+  const SamplerSpec& sampler = *pair.argument.sampler;
+  if (pair.parameter.type != "sampler_t") {
+    return pair.refuse("a sampler");
+  }
+  if (!sampler.normalized &&
+      (sampler.address == AddressMode::repeat || sampler.address == AddressMode::mirrored_repeat)) {
+    return invalid_program(fmt::format("the address mode {} needs normalized coordinates",
+                                       address_mode_names[static_cast<std::size_t>(sampler.address)]),
+                           "say \"normalized\": true, or take another mode", pair.pointer + "/sampler");
+  }
+  return ProgramArgument{.kind = ProgramArgument::Kind::sampler, .value = {}, .sampler = sampler};
+}
+
+Result<ProgramArgument> take_image(const Pairing& pair) {
+  TIDEGATE_TRY(const auto found,
+               pair.in.memory.find(StorageKind::image, *pair.argument.image, pair.pointer + "/image"));
+  const ProgramBuffer& image = pair.in.memory.buffers[found];
+  const Parameter& parameter = pair.parameter;
+  if (!takes_object(parameter) || type_name(*image.image) != parameter.type) {
+    return pair.refuse(
+        fmt::format("the image {}, an {}", in_quotes(image.name), type_name(*image.image)),
+        takes_object(parameter) && parameter.type != "sampler_t"
+            ? fmt::format("give an {}: size, layers, texel_buffer and format say what an image is",
+                          parameter.type)
+            : "");
+  }
+  constexpr std::array accesses{Access::read, Access::write, Access::read_write}; // by ImageAccess
+  const auto access = parameter.image_access.value_or(opencl_c::ImageAccess::read_only);
+  return ProgramArgument{.kind = ProgramArgument::Kind::image,
+                         .buffer = found,
+                         .access = accesses[static_cast<std::size_t>(access)],
+                         .value = {}};
+}
+
+Result<ProgramArgument> take_bytes(const Pairing& pair) {
+  TIDEGATE_TRY(std::vector<std::byte> bytes, parsed_bytes(*pair.argument.bytes, pair.pointer + "/bytes"));
+  const auto layout = opencl_c::layout_of(pair.unit, pair.parameter);
+  constexpr std::uint32_t largest = 128;         // alignment that is safe
+  if (layout && bytes.size() != layout->bytes) { // otherwise the device's compiler compares the size
+    return argument_mismatch(
+        fmt::format("{} given, {} has {}", plural(bytes.size(), "byte"), pair.declaration(), layout->bytes),
+        fmt::format("give {}, padding included", plural(layout->bytes, "byte")), pair.pointer + "/bytes");
+  }
+  return ProgramArgument{.kind = ProgramArgument::Kind::value,
+                         .value = std::move(bytes),
+                         .alignment = layout ? static_cast<std::uint32_t>(layout->alignment) : largest};
+}
+
+// Names the kind of the value for a sentence: "float4", "a structure".
+std::string value_text(const ArgumentSpec& argument) {
+  if (const auto& stated = argument.numbers) {
+    const std::size_t width = stated->numbers.size();
+    return fmt::format("{}{}", scalar_name(stated->type), width == 1 ? "" : std::to_string(width));
+  }
+  return argument.structure ? "a structure" : argument.enumeration ? "an enumerator" : "a value";
+}
+
+Result<ProgramArgument> take_value(const Pairing& pair) {
+  const auto& [in, argument, parameter, unit, pointer] = pair;
+  if (argument.bytes && !parameter.is_pointer) {
+    return take_bytes(pair);
+  }
+  using Kind = TypeLayout::Kind;
+  const auto layout = opencl_c::layout_of(unit, parameter);
+  const bool by_value = layout && !parameter.is_pointer;
+  const Kind kind = by_value ? layout->kind : Kind::arithmetic;
+  const auto& stated = argument.numbers;
+  ProgramArgument result{.kind = ProgramArgument::Kind::value, .value = {}};
+  if (by_value) {
+    result.value.resize(layout->bytes);
+    result.alignment = static_cast<std::uint32_t>(layout->alignment);
+  }
+  Filler filler{result.value};
+  if (argument.structure && kind == Kind::structure) {
+    TIDEGATE_CHECK(filler.fill(*layout, {}, 0, *argument.structure, pointer + "/struct"));
+    result.changes = std::move(filler.changes);
+    return result;
+  }
+  if (argument.enumeration && kind == Kind::enumeration) {
+    const Identifier& given = *argument.enumeration;
+    const Value value = given.name() != nullptr ? Value{*given.name()} : Value{Number(given.number())};
+    TIDEGATE_CHECK(filler.fill(*layout, {}, 0, value, pointer + "/enum"));
+    return result;
+  }
+  // Numbers must have the parameter's own type. An enumeration is int or uint, whichever the program states.
+  const auto type = by_value ? opencl_c::arithmetic_type(layout->name) : std::nullopt;
+  const bool fits =
+      by_value && stated &&
+      (kind == Kind::enumeration
+           ? (stated->type == ElementType::i32 || stated->type == ElementType::u32) &&
+                 stated->numbers.size() == 1
+           : type && element_type_of(type->scalar) == stated->type && type->width == stated->numbers.size());
+  if (!fits) {
+    const std::string_view instead = parameter.is_pointer ? "" : instead_of(parameter.type);
+    return pair.refuse(value_text(argument),
+                       instead.empty()
+                           ? ""
+                           : fmt::format("make the parameter {}: kernels of OpenCL C take none of type {}",
+                                         instead, parameter.type));
+  }
+  TIDEGATE_CHECK(store_numbers(stated->numbers, stated->type, result.value.data(), pointer));
+  if (argument.iteration) {
+    TIDEGATE_TRY(const Progression progression,
+                 progression_of(*argument.iteration, stated->type, result.value, pointer + "/iteration"));
+    result.changes = {{.progression = progression, .by_round = argument.iteration->round}};
+  }
+  return result;
+}
+
+Result<ProgramArgument> take_buffer(const Pairing& pair) {
+  const auto& [in, argument, parameter, unit, pointer] = pair;
+  TIDEGATE_TRY(const auto found, in.memory.find(StorageKind::buffer, *argument.buffer, pointer + "/buffer"));
+  const ProgramBuffer& buffer = in.memory.buffers[found];
+  if (!pair.is_global_pointer()) {
+    return pair.refuse("the buffer " + in_quotes(buffer.name));
+  }
+  const auto other = other_element(parameter, buffer);
+  if (other && buffer.bytes % element_bytes(*other) != 0) {
+    return argument_mismatch(
+        fmt::format(
+            "the buffer {} has {} of {}, {} bytes, the kernel's parameter is {} with elements of {} bytes",
+            in_quotes(buffer.name), plural(buffer.count, "element"), name(buffer.type), buffer.bytes,
+            pair.declaration(), element_bytes(*other)),
+        fmt::format("give a buffer of {}, or one that holds a whole number of them", name(*other)), pointer);
+  }
+  const Access stated = argument.access.value_or(parameter.is_const ? Access::read : Access::read_write);
+  if (parameter.is_const && stated != Access::read) {
+    return argument_mismatch(fmt::format("the access is {}, the kernel's parameter is {}",
+                                         access_names[static_cast<std::size_t>(stated)], pair.declaration()),
+                             "leave access out, or say \"read\"", pointer + "/access");
+  }
+  ProgramArgument result = buffer_argument(found, stated, false, argument.access.has_value());
+  result.reinterpreted = other && !argument.reinterpret ? name(*other) : "";
+  return result;
+}
+
+Result<ProgramArgument> take_local(const Pairing& pair) {
+  if (!pair.parameter.is_pointer || pair.parameter.space != AddressSpace::local) {
+    return pair.refuse("local memory");
+  }
+  if (*pair.argument.local_bytes == 0) {
+    return failure(ErrorCode::out_of_range, "local memory of 0 bytes",
+                   "give the bytes that a work-group needs", pair.pointer + "/local_bytes");
+  }
+  return ProgramArgument{
+      .kind = ProgramArgument::Kind::local, .local_bytes = *pair.argument.local_bytes, .value = {}};
+}
+
+Result<ProgramArgument> take_list(const Pairing& pair) {
+  TIDEGATE_TRY(const auto list,
+               pair.in.memory.find(StorageKind::list, *pair.argument.hits, pair.pointer + "/hits"));
+  TIDEGATE_CHECK(check_hits_parameter(pair.in.memory.buffers[list], pair.parameter, pair.unit, pair.pointer));
+  return buffer_argument(list, Access::read_write);
+}
+
+// Errors: argument_mismatch with both types when argument and parameter differ, or the parameter takes another type;
+// out_of_range for numbers that its type cannot hold; invalid_program for a sampler that OpenCL does not have.
+Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec& argument,
+                                         const Parameter& parameter, const TranslationUnit& unit,
+                                         const std::string& pointer) {
+  const Pairing pair{in, argument, parameter, unit, pointer};
+  if (argument.iteration && argument.numbers->numbers.size() != 1) {
+    return invalid_program(
+        "iteration needs an argument that is a single number",
+        "leave it out, or give one number such as {\"u32\": 0}; members of a structure have their own",
+        pointer + "/iteration");
+  }
+  if (argument.null) {
+    return pair.is_global_pointer() ? ProgramArgument{.kind = ProgramArgument::Kind::null, .value = {}}
+                                    : Result<ProgramArgument>(pair.refuse("a null pointer"));
+  }
+  const bool has_value = argument.numbers || argument.structure || argument.enumeration || argument.bytes;
+  return argument.hits          ? take_list(pair)
+         : argument.image       ? take_image(pair)
+         : argument.sampler     ? take_sampler(pair)
+         : argument.buffer      ? take_buffer(pair)
+         : argument.local_bytes ? take_local(pair)
+         : has_value
+             ? take_value(pair)
+             : Result<ProgramArgument>(invalid_program(
+                   "the argument has no value",
+                   fmt::format("for {} give {}", pair.declaration(), wanted_argument(parameter, unit)),
+                   pointer));
+}
 
 // The largest divisor of `global` up to `most`, so that all work-groups have one size.
 std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
@@ -24,41 +503,42 @@ std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
 // the global size up to the device's default, and 1 in the other dimensions. Errors: invalid_program, out_of_range, unsupported_kernel.
 Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) {
   const WaveSpec& spec = in.spec;
-  const std::string& pointer = in.pointer;
   NdRange range;
   const std::size_t dimensions = spec.global_size.size();
-  if (dimensions == 0 || dimensions > range.global.size()) {
-    return invalid_program(
-        dimensions == 0 ? "global_size is empty" : fmt::format("global_size has {} dimensions", dimensions),
-        dimensions == 0 ? "give 1 to 3 sizes" : "an NDRange has 1 to 3: fold the others into them",
-        pointer + "/global_size");
-  }
-  for (const auto& [list, key] :
-       {std::pair(&spec.local_size, "local_size"), std::pair(&spec.global_offset, "global_offset")}) {
-    if (*list && (*list)->size() != dimensions) {
-      return invalid_program(
-          fmt::format("{} has {}, global_size has {}", key, plural((*list)->size(), "dimension"), dimensions),
-          fmt::format("give it {}", plural(dimensions, "number")), pointer + "/" + key);
-    }
-  }
+  const auto other = [dimensions](const auto& list, std::string_view key) {
+    const std::size_t size = list ? list->size() : dimensions;
+    return Refusal{size != dimensions, key == "local_size" ? "/local_size" : "/global_offset",
+                   fmt::format("{} has {}, global_size has {}", key, plural(size, "dimension"), dimensions),
+                   fmt::format("give it {}", plural(dimensions, "number"))};
+  };
+  const Refusal refusals[] = {{dimensions == 0, "/global_size", "global_size is empty", "give 1 to 3 sizes"},
+                              {dimensions > 3, "/global_size",
+                               fmt::format("global_size has {} dimensions", dimensions),
+                               "an NDRange has 1 to 3: fold the others into them"},
+                              other(spec.local_size, "local_size"),
+                              other(spec.global_offset, "global_offset")};
+  TIDEGATE_CHECK(first_of(refusals, in.pointer));
   range.dimensions = static_cast<std::uint32_t>(dimensions);
+  const auto& required = kernel.required_local_size;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  const std::string of_device = "give work-groups of the size that the device takes";
+  const std::string cut = "cut the wave into several with global_offset";
   std::uint64_t tiles = 1;
   std::uint64_t items = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     const std::uint64_t global = spec.global_size[d];
-    const std::uint64_t local = spec.local_size              ? (*spec.local_size)[d]
-                                : kernel.required_local_size ? (*kernel.required_local_size)[d]
-                                : d == 0 ? largest_divisor(global, in.input.tuning.open_workgroup_size)
-                                         : 1;
-    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    const std::uint64_t local = spec.local_size ? (*spec.local_size)[d]
+                                : required      ? (*required)[d]
+                                : d == 0        ? largest_divisor(global, in.input.tuning.open_workgroup_size)
+                                                : 1;
     for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {
       if (size == 0 || size > most) {
         return failure(ErrorCode::out_of_range,
                        fmt::format("{}[{}] is {}{}", key, d, size, size == 0 ? "" : ", more than 2^32 - 1"),
-                       size == 0                ? "give a size from 1 on"
-                       : key == "global_size"sv ? "cut the wave into several with global_offset"
-                                                : "give work-groups of the size that the device takes",
-                       fmt::format("{}/{}", pointer, key));
+                       size == 0                                ? "give a size from 1 on"
+                       : key == std::string_view("global_size") ? cut
+                                                                : of_device,
+                       fmt::format("{}/{}", in.pointer, key));
       }
     }
     range.global[d] = static_cast<std::uint32_t>(global);
@@ -67,77 +547,53 @@ Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) 
     range.offset[d] = spec.global_offset ? (*spec.global_offset)[d] : 0;
     tiles *= range.groups[d];
     items *= local;
-    if (items > most) {
-      return failure(ErrorCode::out_of_range, "a work-group of more than 2^32 - 1 work-items",
-                     "give work-groups of the size that the device takes", pointer + "/local_size");
-    }
-    if (tiles > std::numeric_limits<std::int32_t>::max()) {
-      return failure(ErrorCode::out_of_range, "the NDRange has more than 2^31 - 1 work-groups",
-                     "cut the wave into several with global_offset", pointer + "/global_size");
-    }
+    const Refusal too_large[] = {
+        {items > most, "/local_size", "a work-group of more than 2^32 - 1 work-items", of_device,
+         ErrorCode::out_of_range},
+        {tiles > std::numeric_limits<std::int32_t>::max(), "/global_size",
+         "the NDRange has more than 2^31 - 1 work-groups", cut, ErrorCode::out_of_range}};
+    TIDEGATE_CHECK(first_of(too_large, in.pointer));
   }
-  if (kernel.required_local_size) {
-    const auto& required = *kernel.required_local_size;
-    if (required[0] != range.local[0] || required[1] != range.local[1] || required[2] != range.local[2]) {
-      return failure(ErrorCode::unsupported_kernel,
-                     fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} requires "
-                                 "{} x {} x {} (reqd_work_group_size)",
-                                 range.local[0], range.local[1], range.local[2], in_quotes(kernel.name),
-                                 required[0], required[1], required[2]),
-                     "give the local_size that the kernel requires", pointer + "/local_size");
-    }
+  if (required && !std::ranges::equal(*required, range.local)) {
+    return failure(
+        ErrorCode::unsupported_kernel,
+        fmt::format("the wave has work-groups of {}, the kernel {} requires {} (reqd_work_group_size)",
+                    fmt::join(range.local, " x "), in_quotes(kernel.name), fmt::join(*required, " x ")),
+        "give the local_size that the kernel requires", in.pointer + "/local_size");
   }
   return range;
 }
 
-// Checks only that the named buffers, images and lists exist.
-Result<void> argument_names(const WaveInput& in) {
-  ErrorList errors;
-  for (std::size_t i = 0; i < in.spec.args.size(); ++i) {
-    const auto check = [&](StorageKind kind, const std::optional<std::string>& name, std::string_view key) {
-      if (name) {
-        errors.check(in.memory.find(kind, *name, fmt::format("{}/args/{}/{}", in.pointer, i, key)));
-      }
-    };
-    check(StorageKind::buffer, in.spec.args[i].buffer, "buffer");
-    check(StorageKind::image, in.spec.args[i].image, "image");
-    check(StorageKind::list, in.spec.args[i].hits, "hits");
+// Adds the halo, rows and combine that the program states of a buffer. `range` is that of the wave, or null if it is
+// invalid.
+Result<void> add_stated(ProgramArgument& argument, const ArgumentSpec& stated, const ProgramMemory& memory,
+                        const NdRange* range, const std::string& pointer) {
+  if (stated.halo && range != nullptr) {
+    TIDEGATE_TRY(argument.halo, stated_halo(*stated.halo, *range, pointer + "/halo"));
   }
-  return errors.result();
-}
-
-Result<void> add_rows(ProgramArgument& argument, std::uint64_t reach, const ProgramMemory& memory,
-                      const NdRange* range, const std::string& pointer) {
+  if (!stated.rows && !stated.combine) {
+    return {};
+  }
   const ProgramBuffer& buffer = memory.buffers[argument.buffer];
-  if (buffer.row_bytes == 0) {
-    return invalid_program("rows need a buffer with a shape, whose first number counts them",
-                           "give the buffer a shape, or leave rows out", pointer);
-  }
-  const std::uint64_t rows = buffer.bytes / buffer.row_bytes;
+  const std::uint64_t rows = buffer.row_bytes == 0 ? 0 : buffer.bytes / buffer.row_bytes;
   const std::uint32_t d = range == nullptr ? 0 : range->dimensions - 1;
-  if (range != nullptr && rows + range->local[d] <= range->global[d]) {
-    return invalid_program(fmt::format("{} has {}, the wave {} in its outermost dimension",
-                                       in_quotes(buffer.name), plural(rows, "row"),
-                                       plural(range->global[d], "work-item")),
-                           "leave rows out where work-items share a row", pointer);
+  const Refusal refusals[] = {
+      {stated.rows && rows == 0, "/rows", "rows need a buffer with a shape, whose first number counts them",
+       "give the buffer a shape, or leave rows out"},
+      {stated.rows && range != nullptr && rows + range->local[d] <= range->global[d], "/rows",
+       fmt::format("{} has {}, the wave {} in its outermost dimension", in_quotes(buffer.name),
+                   plural(rows, "row"), plural(range == nullptr ? 0 : range->global[d], "work-item")),
+       "leave rows out where work-items share a row"},
+      {stated.combine && argument.access != Access::read_write, "/combine",
+       "combine needs a buffer that the kernel reads and writes", "leave it out"},
+      {stated.combine && (is_float(buffer.type) || element_bytes(buffer.type) < 4), "/combine",
+       fmt::format("combine needs integers of 32 or 64 bits, and the buffer has {}", name(buffer.type)),
+       "leave it out: ranks then run all of the wave"}};
+  TIDEGATE_CHECK(first_of(refusals, pointer));
+  argument.combine = stated.combine;
+  if (stated.rows) {
+    argument.rows = {.row_bytes = buffer.row_bytes, .reach = *stated.rows};
   }
-  argument.rows = {.row_bytes = buffer.row_bytes, .reach = reach};
-  return {};
-}
-
-Result<void> add_combine(ProgramArgument& argument, Combine combine, const ProgramMemory& memory,
-                         const std::string& pointer) {
-  if (argument.access != Access::read_write) {
-    return invalid_program("combine needs a buffer that the kernel reads and writes", "leave it out",
-                           pointer);
-  }
-  const ElementType type = memory.buffers[argument.buffer].type;
-  if (is_float(type) || element_bytes(type) < 4) {
-    return invalid_program(
-        fmt::format("combine needs integers of 32 or 64 bits, and the buffer has {}", name(type)),
-        "leave it out: ranks then run all of the wave", pointer);
-  }
-  argument.combine = combine;
   return {};
 }
 
@@ -146,10 +602,9 @@ Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
                               std::span<const ProgramBuffer> buffers, const std::string& pointer) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     for (std::size_t k = 0; k < arguments.size(); ++k) {
-      const bool same = i != k && arguments[i].kind == ProgramArgument::Kind::image &&
-                        arguments[k].kind == ProgramArgument::Kind::image &&
-                        arguments[i].buffer == arguments[k].buffer;
-      if (same && arguments[i].access != Access::write && arguments[k].access != Access::read) {
+      if (i != k && arguments[i].kind == ProgramArgument::Kind::image &&
+          arguments[k].kind == ProgramArgument::Kind::image && arguments[i].buffer == arguments[k].buffer &&
+          arguments[i].access != Access::write && arguments[k].access != Access::read) {
         return invalid_program(
             fmt::format("argument {} reads the image {} and argument {} writes it, which OpenCL leaves "
                         "undefined",
@@ -165,65 +620,47 @@ Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
 // `range` is that of the wave, or null if it is invalid.
 Result<void> add_arguments(const WaveInput& in, const opencl_c::Function& kernel, const NdRange* range,
                            ProgramWave& wave) {
-  const WaveSpec& spec = in.spec;
-  const ProgramMemory& memory = in.memory;
+  const std::vector<ArgumentSpec>& args = in.spec.args;
   const opencl_c::TranslationUnit& unit = in.ops.unit(wave.op).unit;
   for (const opencl_c::Parameter& parameter : kernel.parameters) {
     TIDEGATE_CHECK(check_parameter(in.ops.unit(wave.op), parameter));
   }
-  ErrorList errors;
-  if (spec.args.size() != kernel.parameters.size()) {
-    std::string signature;
+  if (args.size() != kernel.parameters.size()) {
+    std::vector<std::string> signature;
     for (const opencl_c::Parameter& parameter : kernel.parameters) {
-      signature += (signature.empty() ? "" : ", ") + opencl_c::resolved_text(unit, parameter);
+      signature.push_back(opencl_c::resolved_text(unit, parameter));
     }
-    errors.add(argument_mismatch(
-        fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
-                    kernel.parameters.size(), kernel.name, signature),
-        "give one argument for each parameter, in their order", in.pointer + "/args"));
-    errors.check(argument_names(in));
-    return errors.result();
+    return argument_mismatch(fmt::format("{} given, the kernel takes {}: {}({})",
+                                         plural(args.size(), "argument"), kernel.parameters.size(),
+                                         kernel.name, fmt::join(signature, ", ")),
+                             "give one argument for each parameter, in their order", in.pointer + "/args");
   }
-  for (std::size_t i = 0; i < spec.args.size(); ++i) {
+  ErrorList errors;
+  for (std::size_t i = 0; i < args.size(); ++i) {
     const std::string pointer = fmt::format("{}/args/{}", in.pointer, i);
-    auto argument = resolve_argument(in, spec.args[i], kernel.parameters[i], unit, pointer);
-    const ArgumentSpec& stated = spec.args[i];
-    if (stated.halo && argument && range != nullptr) {
-      const auto halo = stated_halo(*stated.halo, *range, pointer + "/halo");
-      errors.check(halo);
-      argument->halo = halo ? std::optional(*halo) : std::nullopt;
-    }
-    if (stated.combine && argument) {
-      errors.check(add_combine(*argument, *stated.combine, memory, pointer + "/combine"));
-    }
-    if (stated.rows && argument) {
-      errors.check(add_rows(*argument, *stated.rows, memory, range, pointer + "/rows"));
-    }
+    auto argument = resolve_argument(in, args[i], kernel.parameters[i], unit, pointer);
     if (errors.check(argument)) {
+      errors.check(add_stated(*argument, args[i], in.memory, range, pointer));
       wave.arguments.push_back(std::move(*argument));
     }
   }
   TIDEGATE_CHECK(errors.result());
-  return check_image_uses(wave.arguments, memory.buffers, in.pointer);
+  return check_image_uses(wave.arguments, in.memory.buffers, in.pointer);
 }
 
 } // namespace
 
 Result<ProgramWave> kernel_wave(const WaveInput& in) {
   const WaveSpec& spec = in.spec;
-  ErrorList errors;
   if (in.ops.queue_ops.contains(*spec.op)) {
     return invalid_program(fmt::format("{} is a queue op, not a kernel", in_quotes(*spec.op)),
                            "give it to a queue: \"queue\": {\"ops\": …}", in.pointer + "/op");
   }
-  const auto op = find_name("op", *spec.op, in.ops.op_index, in.pointer + "/op");
-  if (!errors.check(op)) {
-    errors.check(argument_names(in)); // all that can be checked without a kernel
-    return tl::unexpected(errors.result().error());
-  }
-  ProgramWave wave{.op = *op};
+  ProgramWave wave;
+  TIDEGATE_TRY(wave.op, find_name("op", *spec.op, in.ops.op_index, in.pointer + "/op"));
   const opencl_c::Function& kernel = in.ops.function(wave.op);
   const auto range = nd_range(in, kernel);
+  ErrorList errors;
   errors.check(range);
   errors.check(add_arguments(in, kernel, range ? &*range : nullptr, wave));
   TIDEGATE_CHECK(errors.result());

@@ -234,6 +234,23 @@ inline tl::unexpected<Error> invalid_program(std::string message, std::string fi
   return failure(ErrorCode::invalid_program, std::move(message), std::move(fix), std::move(pointer));
 }
 
+// A fault of a program, if it is there: its place below a pointer, and what to say.
+struct Refusal {
+  bool there = false;
+  std::string_view key;
+  std::string message;
+  std::string fix;
+  ErrorCode code = ErrorCode::invalid_program;
+};
+
+// Returns the first fault that is there as an error.
+inline Result<void> first_of(std::span<const Refusal> refusals, const std::string& pointer) {
+  const auto found = std::ranges::find(refusals, true, &Refusal::there);
+  return found == refusals.end()
+             ? Result<void>()
+             : failure(found->code, found->message, found->fix, fmt::format("{}{}", pointer, found->key));
+}
+
 } // namespace tidegate::engine
 
 namespace tidegate::documents {

@@ -37,16 +37,9 @@ struct QueueCombination {
   std::uint32_t items = 0;
 };
 
-// Consecutive items [begin, end) of one combination.
-struct QueueRun {
-  std::uint32_t combination = 0;
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-};
-
 struct CombinedQueue {
   std::vector<QueueCombination> combinations; // in order of first appearance
-  std::vector<QueueRun> runs;
+  std::vector<std::uint32_t> of_items;        // the combination of each item
 };
 
 CombinedQueue combine_items(std::span<const QueueItem> items);
@@ -57,7 +50,7 @@ struct PublishedQueue {
   std::vector<QueueTile> tiles;      // by priority
   std::uint64_t published_items = 0; // positions count from 0, tile by tile
   std::vector<std::uint32_t> params; // of tiles that list them
-  std::vector<std::uint32_t> items;  // by position: index of the item; empty if equal
+  std::vector<std::uint32_t> items;  // by position: index of the item
   std::array<std::uint32_t, queue_priorities> by_priority{};
   std::uint64_t deduped_items = 0;
   std::uint64_t publish_ns = 0; // that this took
@@ -110,30 +103,6 @@ struct QueueOp {
 // unknown_name.
 Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, const std::string& name,
                                  const OpSpec& spec, const std::string& pointer);
-
-// An op that the queue lists, by handle: null if it is not a queue op.
-struct QueueOpHandle {
-  std::string name;
-  const QueueOp* op = nullptr;
-};
-
-// True if the functions or their callees mention TIDEGATE_REQUEUE.
-bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions);
-
-// Takes the code of an error, its message without what runs the op, and its fix.
-using RefuseItem = std::function<void(ErrorCode code, const std::string& what, std::string fix)>;
-
-// Checks that an op fits its buffers.
-void check_fit(const QueueOp& op, const ProgramBuffer& input, const ProgramBuffer& output,
-               const RefuseItem& refuse);
-
-// Checks each combination of handles once.
-Result<void> check_handles(const std::vector<QueueCombination>& combinations,
-                           std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
-                           const std::string& pointer);
-
-// All ops of a wave must come from one file with the same options: they become one program.
-Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer);
 
 // Returns the text around a file of ops, to read what it declares.
 SourceFrame queue_frame();

@@ -14,56 +14,25 @@ namespace {
 
 using Key = std::array<std::uint32_t, 3>;
 
-// Set of the params of one combination: a bit per value if they are dense, as indices are; otherwise a hash
-// table with open addressing.
+// A hash table of params, with open addressing.
 class Params {
 public:
-  Params(std::uint32_t least, std::uint32_t most, std::uint64_t count) : least_(least) {
-    const std::uint64_t range = std::uint64_t{most} - least + 1;
-    dense_ = range <= 64 * count;
-    words_.resize(dense_ ? (range + 63) / 64 : std::bit_ceil(2 * count));
-  }
+  explicit Params(std::uint64_t count) : words_(std::bit_ceil(2 * count)) {}
 
   // Returns false if it was present.
   bool insert(std::uint32_t param) {
-    if (dense_) {
-      std::uint64_t& word = words_[(param - least_) / 64];
-      const std::uint64_t bit = std::uint64_t{1} << (param - least_) % 64;
-      const bool fresh = (word & bit) == 0;
-      word |= bit;
-      return fresh;
-    }
     const std::uint64_t wanted = std::uint64_t{param} + 1; // 0 marks a free slot
     constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-    std::size_t place = static_cast<std::size_t>(wanted * golden_ratio >> 32U) & (words_.size() - 1);
-    while (words_[place] != 0 && words_[place] != wanted) {
-      place = (place + 1) & (words_.size() - 1);
+    std::size_t place = static_cast<std::size_t>(wanted * golden_ratio >> 32U);
+    while (words_[place &= words_.size() - 1] != 0 && words_[place] != wanted) {
+      ++place;
     }
-    const bool fresh = words_[place] == 0;
-    words_[place] = wanted;
-    return fresh;
+    return std::exchange(words_[place], wanted) == 0;
   }
 
 private:
-  std::uint32_t least_;
-  bool dense_ = false;
   std::vector<std::uint64_t> words_;
 };
-
-// Keeps the first of equal params, and the matching items; returns how many remain.
-std::uint32_t remove_equal(std::span<std::uint32_t> params, std::span<std::uint32_t> items) {
-  const auto [least, most] = std::ranges::minmax(params);
-  Params seen(least, most, params.size());
-  std::uint32_t kept = 0;
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    if (seen.insert(params[i])) {
-      params[kept] = params[i];
-      items[kept] = items[i];
-      ++kept;
-    }
-  }
-  return kept;
-}
 
 bool count_up(std::span<const std::uint32_t> params) {
   bool all = true;
@@ -73,10 +42,9 @@ bool count_up(std::span<const std::uint32_t> params) {
   return all;
 }
 
-// Adds tiles for the items of a combination. Params that are not consecutive move towards the
-// front of the queue's, and end at `listed`.
+// Adds tiles for the items of a combination, and lists their params unless they are consecutive.
 void add_tiles(const QueueCombination& combination, std::uint32_t priority,
-               std::span<const std::uint32_t> params, std::size_t& listed, PublishedQueue& queue) {
+               std::span<const std::uint32_t> params, PublishedQueue& queue) {
   const std::size_t tile_items = std::size_t{queue.lanes} * queue.items_per_lane;
   for (std::size_t at = 0; at < params.size(); at += tile_items) {
     const auto own = params.subspan(at, std::min(tile_items, params.size() - at));
@@ -87,12 +55,9 @@ void add_tiles(const QueueCombination& combination, std::uint32_t priority,
                            .priority = priority,
                            .first = static_cast<std::uint32_t>(queue.published_items),
                            .count = static_cast<std::uint32_t>(own.size()),
-                           .param = counts ? own[0] : static_cast<std::uint32_t>(listed),
+                           .param = counts ? own[0] : static_cast<std::uint32_t>(queue.params.size()),
                            .listed = counts ? 0U : 1U});
-    if (!counts) {
-      std::ranges::copy(own, queue.params.begin() + static_cast<std::ptrdiff_t>(listed));
-      listed += own.size();
-    }
+    queue.params.insert(queue.params.end(), own.begin(), counts ? own.begin() : own.end());
     queue.published_items += own.size();
   }
   queue.by_priority[priority] += static_cast<std::uint32_t>(params.size());
@@ -102,32 +67,26 @@ void add_tiles(const QueueCombination& combination, std::uint32_t priority,
 
 CombinedQueue combine_items(std::span<const QueueItem> items) {
   CombinedQueue queue;
+  queue.of_items.reserve(items.size());
   std::map<Key, std::uint32_t> known;
   struct Recent {
     Key key{};
-    std::uint32_t combination = 0;
-    bool used = false;
+    std::optional<std::uint32_t> combination;
   };
   std::array<Recent, 256> recent{}; // items usually alternate between few combinations
-  for (std::uint32_t begin = 0; begin < items.size();) {
-    const Key key{items[begin].op_handle, items[begin].input_handle, items[begin].output_handle};
-    std::uint32_t end = begin + 1;
-    while (end < items.size() && items[end].op_handle == key[0] && items[end].input_handle == key[1] &&
-           items[end].output_handle == key[2]) {
-      ++end;
-    }
+  for (std::uint32_t i = 0; i < items.size(); ++i) {
+    const Key key{items[i].op_handle, items[i].input_handle, items[i].output_handle};
     Recent& last = recent[(key[0] * 67 + key[1] * 31 + key[2]) % recent.size()];
-    if (!last.used || last.key != key) {
+    if (!last.combination || last.key != key) {
       const auto next = static_cast<std::uint32_t>(queue.combinations.size());
       const auto [found, added] = known.try_emplace(key, next);
       if (added) {
-        queue.combinations.push_back({.op = key[0], .input = key[1], .output = key[2], .first_item = begin});
+        queue.combinations.push_back({.op = key[0], .input = key[1], .output = key[2], .first_item = i});
       }
-      last = {.key = key, .combination = found->second, .used = true};
+      last = {.key = key, .combination = found->second};
     }
-    queue.combinations[last.combination].items += end - begin;
-    queue.runs.push_back({.combination = last.combination, .begin = begin, .end = end});
-    begin = end;
+    ++queue.combinations[*last.combination].items;
+    queue.of_items.push_back(*last.combination);
   }
   return queue;
 }
@@ -142,53 +101,42 @@ PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQue
   std::vector<std::uint32_t> order(combinations.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return ops[combinations[i].op].priority; });
-  const bool any_pure = std::ranges::any_of(combinations, [&](const auto& one) { return ops[one.op].pure; });
-  // With one sorted run per combination every item keeps its place.
-  const bool in_place =
-      !any_pure && std::ranges::is_sorted(order) && combined.runs.size() == combinations.size();
 
-  // One pass over the items distributes their params to the combinations.
+  // One pass over the items distributes them to their combinations.
   std::vector<std::size_t> next(combinations.size());
-  std::size_t place = 0;
+  std::size_t begin = 0;
   for (const std::uint32_t index : order) {
-    next[index] = place;
-    place += combinations[index].items;
+    next[index] = begin;
+    begin += combinations[index].items;
   }
-  queue.params.resize(items.size());
-  queue.items.resize(in_place ? 0 : items.size());
-  for (const QueueRun& run : combined.runs) {
-    std::size_t to = next[run.combination];
-    next[run.combination] += run.end - run.begin;
-    for (std::uint32_t i = run.begin; i < run.end; ++i, ++to) {
-      queue.params[to] = items[i].param;
-      if (!in_place) {
-        queue.items[to] = i;
-      }
-    }
+  std::vector<std::uint32_t> params(items.size());
+  queue.items.resize(items.size());
+  for (std::uint32_t i = 0; i < items.size(); ++i) {
+    const std::size_t to = next[combined.of_items[i]]++;
+    params[to] = items[i].param;
+    queue.items[to] = i;
   }
 
-  // The remaining items of each combination, in tiles.
-  std::size_t listed = 0;
-  place = 0;
+  // Those of each combination that remain, in tiles.
+  begin = 0;
   for (const std::uint32_t index : order) {
     const QueueCombination& combination = combinations[index];
-    const auto own = std::span(queue.params).subspan(place, combination.items);
-    std::uint32_t kept = combination.items;
-    if (ops[combination.op].pure) {
-      const auto own_items = std::span(queue.items).subspan(place, combination.items);
-      kept = remove_equal(own, own_items);
-      std::ranges::copy(own_items.first(kept),
-                        queue.items.begin() + static_cast<std::ptrdiff_t>(queue.published_items));
-    } else if (queue.deduped_items != 0) {
-      std::ranges::copy(std::span(queue.items).subspan(place, kept),
-                        queue.items.begin() + static_cast<std::ptrdiff_t>(queue.published_items));
+    const auto& [pure, priority] = ops[combination.op];
+    const std::size_t end = begin + combination.items;
+    Params seen(pure ? combination.items : 1);
+    std::size_t kept = begin;
+    const std::size_t first = queue.published_items;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!pure || seen.insert(params[i])) {
+        queue.items[first + kept - begin] = queue.items[i];
+        params[kept++] = params[i];
+      }
     }
-    add_tiles(combination, ops[combination.op].priority, own.first(kept), listed, queue);
-    queue.deduped_items += combination.items - kept;
-    place += combination.items;
+    add_tiles(combination, priority, std::span(params).subspan(begin, kept - begin), queue);
+    queue.deduped_items += end - kept;
+    begin = end;
   }
-  queue.params.resize(listed);
-  queue.items.resize(in_place ? 0 : queue.published_items);
+  queue.items.resize(queue.published_items);
   queue.publish_ns = elapsed_ns(began);
   return queue;
 }
@@ -283,6 +231,21 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const Qu
   return items;
 }
 
+namespace {
+
+// Gives a queue that was full at this capacity at least twice as much room; false if it may not grow.
+bool lengthen(QueueSpec& queue, std::uint64_t capacity, std::uint64_t needed) {
+  if (queue.on_full != FullQueue::grow || needed > most_queue_capacity) {
+    return false;
+  }
+  // What was needed so far may be little more.
+  queue.capacity =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(2 * capacity, needed, most_queue_capacity));
+  return true;
+}
+
+} // namespace
+
 std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
                                               std::span<const QueueReport> queues) {
   WaveProgram result = program;
@@ -290,17 +253,12 @@ std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
   std::size_t at = 0; // queues are reported in the order of their waves
   for (WaveSpec& wave : result.waves) {
     const auto publishing = wave.queue ? queues[at++].publishing : std::nullopt;
-    if (!publishing || publishing->needed_capacity <= publishing->capacity) {
-      continue;
+    if (publishing && publishing->needed_capacity > publishing->capacity) {
+      any = true;
+      if (!lengthen(*wave.queue, publishing->capacity, publishing->needed_capacity)) {
+        return {};
+      }
     }
-    const std::uint64_t twice = std::uint64_t{2} * publishing->capacity;
-    if (wave.queue->on_full != FullQueue::grow || publishing->needed_capacity > most_queue_capacity) {
-      return {};
-    }
-    // What was needed so far may be little more.
-    wave.queue->capacity = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(twice, publishing->needed_capacity, most_queue_capacity));
-    any = true;
   }
   return any ? std::optional(std::move(result)) : std::nullopt;
 }
@@ -310,19 +268,11 @@ std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const 
   if (error.code != ErrorCode::publish_queue_full) {
     return {};
   }
-  std::vector<QueueReport> queues = queues_before(job);
-  std::size_t at = 0;
-  for (std::size_t wave = 0; wave < job.waves.size(); ++wave) {
-    if (!job.waves[wave].queue) {
-      continue;
-    }
-    if (wave == error.wave) {
-      const std::uint32_t capacity = job.waves[wave].rounds->capacity;
-      queues[at].publishing = PublishingCounts{.needed_capacity = capacity + 1, .capacity = capacity};
-    }
-    ++at;
-  }
-  return with_longer_queues(program, queues);
+  WaveProgram result = program;
+  const ProgramWave& wave = job.waves[*error.wave];
+  const std::uint64_t capacity = wave.rounds->capacity;
+  return lengthen(*result.waves[*wave.place].queue, capacity, capacity + 1) ? std::optional(std::move(result))
+                                                                            : std::nullopt;
 }
 
 } // namespace tidegate::engine

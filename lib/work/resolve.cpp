@@ -89,8 +89,6 @@ Result<ProgramOp> resolve_op(const ResolveInput& input, const std::string& name,
   return ProgramOp{.name = name, .unit = unit, .function = found->second};
 }
 
-} // namespace
-
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   ProgramOps ops;
   NameIndex units_by_key;
@@ -112,6 +110,8 @@ ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   }
   return ops;
 }
+
+} // namespace
 
 Result<std::uint32_t> wave_of(const NameIndex& names, std::size_t wave_count, const Identifier& wave,
                               const std::string& pointer) {
@@ -154,32 +154,30 @@ Result<ResolvedDependency> resolve_dependency(const Job& program, const Resolved
   const ProgramWave& first = program.waves[*before];
   const ProgramWave& second = program.waves[*after];
   const bool sound = waves.sound[*before] && waves.sound[*after];
-  if (dependency.tile_local && sound && first.range.tiles() != second.range.tiles()) {
-    return invalid_program(fmt::format("a tile_local dependency between {} with {} and {} with {}",
-                                       program.wave_text(*before), plural(first.range.tiles(), "tile"),
-                                       program.wave_text(*after), plural(second.range.tiles(), "tile")),
-                           "give both waves the same number of work-groups", pointer);
-  }
-  if (first.section > second.section) {
-    const auto section = [](const ProgramWave& wave) {
-      return section_names[static_cast<std::size_t>(wave.section)];
-    };
-    return invalid_program(fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"",
-                                       program.wave_text(*after), section(second), program.wave_text(*before),
-                                       section(first)),
-                           "remove the dependency, or give the waves other phases", pointer);
-  }
+  const std::string waits = program.wave_text(*after);
+  const std::string waited_for = program.wave_text(*before);
+  const auto section = [](const ProgramWave& wave) {
+    return section_names[static_cast<std::size_t>(wave.section)];
+  };
+  const Refusal refusals[] = {
+      {dependency.tile_local && sound && first.range.tiles() != second.range.tiles(), "",
+       fmt::format("a tile_local dependency between {} with {} and {} with {}", waited_for,
+                   plural(first.range.tiles(), "tile"), waits, plural(second.range.tiles(), "tile")),
+       "give both waves the same number of work-groups"},
+      {first.section > second.section, "",
+       fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"", waits, section(second),
+                   waited_for, section(first)),
+       "remove the dependency, or give the waves other phases"},
+      {dependency.halo && sound && first.range.groups != second.range.groups, "/halo",
+       fmt::format("a dependency with a halo between {} and {}, whose numbers of work-groups differ",
+                   waited_for, waits),
+       "give both waves the same number of work-groups in each dimension"}};
+  TIDEGATE_CHECK(first_of(refusals, pointer));
   ResolvedDependency resolved{.before = *before, .after = *after, .index = index};
   if (dependency.tile_local) {
     resolved.halo.emplace();
   }
   if (dependency.halo && sound) {
-    if (first.range.groups != second.range.groups) {
-      return invalid_program(
-          fmt::format("a dependency with a halo between {} and {}, whose numbers of work-groups differ",
-                      program.wave_text(*before), program.wave_text(*after)),
-          "give both waves the same number of work-groups in each dimension", pointer + "/halo");
-    }
     TIDEGATE_TRY(resolved.halo, stated_halo(*dependency.halo, second.range, pointer + "/halo"));
   }
   return resolved;
@@ -215,50 +213,47 @@ std::vector<ResolvedDependency> resolve_dependencies(const WaveProgram& document
 // Files that a run of the program reads and writes; `job` has its sources.
 FileUses files_of(const WaveProgram& program, const Job& job) {
   FileUses files;
+  const auto read = [&](const std::string& path, std::string role,
+                        std::optional<std::string> pointer = std::nullopt) {
+    files.inputs.push_back({path, std::move(role), std::move(pointer)});
+  };
   for (const ProgramOp& op : job.ops) {
-    files.inputs.push_back({job.units[op.unit].path, "the source of op " + in_quotes(op.name), {}});
+    read(job.units[op.unit].path, "the source of op " + in_quotes(op.name));
   }
   for (const ProgramUnit& unit : job.units) {
     for (const std::string& file : unit.files) {
-      files.inputs.push_back({file, "an included file", {}});
+      read(file, "an included file");
     }
   }
   for (const WaveSpec& wave : program.waves) {
     if (wave.queue && wave.queue->file) {
-      files.inputs.push_back({path_in(job.folder, *wave.queue->file), "a file of work items", {}});
+      read(path_in(job.folder, *wave.queue->file), "a file of work items");
     }
   }
-  const auto add_output = [&](const std::optional<std::string>& file, const std::string& what,
-                              const std::string& pointer) {
-    if (file) {
-      files.outputs.push_back({path_in(job.folder, *file), "the output of " + what, pointer + "/output"});
-    }
-  };
-  const auto add = [&](const std::string& name, const auto& spec, std::string_view kind) {
-    const std::string pointer = fmt::format("/{}s/{}", kind, pointer_token(name));
-    if (spec.init && spec.init->file) {
-      files.inputs.push_back({path_in(job.folder, *spec.init->file),
-                              fmt::format("the input of {} {}", kind, in_quotes(name)),
-                              pointer + "/init/file"});
-    }
-    add_output(spec.output, fmt::format("{} {}", kind, in_quotes(name)), pointer);
-    if constexpr (requires { spec.expect; }) {
-      if (spec.expect) {
-        files.inputs.push_back({path_in(job.folder, spec.expect->file),
-                                fmt::format("the reference of {} {}", kind, in_quotes(name)),
-                                pointer + "/expect/file"});
+  const auto add = [&](const auto& specs, std::string_view key, std::string_view kind) {
+    for (const auto& named : specs) {
+      const auto& spec = named.second;
+      const std::string pointer = fmt::format("/{}/{}", key, pointer_token(named.first));
+      const std::string what = fmt::format("{} {}", kind, in_quotes(named.first));
+      if constexpr (requires { spec.init; }) {
+        if (spec.init && spec.init->file) {
+          read(path_in(job.folder, *spec.init->file), "the input of " + what, pointer + "/init/file");
+        }
+      }
+      if (spec.output) {
+        files.outputs.push_back(
+            {path_in(job.folder, *spec.output), "the output of " + what, pointer + "/output"});
+      }
+      if constexpr (requires { spec.expect; }) {
+        if (spec.expect) {
+          read(path_in(job.folder, spec.expect->file), "the reference of " + what, pointer + "/expect/file");
+        }
       }
     }
   };
-  for (const auto& [name, spec] : program.buffers) {
-    add(name, spec, "buffer");
-  }
-  for (const auto& [name, spec] : program.images) {
-    add(name, spec, "image");
-  }
-  for (const auto& [name, spec] : program.hits) {
-    add_output(spec.output, "hits " + in_quotes(name), "/hits/" + pointer_token(name));
-  }
+  add(program.buffers, "buffers", "buffer");
+  add(program.images, "images", "image");
+  add(program.hits, "hits", "hits");
   return files;
 }
 

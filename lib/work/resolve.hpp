@@ -68,7 +68,7 @@ struct ProgramMemory {
                                            const std::string& pointer, std::string instead = {}) const;
 };
 
-// Checks the spec at its place `pointer` in the program. Error: invalid_program for an impossible image.
+// Error: invalid_program for an impossible image.
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
 
 ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
@@ -95,11 +95,8 @@ struct ProgramOps {
   }
 };
 
-ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors);
-
-// Reads a source. `answer` supplies predefined macros, and is called only for macros that the source depends
-// on. Errors: those of options, reading, scope, preprocessor and declarations; an error without a source line
-// gets the op's place, `pointer`.
+// Reads a source. `answer` is called only for macros that the source depends on. Errors: those of options, reading,
+// scope, preprocessor and declarations; one without a source line gets the op's place, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer, SourceFrame frame = {});
 
@@ -132,14 +129,9 @@ struct ResolvedWaves {
 ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
                             ErrorList& errors);
 
-// Returns the index of a wave of the document, by index or name. Errors: invalid_wave.
+// Returns the index of a wave of the document. Error: invalid_wave.
 Result<std::uint32_t> wave_of(const NameIndex& names, std::size_t wave_count, const Identifier& wave,
                               const std::string& pointer);
-
-// Returns the waves in the order in which an iteration runs them, those of a loop once for each of its turns.
-// Errors: invalid_wave, invalid_program, out_of_range; then it returns the waves as they are.
-std::vector<ProgramWave> unrolled(const ResolveInput& input, const NameIndex& names,
-                                  const std::vector<ProgramWave>& waves, ErrorList& errors);
 
 // If an argument changes in one wave of an op, gives all other waves of the op a constant progression.
 void spread_progressions(std::vector<ProgramWave>& waves);
@@ -155,23 +147,13 @@ struct WaveInput {
 };
 
 // Kinds of waves: a row for each in `wave_kinds` in resolve_waves.cpp.
-
-// Errors: invalid_program, unknown_name, argument_mismatch, out_of_range, unsupported_kernel.
 Result<ProgramWave> kernel_wave(const WaveInput& in);
-
-// Errors: out_of_range, invalid_program, unknown_name.
 Result<ProgramWave> fill_wave(const WaveInput& in);
 Result<ProgramWave> copy_wave(const WaveInput& in);
-
-// Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, unknown_name, duplicate_name, out_of_range,
-// invalid_program, those of files.
 Result<ProgramWave> queue_wave(const WaveInput& in);
 
-// Returns why no loop may hold the wave: a noun; empty if one may.
-std::string_view never_in_loops(const WaveSpec& wave);
-
-// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is not a flag
-// for each tile, or that the wave writes; those of ProgramMemory::find().
+// Makes a resolved wave run only the tiles whose flags are set. Error: invalid_program for a buffer that is not a flag
+// for each tile, or that the wave writes.
 Result<void> add_active(const WaveInput& in, ProgramWave& wave);
 
 // Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
@@ -181,7 +163,6 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
 
 // Arguments.
 
-// Make arguments of a built-in kernel.
 inline ProgramArgument buffer_argument(std::uint32_t buffer, Access access, bool overwrites = false,
                                        bool stated = false) {
   return {.kind = ProgramArgument::Kind::buffer,
@@ -200,10 +181,13 @@ ProgramArgument number_argument(T number) {
 // True if the parameter takes an image or a sampler.
 bool takes_object(const opencl_c::Parameter& parameter);
 
+// Returns the type of the elements that the parameter points to if the buffer's differ by more than their sign; nothing
+// for structures and void, which accept any.
+std::optional<ElementType> other_element(const opencl_c::Parameter& parameter, const ProgramBuffer& buffer);
+
 // Returns the argument that a program would state for this parameter: {"f32": …}.
 std::string wanted_argument(const opencl_c::Parameter& parameter, const opencl_c::TranslationUnit& unit);
 
-// Makes an argument_mismatch at this place of the program.
 inline tl::unexpected<Error> argument_mismatch(std::string message, std::string fix, std::string pointer) {
   return failure(ErrorCode::argument_mismatch, std::move(message), std::move(fix), std::move(pointer));
 }
@@ -211,16 +195,6 @@ inline tl::unexpected<Error> argument_mismatch(std::string message, std::string 
 // Resolves the progression of a number that starts with these bytes. Errors: invalid_program, out_of_range.
 Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                    std::span<const std::byte> first, const std::string& pointer);
-
-// Resolves an argument at its place `pointer` in the program. Errors: argument_mismatch with both types when argument
-// and parameter differ, or the parameter takes another type; out_of_range for numbers that its type cannot hold;
-// unknown_name; invalid_program for a sampler that OpenCL does not have.
-Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec& argument,
-                                         const opencl_c::Parameter& parameter,
-                                         const opencl_c::TranslationUnit& unit, const std::string& pointer);
-
-// Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from
-// kernels.
 
 // Returns a halo in tiles, in x, y and z, from one number for all dimensions or one for each. Error:
 // invalid_program.
@@ -231,6 +205,9 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
 // touch, and buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program
 // if the program states a smaller halo, fewer rows or another operation.
 Result<void> derive_footprints(Job& program);
+
+// Returns the share of a budget that memory takes, in basis points; 0 without a budget.
+std::uint32_t pressure_bps(std::uint64_t bytes, std::uint64_t budget);
 
 // Lists of hits: to the engine, buffers with a header, whose elements are in no order.
 

@@ -19,64 +19,60 @@ std::optional<std::uint64_t> product(std::uint64_t first, std::span<const std::u
   return first;
 }
 
-// Checks a file with contents as far as `check` says. Errors: those of reading, with the place.
-Result<void> check_input(const std::string& path,
-                         const std::function<Result<std::vector<std::byte>>()>& contents, FileCheck check,
-                         bool may_be_png, const std::string& pointer) {
-  if (check == FileCheck::none) {
-    return {};
-  }
-  std::error_code ignored;
-  // Reading a pipe would consume its contents.
-  auto checked =
-      at_place(pointer, check == FileCheck::reachable || !std::filesystem::is_regular_file(path, ignored)
-                            ? open_input(path).map([](const auto&) {})
-                            : contents().map([](const auto&) {}));
-  if (!checked && checked.error().code == ErrorCode::cannot_read) {
-    checked.error().fix = fmt::format("name an .npy{} or raw file, relative to the program's folder",
-                                      may_be_png ? ", .png" : "");
-  }
-  return checked;
-}
+// Checks a file that memory names: that it is in scope, that its name says what it holds (unless `any_name`: .npy, what
+// reads as raw bytes, or `other`), and as far as `check` says that it can be read as `contents` or, without them,
+// written.
+struct FileOf {
+  const ResolveInput& input;
+  std::string_view other; // ending of a further format, such as ".png"
 
-// Checks the files of one buffer, image or list. Errors: cannot_read, cannot_write, bad_array.
-Result<void> check_data_files(const ProgramBuffer& buffer, const std::optional<BufferInit>& init,
-                              const std::string& folder, FileCheck check) {
-  ErrorList errors;
-  if (init && init->file) {
-    errors.check(check_input(path_in(folder, *init->file), buffer.first, check, buffer.image.has_value(),
-                             buffer.pointer + "/init/file"));
+  [[nodiscard]] Result<void>
+  checked(const std::string& file, const std::string& pointer, bool any_name,
+          FileCheck check = FileCheck::none,
+          const std::function<Result<std::vector<std::byte>>()>& contents = {}) const {
+    const std::string path = path_in(input.folder, file);
+    Result<void> found = check_scope(path, input.folder, input.scope);
+    if (found && !any_name) {
+      found = check_array_name(file, other);
+    }
+    std::error_code ignored;
+    if (found && check != FileCheck::none && !contents) { // fails now instead of after the run
+      found = Output::open(path, FileKinds::no_named_pipes).map([](const Output&) {});
+    } else if (found && check != FileCheck::none) {
+      // Reading a pipe would consume its contents.
+      found = check == FileCheck::reachable || !std::filesystem::is_regular_file(path, ignored)
+                  ? open_input(path).map([](const auto&) {})
+                  : contents().map([](const auto&) {});
+      if (!found && found.error().code == ErrorCode::cannot_read) {
+        found.error().fix = fmt::format("name an .npy{}{} or raw file, relative to the program's folder",
+                                        other.empty() ? "" : ", ", other);
+      }
+    }
+    return at_place(pointer, std::move(found));
   }
-  if (check != FileCheck::none && buffer.output) { // fails now instead of after the run
-    errors.check(at_place(buffer.pointer + "/output",
-                          Output::open(*buffer.output, FileKinds::no_named_pipes).map([](const Output&) {})));
-  }
-  return errors.result();
-}
+};
 
 } // namespace
 
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
   const std::size_t dimensions = spec.size.size();
-  if (dimensions < 1 || dimensions > 3) {
-    return invalid_program(
-        dimensions == 0 ? "the image has no size" : fmt::format("a size of {} numbers", dimensions),
-        "give width, height and depth, as many of them as the image has, or an init with a .png or .npy file",
-        pointer + "/size");
-  }
-  if (std::ranges::find(spec.size, 0U) != spec.size.end() || spec.layers == std::uint64_t{0}) {
-    return invalid_program("the image has no texels", "give a size and layers from 1 on",
-                           pointer + (spec.layers == std::uint64_t{0} ? "/layers" : "/size"));
-  }
-  if (spec.layers && dimensions == 3) {
-    return invalid_program("there are no arrays of three-dimensional images",
-                           "leave layers out, or give width and height alone", pointer + "/layers");
-  }
-  if (spec.texel_buffer && (dimensions != 1 || spec.layers)) {
-    return invalid_program("a texel buffer has a width and nothing else",
-                           "leave texel_buffer out, or give one size and no layers",
-                           pointer + "/texel_buffer");
-  }
+  const bool no_layers = spec.layers == std::uint64_t{0};
+  const bool is_depth = row(spec.format).order == ChannelOrder::depth;
+  const Refusal refusals[] = {
+      {dimensions < 1 || dimensions > 3, "/size",
+       dimensions == 0 ? "the image has no size" : fmt::format("a size of {} numbers", dimensions),
+       "give width, height and depth, as many of them as the image has, or an init with a .png or .npy file"},
+      {no_layers || std::ranges::find(spec.size, 0U) != spec.size.end(), no_layers ? "/layers" : "/size",
+       "the image has no texels", "give a size and layers from 1 on"},
+      {spec.layers && dimensions == 3, "/layers", "there are no arrays of three-dimensional images",
+       "leave layers out, or give width and height alone"},
+      {spec.texel_buffer && (dimensions != 1 || spec.layers), "/texel_buffer",
+       "a texel buffer has a width and nothing else",
+       "leave texel_buffer out, or give one size and no layers"},
+      {is_depth && dimensions != 2, "/format",
+       fmt::format("{} is a format of two-dimensional images", name(spec.format)),
+       "give width and height, or another format"}};
+  TIDEGATE_CHECK(first_of(refusals, pointer));
   ImageShape shape{.format = spec.format, .width = spec.size[0], .layers = spec.layers.value_or(1)};
   shape.height = dimensions > 1 ? spec.size[1] : 1;
   shape.depth = dimensions > 2 ? spec.size[2] : 1;
@@ -85,10 +81,6 @@ Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
                : spec.layers       ? ImageKind::image1d_array
                : spec.texel_buffer ? ImageKind::image1d_buffer
                                    : ImageKind::image1d;
-  if (row(shape.format).order == ChannelOrder::depth && dimensions != 2) {
-    return invalid_program(fmt::format("{} is a format of two-dimensional images", name(spec.format)),
-                           "give width and height, or another format", pointer + "/format");
-  }
   return shape;
 }
 
@@ -96,21 +88,13 @@ namespace {
 
 Result<void> check_tensor(const std::optional<BufferInit>& init, const std::string& pointer) {
   const bool tensors = init && init->file && init->file->ends_with(".safetensors");
-  if (tensors && !init->tensor) {
-    return invalid_program("a .safetensors file holds many tensors", "name one of them as tensor",
-                           pointer + "/init/file");
-  }
-  if (init && init->tensor && !tensors) {
-    return invalid_program("tensor names a part of a .safetensors file", "leave it out, or name such a file",
-                           pointer + "/init/tensor");
-  }
-  return {};
-}
-
-// Checks contents that follow a rule; check_data_files() checks files.
-Result<void> check_contents(const BufferSpec& spec, bool valid_count, const std::string& pointer) {
-  TIDEGATE_CHECK(check_tensor(spec.init, pointer));
-  return valid_count ? at_place(pointer + "/init", check_rule(spec)) : Result<void>();
+  const bool names_one = init && init->tensor;
+  const Refusal refusals[] = {{tensors && !names_one, "/init/file", "a .safetensors file holds many tensors",
+                               "name one of them as tensor"},
+                              {names_one && !tensors, "/init/tensor",
+                               "tensor names a part of a .safetensors file",
+                               "leave it out, or name such a file"}};
+  return first_of(refusals, pointer);
 }
 
 // Returns a key of the first contents of a buffer or image, from their rule or the state of their file: equal keys,
@@ -130,40 +114,39 @@ std::string content_key(const BufferSpec& spec, const std::optional<ImageShape>&
   return content;
 }
 
-// Lets the buffer read its first contents and write its output. Paths of the spec are relative to the folder.
-void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::string& folder) {
+// Lets the memory read its first contents and write its output. Paths of the spec are relative to the folder.
+void set_contents(ProgramBuffer& memory, const BufferSpec& spec, const std::string& folder) {
+  const std::optional<std::string>& input = spec.init ? spec.init->file : std::nullopt;
   if (spec.init) {
-    buffer.content = content_key(spec, buffer.image, folder);
-    if (spec.init->file && buffer.image) {
-      buffer.first = [image = buffer, path = path_in(folder, *spec.init->file)] {
-        return read_image(image, path);
-      };
-    } else {
-      buffer.first = [spec, folder] { return initial_contents(spec, folder); };
-      buffer.first_part = [spec, folder](std::uint64_t begin, std::uint64_t bytes) {
-        return initial_part(spec, folder, begin, bytes);
-      };
-    }
+    memory.content = content_key(spec, memory.image, folder);
+  }
+  if (memory.image && input && is_png(*input)) {
+    memory.first = [shape = *memory.image, path = path_in(folder, *input)] { return read_png(shape, path); };
+  } else if (spec.init) {
+    memory.first = [spec, folder] { return initial_contents(spec, folder); };
+    memory.first_part = [spec, folder](std::uint64_t begin, std::uint64_t bytes) {
+      return initial_part(spec, folder, begin, bytes);
+    };
   }
   if (spec.output) {
     const std::string path = path_in(folder, *spec.output);
-    if (buffer.image) {
-      buffer.write = [image = buffer, path](std::span<const std::byte> contents) {
-        return write_image(image, contents, path);
+    memory.output = path;
+    if (memory.image && is_png(path)) {
+      memory.write = [shape = *memory.image, path](std::span<const std::byte> contents) {
+        return write_png(shape, contents, path);
       };
     } else {
-      const std::vector<std::uint64_t> shape = spec.shape.value_or(std::vector{buffer.count});
-      buffer.output_head = buffer_file_head(spec.type, path, shape);
-      buffer.write = [type = spec.type, path, shape](std::span<const std::byte> contents) {
+      const std::vector<std::uint64_t> shape = spec.shape.value_or(std::vector{spec.count});
+      memory.output_head = buffer_file_head(spec.type, path, shape);
+      memory.write = [type = spec.type, path, shape](std::span<const std::byte> contents) {
         return write_buffer(type, contents, path, shape);
       };
     }
-    buffer.output = path;
   }
   if (spec.expect) {
     BufferSpec reference = spec;
     reference.init = BufferInit{.file = spec.expect->file, .convert = spec.expect->convert};
-    buffer.expected =
+    memory.expected =
         ExpectedOutput{.file = path_in(folder, spec.expect->file),
                        .rtol = spec.expect->rtol,
                        .atol = spec.expect->atol,
@@ -171,86 +154,74 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
   }
 }
 
-// Checks that the file is in scope, and that its name says what it holds: unless `any_name`, .npy, what reads as raw
-// bytes, or `other`.
-Result<void> check_name(const ResolveInput& input, const std::optional<std::string>& file, bool any_name,
-                        const std::string& pointer, std::string_view other = {}) {
-  if (!file) {
-    return {};
+// Gives sized memory its contents, and checks their rule and all its files. `errors` has those found so far.
+Result<ProgramBuffer> with_contents(const FileOf& files, ProgramBuffer memory, const BufferSpec& spec,
+                                    ErrorList errors) {
+  const std::string& pointer = memory.pointer;
+  errors.check(check_tensor(spec.init, pointer));
+  if (memory.bytes != 0) {
+    errors.check(at_place(pointer + "/init", check_rule(spec)));
   }
-  return at_place(pointer, check_scope(path_in(input.folder, *file), input.folder, input.scope).and_then([&] {
-    return any_name ? Result<void>() : check_array_name(*file, other);
-  }));
-}
-
-Result<void> check_names(const ResolveInput& input, const std::optional<BufferInit>& init,
-                         const std::optional<std::string>& output, bool raw, const std::string& pointer,
-                         std::string_view other = {}) {
-  ErrorList errors;
-  if (init) {
-    errors.check(check_name(input, init->file, raw || init->tensor, pointer + "/init/file", other));
+  // Contents of files are compared only with valid memory.
+  const FileCheck check =
+      errors.result() ? files.input.files : std::min(files.input.files, FileCheck::reachable);
+  set_contents(memory, spec, files.input.folder);
+  if (spec.init && spec.init->file) {
+    errors.check(files.checked(*spec.init->file, pointer + "/init/file", spec.raw || spec.init->tensor, check,
+                               memory.first));
   }
-  errors.check(check_name(input, output, raw, pointer + "/output", other));
-  return errors.result();
-}
-
-// Checks what the user expects of the output, and its file as far as `files` says.
-Result<void> check_expected(const ResolveInput& input, const ProgramBuffer& buffer, const BufferSpec& spec,
-                            FileCheck files) {
-  if (!spec.expect) {
-    return {};
+  if (spec.output) {
+    errors.check(files.checked(*spec.output, pointer + "/output", spec.raw, check));
   }
-  const std::string pointer = buffer.pointer + "/expect";
-  if (spec.expect->rtol < 0 || spec.expect->atol < 0) {
-    return failure(ErrorCode::out_of_range, "a tolerance is below 0", "give rtol and atol from 0 on",
-                   pointer);
+  if (spec.expect && (spec.expect->rtol < 0 || spec.expect->atol < 0)) {
+    errors.add(failure(ErrorCode::out_of_range, "a tolerance is below 0", "give rtol and atol from 0 on",
+                       pointer + "/expect"));
+  } else if (spec.expect) {
+    errors.check(
+        files.checked(spec.expect->file, pointer + "/expect/file", spec.raw, check, memory.expected->read));
   }
-  TIDEGATE_CHECK(check_name(input, spec.expect->file, spec.raw, pointer + "/file"));
-  return check_input(buffer.expected->file, buffer.expected->read, files, false, pointer + "/file");
+  TIDEGATE_CHECK(errors.result());
+  return memory;
 }
 
 Result<ProgramBuffer> resolve_image(const ResolveInput& input, const std::string& name,
                                     const ImageSpec& stated, const std::string& pointer) {
-  TIDEGATE_CHECK(check_names(input, stated.init, stated.output, stated.raw, pointer, ".png"));
+  const FileOf files{input, ".png"};
   ImageSpec sized = stated;
   if (sized.size.empty() && sized.init && sized.init->file) {
+    TIDEGATE_CHECK(
+        files.checked(*sized.init->file, pointer + "/init/file", stated.raw || stated.init->tensor));
     TIDEGATE_TRY(sized.size, at_place(pointer + "/init/file",
                                       size_in_file(sized, path_in(input.folder, *sized.init->file))));
   }
   TIDEGATE_TRY(const ImageShape shape, shape_of(sized, pointer));
-  BufferSpec spec{.type = element_type(stated.format), .init = stated.init, .output = stated.output};
-  const auto count = product(elements_per_texel(stated.format),
-                             std::array{shape.width, shape.height, shape.depth, shape.layers});
-  const auto bytes = count ? product(*count, std::array<std::uint64_t, 1>{element_bytes(spec.type)}) : count;
-  if (!bytes) {
+  BufferSpec spec{.type = element_type(stated.format),
+                  .init = stated.init,
+                  .output = stated.output,
+                  .shape = array_shape(shape),
+                  .raw = stated.raw};
+  ProgramBuffer image{.name = name, .pointer = pointer, .type = spec.type, .image = shape};
+  const auto count = product(1, *spec.shape);
+  if (!count || __builtin_mul_overflow(*count, element_bytes(spec.type), &image.bytes)) {
     return failure(ErrorCode::out_of_range, fmt::format("the image {} has too many texels", in_quotes(name)),
                    "give a size that the memory holds", pointer + "/size");
   }
-  spec.count = *count;
-  ProgramBuffer image{.name = name,
-                      .pointer = pointer,
-                      .type = spec.type,
-                      .count = spec.count,
-                      .bytes = *bytes,
-                      .image = shape};
+  image.count = spec.count = *count;
   ErrorList errors;
-  errors.check(check_contents(spec, true, pointer));
   errors.check(check_image_files(image, spec));
-  TIDEGATE_CHECK(errors.result());
-  set_contents(image, spec, input.folder);
-  TIDEGATE_CHECK(check_data_files(image, spec.init, input.folder, input.files));
-  return image;
+  return with_contents(files, std::move(image), spec, std::move(errors));
 }
 
 // Gives the buffer the count that its shape or its file says.
-Result<void> complete_count(const ResolveInput& input, const std::string& name, BufferSpec& spec,
+Result<void> complete_count(const FileOf& files, const std::string& name, BufferSpec& spec,
                             const std::string& pointer) {
   const bool by_file = spec.count == 0 && !spec.shape && spec.init && spec.init->file;
+  const std::string place = pointer + (by_file ? "/init/file" : "/shape");
   if (by_file) {
     TIDEGATE_CHECK(check_tensor(spec.init, pointer));
-    TIDEGATE_CHECK(check_names(input, spec.init, {}, spec.raw, pointer));
-    TIDEGATE_TRY(spec.shape, at_place(pointer + "/init/file",
-                                      shape_in_file(spec, path_in(input.folder, *spec.init->file))));
+    TIDEGATE_CHECK(files.checked(*spec.init->file, place, spec.raw || spec.init->tensor));
+    TIDEGATE_TRY(spec.shape,
+                 at_place(place, shape_in_file(spec, path_in(files.input.folder, *spec.init->file))));
   }
   if (!spec.shape) {
     return {};
@@ -258,56 +229,44 @@ Result<void> complete_count(const ResolveInput& input, const std::string& name, 
   constexpr std::size_t most_dimensions = 64; // NumPy's limit
   const auto count =
       spec.shape->empty() || spec.shape->size() > most_dimensions ? std::nullopt : product(1, *spec.shape);
-  const std::string place = pointer + (by_file ? "/init/file" : "/shape");
-  if (!count || *count == 0) {
-    return failure(ErrorCode::out_of_range,
-                   fmt::format("the shape {} of the buffer {} has {} elements", shape_text(*spec.shape),
-                               in_quotes(name), count ? "no" : "too many"),
-                   "give 1 to 64 sizes from 1 on that the memory holds", place);
-  }
-  if (spec.count != 0 && spec.count != *count) {
-    return failure(ErrorCode::out_of_range,
-                   fmt::format("the buffer {} has the shape {}, of {}, and the count {}", in_quotes(name),
-                               shape_text(*spec.shape), plural(*count, "element"), spec.count),
-                   "leave the count out", place);
-  }
+  const std::string of = fmt::format("the shape {}", shape_text(*spec.shape));
+  const Refusal refusals[] = {
+      {!count || *count == 0, "",
+       fmt::format("{} of the buffer {} has {} elements", of, in_quotes(name), count ? "no" : "too many"),
+       "give 1 to 64 sizes from 1 on that the memory holds", ErrorCode::out_of_range},
+      {spec.count != 0 && spec.count != count, "",
+       fmt::format("the buffer {} has {}, of {}, and the count {}", in_quotes(name), of,
+                   plural(count.value_or(0), "element"), spec.count),
+       "leave the count out", ErrorCode::out_of_range}};
+  TIDEGATE_CHECK(first_of(refusals, place));
   spec.count = *count;
   return {};
 }
 
 Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::string& name,
                                      const BufferSpec& stated, const std::string& pointer) {
+  const FileOf files{input, ""};
   BufferSpec spec = stated;
-  TIDEGATE_CHECK(complete_count(input, name, spec, pointer));
+  TIDEGATE_CHECK(complete_count(files, name, spec, pointer));
   ErrorList errors;
   ProgramBuffer buffer{.name = name, .pointer = pointer, .type = spec.type, .count = spec.count};
-  const bool sized =
-      spec.count != 0 && !__builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes);
-  if (!sized) {
+  if (spec.count == 0 || __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
     errors.add(failure(
         ErrorCode::out_of_range,
         fmt::format("the buffer {} has {} elements", in_quotes(name), spec.count == 0 ? "no" : "too many"),
         "give a count from 1 on that the memory holds", pointer + "/count"));
+    buffer.bytes = 0;
   }
   buffer.row_bytes = spec.shape ? buffer.bytes / spec.shape->front() : 0;
-  errors.check(check_contents(spec, sized, pointer));
-  // File contents are compared only with a valid buffer, and files outside the scope stay untouched.
-  const FileCheck files = errors.result() ? input.files : std::min(input.files, FileCheck::reachable);
-  set_contents(buffer, spec, input.folder);
-  if (errors.check(check_names(input, spec.init, spec.output, spec.raw, pointer))) {
-    errors.check(check_data_files(buffer, spec.init, input.folder, files));
-  }
-  errors.check(check_expected(input, buffer, spec, files));
-  TIDEGATE_CHECK(errors.result());
-  return buffer;
+  return with_contents(files, std::move(buffer), spec, std::move(errors));
 }
 
 Result<ProgramBuffer> resolve_list(const ResolveInput& input, const std::string& name, const HitsSpec& spec,
                                    const std::string& pointer) {
-  TIDEGATE_CHECK(check_names(input, {}, spec.output, spec.raw, pointer));
-  ProgramBuffer list = resolve_hits(name, spec, input.folder, pointer);
-  TIDEGATE_CHECK(check_data_files(list, {}, input.folder, input.files));
-  return list;
+  if (spec.output) {
+    TIDEGATE_CHECK(FileOf{input, ""}.checked(*spec.output, pointer + "/output", spec.raw, input.files));
+  }
+  return resolve_hits(name, spec, input.folder, pointer);
 }
 
 struct KindWords {
@@ -366,25 +325,21 @@ Result<std::array<std::uint32_t, 2>> resolve_swap(const ProgramMemory& memory,
   const ProgramBuffer& first = memory.buffers[pair[0]];
   const ProgramBuffer& second = memory.buffers[pair[1]];
   const bool images = first.image || second.image;
-  if (&first == &second) {
-    return invalid_program(
-        fmt::format("the {} {} is swapped with itself", first.kind(), in_quotes(first.name)),
-        fmt::format("swap two {}s of the same {}", first.kind(),
-                    images ? "format and size" : "type and count"),
-        pointer);
-  }
-  if (first.image != second.image || first.type != second.type || first.count != second.count) {
-    const auto text = [&](const ProgramBuffer& buffer) {
-      return buffer.image ? describe(*buffer.image)
-             : images     ? "a buffer"
-                          : fmt::format("{} of {}", plural(buffer.count, "element"), name(buffer.type));
-    };
-    return invalid_program(fmt::format("cannot swap {} ({}) with {} ({})", in_quotes(first.name), text(first),
-                                       in_quotes(second.name), text(second)),
-                           images ? "swap two images of the same format and size"
-                                  : "swap two buffers of the same type and count",
-                           pointer);
-  }
+  const std::string alike =
+      images ? "swap two images of the same format and size" : "swap two buffers of the same type and count";
+  const auto text = [&](const ProgramBuffer& buffer) {
+    return buffer.image ? describe(*buffer.image)
+           : images     ? "a buffer"
+                        : fmt::format("{} of {}", plural(buffer.count, "element"), name(buffer.type));
+  };
+  const Refusal refusals[] = {
+      {&first == &second, "",
+       fmt::format("the {} {} is swapped with itself", first.kind(), in_quotes(first.name)), alike},
+      {first.image != second.image || first.type != second.type || first.count != second.count, "",
+       fmt::format("cannot swap {} ({}) with {} ({})", in_quotes(first.name), text(first),
+                   in_quotes(second.name), text(second)),
+       alike}};
+  TIDEGATE_CHECK(first_of(refusals, pointer));
   return pair;
 }
 

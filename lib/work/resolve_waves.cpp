@@ -56,11 +56,179 @@ Result<ProgramWave> resolve_wave(const WaveInput& in, NameIndex& names) {
   return wave;
 }
 
+// Loops. A loop is a range of consecutive waves that runs several times in an iteration. Each repetition becomes
+// separate waves, in the order in which they run, so that the engine knows no loops:
+//
+//   waves 0 1 2 3, {"first": 1, "last": 2, "repeat": 2}    ->    0 1 2 1 2 3
+
+constexpr std::size_t most_turns = 65536; // of an unrolled program
+
+struct Loop {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  std::uint32_t repeat = 1;
+};
+
+// One run of a wave of the document in an iteration.
+struct Turn {
+  std::uint32_t wave = 0;
+  std::string rounds; // round of each loop around it, the innermost last: "0.2"; empty outside of loops
+  std::uint32_t round = 0;
+};
+
+Result<Loop> resolve_loop(const ResolveInput& input, const NameIndex& names, const LoopSpec& spec,
+                          const std::string& pointer) {
+  const std::vector<WaveSpec>& waves = input.program.waves;
+  TIDEGATE_TRY(const std::uint32_t first, wave_of(names, waves.size(), spec.first, pointer + "/first"));
+  TIDEGATE_TRY(const std::uint32_t last,
+               spec.last ? wave_of(names, waves.size(), *spec.last, pointer + "/last") : first);
+  if (last < first) {
+    return invalid_program(fmt::format("wave {}, the last, comes before wave {}, the first", last, first),
+                           "exchange them: a loop has waves in the order of the document", pointer + "/last");
+  }
+  for (std::uint32_t wave = first; wave <= last; ++wave) {
+    const WaveKind& kind = kind_of(waves[wave]);
+    const std::string_view what =
+        kind.never_in_loops.empty() && waves[wave].active ? "active tiles" : kind.never_in_loops;
+    if (!what.empty()) {
+      return invalid_program(fmt::format("wave {} has {}, which cannot run in a loop", wave, what),
+                             "list the wave as often as it runs", pointer);
+    }
+    if (waves[wave].section != waves[first].section) {
+      return invalid_program(fmt::format("wave {} of a loop has the phase \"{}\", wave {} \"{}\"", wave,
+                                         section_names[static_cast<std::size_t>(waves[wave].section)], first,
+                                         section_names[static_cast<std::size_t>(waves[first].section)]),
+                             "give all waves of a loop the same phase", pointer);
+    }
+  }
+  return Loop{.first = first, .end = last + 1, .repeat = spec.repeat};
+}
+
+// Repeats the turns of the loop's waves, which are in a row.
+void repeat_turns(const Loop& loop, std::vector<Turn>& turns) {
+  const auto outside = [&](const Turn& turn) { return turn.wave < loop.first || turn.wave >= loop.end; };
+  const auto first = std::ranges::find_if_not(turns, outside);
+  const auto end = std::find_if(first, turns.end(), outside);
+  std::vector<Turn> repeated;
+  for (std::uint32_t round = 0; round < loop.repeat; ++round) {
+    for (auto turn = first; turn != end; ++turn) {
+      const bool is_inner = turn->rounds.empty();
+      repeated.push_back({.wave = turn->wave,
+                          .rounds = fmt::format("{}{}{}", round, is_inner ? "" : ".", turn->rounds),
+                          .round = is_inner ? round : turn->round});
+    }
+  }
+  turns.insert(turns.erase(first, end), repeated.begin(), repeated.end());
+}
+
+// Sets arguments that count the rounds of a loop to their value in this round. Error: invalid_program if such an
+// argument is in a wave outside of loops.
+Result<void> set_round(ProgramWave& wave, const Turn& turn) {
+  for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+    ProgramArgument& argument = wave.arguments[i];
+    std::vector<Change> counted;
+    std::ranges::copy_if(argument.changes, std::back_inserter(counted), &Change::by_round);
+    if (!counted.empty() && turn.rounds.empty()) {
+      return invalid_program("iteration counts the rounds of a loop, and the wave is in none",
+                             "leave round out, or add the wave to one of the program's loops",
+                             fmt::format("/waves/{}/args/{}", turn.wave, i));
+    }
+    argument.value = value_in(std::move(argument.value), counted, turn.round);
+    std::erase_if(argument.changes, [](const Change& change) { return change.by_round; });
+  }
+  return {};
+}
+
+// Returns the waves in the order in which an iteration runs them, those of a loop once for each of its turns; with
+// errors, the waves as they are.
+std::vector<ProgramWave> unrolled(const ResolveInput& input, const NameIndex& names,
+                                  const std::vector<ProgramWave>& waves, ErrorList& errors) {
+  std::vector<Loop> loops;
+  for (std::size_t i = 0; i < input.program.loops.size(); ++i) {
+    const auto loop = resolve_loop(input, names, input.program.loops[i], fmt::format("/loops/{}", i));
+    if (errors.check(loop)) {
+      const auto parted = std::ranges::find_if(loops, [&](const Loop& other) {
+        return std::max(other.first, loop->first) < std::min(other.end, loop->end) &&
+               (other.first < loop->first) == (other.end < loop->end) && other.first != loop->first &&
+               other.end != loop->end;
+      });
+      if (parted != loops.end()) {
+        errors.add(
+            invalid_program(fmt::format("the loop shares waves with loop {}, and neither holds the other",
+                                        parted - loops.begin()),
+                            "let one end before the other begins, or hold it", fmt::format("/loops/{}", i)));
+      }
+      loops.push_back(*loop);
+    }
+  }
+  if (!loops.empty() && input.program.dependencies) {
+    errors.add(invalid_program("the program lists its dependencies and has loops",
+                               "leave dependencies out: they are derived then", "/dependencies"));
+  }
+  if (!errors.result()) {
+    return waves;
+  }
+  std::ranges::reverse(loops); // inner ones first, and of equal ones those that come later
+  std::ranges::stable_sort(loops, {}, [](const Loop& loop) { return loop.end - loop.first; });
+  std::vector<Turn> turns(waves.size());
+  for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
+    turns[wave].wave = wave;
+  }
+  for (const Loop& loop : loops) {
+    const auto own = static_cast<std::uint64_t>(std::ranges::count_if(
+        turns, [&](const Turn& turn) { return turn.wave >= loop.first && turn.wave < loop.end; }));
+    if (turns.size() + own * (loop.repeat - 1) > most_turns) {
+      errors.add({.code = ErrorCode::out_of_range,
+                  .message = fmt::format("with its loops an iteration has more than {} waves", most_turns),
+                  .fix = "make the program repeat what a loop does, with a lower repeat of the loop",
+                  .pointer = "/loops"});
+      return waves;
+    }
+    repeat_turns(loop, turns);
+  }
+  std::vector<ProgramWave> result;
+  result.reserve(turns.size());
+  for (const Turn& turn : turns) {
+    ProgramWave wave = waves[turn.wave];
+    wave.place = turn.wave;
+    errors.check(set_round(wave, turn));
+    if (!turn.rounds.empty()) {
+      wave.name = fmt::format("{} round {}",
+                              wave.name.empty() ? fmt::format("wave {}", turn.wave) : wave.name, turn.rounds);
+    } else if (!loops.empty() && wave.name.empty()) {
+      wave.name = fmt::format("wave {}", turn.wave); // unrolling has changed its index
+    }
+    result.push_back(std::move(wave));
+  }
+  return result;
+}
+
 } // namespace
 
-std::string_view never_in_loops(const WaveSpec& wave) {
-  const WaveKind& kind = kind_of(wave);
-  return kind.never_in_loops.empty() && wave.active ? "active tiles" : kind.never_in_loops;
+void spread_progressions(std::vector<ProgramWave>& waves) {
+  std::map<std::pair<std::uint32_t, std::size_t>, std::map<std::uint64_t, ElementType>> changing;
+  for (const ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      for (const Change& change : wave.arguments[i].changes) {
+        changing[{wave.op, i}][change.offset] = change.progression.type;
+      }
+    }
+  }
+  for (ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      ProgramArgument& argument = wave.arguments[i];
+      std::vector<Change> changes;
+      for (const auto& [offset, type] : changing[{wave.op, i}]) {
+        const auto own = std::ranges::find(argument.changes, offset, &Change::offset);
+        changes.push_back(own != argument.changes.end()
+                              ? *own
+                              : Change{.offset = offset,
+                                       .progression = constant_progression(
+                                           type, std::span(argument.value).subspan(offset))});
+      }
+      argument.changes = std::move(changes);
+    }
+  }
 }
 
 ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
@@ -144,11 +312,7 @@ constexpr auto program_wave_fields = [] {
 }();
 constexpr Rule program_wave_rules[] = {
     {.keys = ((FieldMask{1} << std::size(wave_kinds)) - 1) << 1}, // exactly one kind
-    needs(program_wave_fields, "global_size", "op"),
-    needs(program_wave_fields, "local_size", "op"),
-    needs(program_wave_fields, "global_offset", "op"),
-    needs(program_wave_fields, "args", "op"),
-    needs(program_wave_fields, "active", "op")};
+    needs(program_wave_fields, "global_size local_size global_offset args active", "op")};
 TIDEGATE_RECORD(WaveSpec, program_wave_fields, program_wave_rules);
 
 } // namespace tidegate::documents

@@ -156,13 +156,6 @@ Result<RunReport> run_program(Lowering& lowering, const RunOptions& options, Mon
 
 namespace {
 
-bool size_follows_from_file(const BufferSpec& spec) {
-  return spec.count == 0 && !spec.shape;
-}
-bool size_follows_from_file(const ImageSpec& spec) {
-  return spec.size.empty();
-}
-
 // Blanks what does not change what the program compiles to: contents of inputs, files of outputs, references.
 void blank_contents(WaveProgram& program) {
   const auto blank = [](auto& spec) {
@@ -185,26 +178,6 @@ void blank_contents(WaveProgram& program) {
   }
 }
 
-// Blanks the value of an argument, but not its type.
-void blank_value(ArgumentSpec& argument) {
-  if (argument.numbers) {
-    std::ranges::fill(argument.numbers->numbers, Number(std::uint64_t{0}));
-  }
-  if (argument.structure) {
-    argument.structure = Value();
-  }
-  if (argument.bytes) {
-    argument.bytes = "";
-  }
-  if (auto& changes = argument.iteration) {
-    changes->step->by = std::uint64_t{0};
-    changes->every = 1;
-    changes->cycle = changes->cycle ? std::optional(std::uint64_t{1}) : std::nullopt;
-    changes->modulo = changes->modulo ? std::optional(std::uint64_t{1}) : std::nullopt;
-  }
-  argument.note.reset();
-}
-
 } // namespace
 
 std::string launch_key(const WaveProgram& program, const Job& job) {
@@ -217,14 +190,14 @@ std::string launch_key(const WaveProgram& program, const Job& job) {
     masked.until->equals = std::uint64_t{0};
   }
   for (WaveSpec& wave : masked.waves) {
-    std::ranges::for_each(wave.args, blank_value);
+    wave.args.clear(); // what counts of them is in the job
     if (wave.fill) {
       wave.fill->value = std::uint64_t{0};
     }
     wave.note.reset();
   }
   std::string key = documents::encode(masked, documents::Style::compact);
-  // What blanked numbers may decide.
+  // What numbers may decide.
   for (const ProgramBuffer& buffer : job.buffers) {
     key += fmt::format("\n{}", buffer.bytes);
   }
@@ -233,7 +206,9 @@ std::string launch_key(const WaveProgram& program, const Job& job) {
         fmt::format("\n{} {} {} {} {}", fmt::join(wave.range.global, " "), fmt::join(wave.range.local, " "),
                     fmt::join(wave.range.offset, " "), wave.items(), wave.rounds ? wave.rounds->capacity : 0);
     for (const ProgramArgument& argument : wave.arguments) {
-      key += fmt::format(" {}", static_cast<int>(argument.access));
+      key += fmt::format(" {} {} {} {} {} {}", static_cast<int>(argument.kind), argument.buffer,
+                         static_cast<int>(argument.access), argument.local_bytes, argument.value.size(),
+                         argument.changes.size());
     }
   }
   for (const ResolvedDependency& dependency : job.dependencies) {
@@ -253,16 +228,15 @@ std::string stream_key(const WaveProgram& program, const std::string& folder) {
     known = known && !state.empty();
     key += state + '\n';
   };
-  const auto add_size = [&](const auto& spec) {
-    if (spec.init && spec.init->file && size_follows_from_file(spec)) {
-      add_state(*spec.init->file);
-    }
-  };
   for (const auto& [name, buffer] : program.buffers) {
-    add_size(buffer);
+    if (buffer.count == 0 && !buffer.shape && buffer.init && buffer.init->file) {
+      add_state(*buffer.init->file); // which states its size
+    }
   }
   for (const auto& [name, image] : program.images) {
-    add_size(image);
+    if (image.size.empty() && image.init && image.init->file) {
+      add_state(*image.init->file);
+    }
   }
   for (const WaveSpec& wave : program.waves) {
     if (wave.queue && wave.queue->file) {

@@ -368,20 +368,20 @@ TEST_CASE("files of another type or count are refused with both") {
   folder.write("bad.npy", "{}");
   folder.write("large.npy", std::string(2000000, '\0'));
   CHECK(bad_file(loaded(ElementType::i32, 6, "x.npy"), folder) ==
-        "x.npy: error: the array holds f32, the buffer i32 [bad_array]\n"
-        "  fix: give the buffer the type f32, or say \"convert\": true");
+        "x.npy: error: the array holds f32, and i32 is needed [bad_array]\n"
+        "  fix: state a type or format of f32, or say \"convert\": true");
   CHECK(bad_file(loaded(ElementType::f32, 5, "x.npy"), folder) ==
-        "x.npy: error: the array of shape (2, 3) has 6 elements, the buffer 5 [bad_array]\n"
-        "  fix: give the buffer the count 6, or another file");
+        "x.npy: error: the array of shape (2, 3) has 6 elements, and 5 are needed [bad_array]\n"
+        "  fix: state the count 6 or its size, or name another file");
   CHECK(bad_file(loaded(ElementType::f32, 7, "x.bin"), folder) ==
         "x.bin: error: the file holds 24 bytes, 7 elements of f32 are 28 [bad_array]\n"
-        "  fix: give the buffer the count of the file, or another file");
+        "  fix: state the count or size of the file, or name another file");
   CHECK(bad_file(loaded(ElementType::f32, 5, "x.bin"), folder) ==
         "x.bin: error: the file holds more than 20 bytes, 5 elements of f32 are 20 [bad_array]\n"
-        "  fix: give the buffer the count of the file, or another file");
+        "  fix: state the count or size of the file, or name another file");
   CHECK(bad_file(loaded(ElementType::f32, 5, "large.npy"), folder) ==
         "large.npy: error: the file holds more than 1048596 bytes, 5 elements of f32 are 20 [bad_array]\n"
-        "  fix: give the buffer the count of the file, or another file");
+        "  fix: state the count or size of the file, or name another file");
   CHECK(bad_file(loaded(ElementType::f32, 5, "bad.npy"), folder)
             .starts_with("bad.npy: error: not a NumPy array: the file does not begin with \\x93NUMPY"));
   const Error missing = refused(loaded(ElementType::f32, 5, "none.npy"), folder.path());

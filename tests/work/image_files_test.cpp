@@ -46,7 +46,15 @@ Result<Bytes> texels(std::string_view format, const Picture& given) {
   const auto file = png_file(given);
   REQUIRE(file);
   folder.write("in.png", *file);
-  return read_image(image(format, 2, 1), folder.path() / "in.png");
+  return read_png(*image(format, 2, 1).image, folder.path() / "in.png");
+}
+
+// Files of images that are no PNG.
+BufferSpec as_buffer(const ProgramBuffer& image, const std::string& file) {
+  return {.type = image.type,
+          .count = image.count,
+          .init = BufferInit{.file = file},
+          .shape = array_shape(*image.image)};
 }
 
 std::string refused_image(const auto& result) {
@@ -78,43 +86,51 @@ TEST_CASE("channels of pictures and images") {
       "channel, or another file");
 }
 
-TEST_CASE("what is written can be read again") {
+TEST_CASE("a picture that is written can be read again") {
   const TemporaryFolder folder;
   for (const std::string_view format :
        {"r_unorm8", "rgba_unorm8", "bgra_unorm8", "argb_uint8", "rgba_unorm16"}) {
-    for (const std::string_view file : {"out.png", "out.npy", "out.raw"}) {
-      ProgramBuffer made = image(format, 3, 2);
-      Bytes contents(made.bytes);
-      for (std::size_t i = 0; i < contents.size(); ++i) {
-        contents[i] = static_cast<std::byte>(i * 29 + 1);
-      }
-      REQUIRE(write_image(made, contents, folder.path() / file));
-      const auto found = read_image(made, folder.path() / file);
-      REQUIRE_MESSAGE(found, refused_image(found));
-      CHECK(*found == contents);
+    const ProgramBuffer made = image(format, 3, 2);
+    Bytes contents(made.bytes);
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      contents[i] = static_cast<std::byte>(i * 29 + 1);
     }
+    REQUIRE(write_png(*made.image, contents, folder.path() / "out.png"));
+    const auto found = read_png(*made.image, folder.path() / "out.png");
+    REQUIRE_MESSAGE(found, refused_image(found));
+    CHECK(*found == contents);
   }
 }
 
-TEST_CASE("arrays have the shape of the image, or one dimension") {
+TEST_CASE("arrays have the shape of the image, or one dimension; raw bytes are as many as it has") {
   const TemporaryFolder folder;
-  ProgramBuffer made = image("rgba_uint8", 3, 2);
-  REQUIRE(write_image(made, Bytes(24), folder.path() / "out.npy"));
-  CHECK(parse_npy(tidegate::test::contents(folder.path() / "out.npy"))->shape ==
-        std::vector<std::uint64_t>{2, 3, 4});
+  const ProgramBuffer made = image("rgba_uint8", 3, 2);
   const auto with_shape = [&](const std::vector<std::uint64_t>& shape) {
     folder.write("in.npy", npy_file(ElementType::u8, shape, Bytes(24)));
-    return refused_image(read_image(made, folder.path() / "in.npy"));
+    return refused_image(initial_contents(as_buffer(made, "in.npy"), folder.path()));
   };
   CHECK(with_shape({2, 3, 4}) == "none");
   CHECK(with_shape({24}) == "none");
-  CHECK(with_shape({3, 2, 4}) ==
-        "bad_array: the array has the shape (3, 2, 4), the image (2, 3, 4); give an array "
-        "of the image's shape: layers or depth, height, width, channels");
+  CHECK(
+      with_shape({3, 2, 4}) ==
+      "bad_array: the array has the shape (3, 2, 4), and (2, 3, 4) is needed; state the shape or size of the "
+      "array, or name another file");
   folder.write("in.npy", npy_file(ElementType::f32, std::vector<std::uint64_t>{2, 3, 4}, Bytes(96)));
-  CHECK(refused_image(read_image(made, folder.path() / "in.npy")) ==
-        "bad_array: the array holds f32, the channels of rgba_uint8 are u8; give the image a format of such "
-        "channels, or convert the array");
+  BufferSpec other = as_buffer(made, "in.npy");
+  CHECK(
+      refused_image(initial_contents(other, folder.path())) ==
+      "bad_array: the array holds f32, and u8 is needed; state a type or format of f32, or say \"convert\": "
+      "true");
+  other.init->convert = true;
+  CHECK(refused_image(initial_contents(other, folder.path())) == "none");
+  const auto with_bytes = [&](std::size_t count) {
+    folder.write("in.raw", std::string(count, 'x'));
+    return refused_image(initial_contents(as_buffer(made, "in.raw"), folder.path()));
+  };
+  CHECK(with_bytes(24) == "none");
+  CHECK(with_bytes(23) ==
+        "bad_array: the file holds 23 bytes, 24 elements of u8 are 24; state the count or size "
+        "of the file, or name another file");
 }
 
 TEST_CASE("an image without a size has that of its file") {
@@ -141,19 +157,6 @@ TEST_CASE("an image without a size has that of its file") {
         "dimension is the channels, or the image a size");
   CHECK(size("r_uint8", "in.raw") ==
         "raw bytes state no size; give the image a size, or name a .png or .npy file");
-}
-
-TEST_CASE("raw bytes are as many as the image has") {
-  const TemporaryFolder folder;
-  ProgramBuffer made = image("rgba_uint8", 3, 2);
-  const auto with_bytes = [&](std::size_t count) {
-    folder.write("in.raw", std::string(count, 'x'));
-    return refused_image(read_image(made, folder.path() / "in.raw"));
-  };
-  CHECK(with_bytes(24) == "none");
-  CHECK(with_bytes(23) == "bad_array: the file holds 23 bytes, rgba_uint8 of 3 x 2 takes 24; give the image "
-                          "the size and format of the file, or another file");
-  CHECK(with_bytes(25).starts_with("bad_array: the file holds more than 24 bytes, "));
 }
 
 TEST_CASE("no PNG holds these") {

@@ -1,7 +1,9 @@
-// First contents of buffers, by rules or from files, and files of outputs.
+// First contents of buffers and images, by rules or from files, and files of outputs.
+#include "work/contents.hpp"
+
 #include "core/files.hpp"
 #include "core/npy.hpp"
-#include "work/contents.hpp"
+#include "core/png.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -29,69 +31,86 @@ bool is_npy(std::string_view path) {
 
 constexpr std::size_t npy_header_room = std::size_t{1} << 20U; // far more than numpy.save writes
 
+// A buffer's contents: where its file has them as they are, or all of them.
+struct Loaded {
+  std::optional<std::uint64_t> offset = {};
+  Contents all = {};
+};
+
 // Takes an array's elements as the buffer's: count, shape and type must match, unless the buffer's `convert`
 // allows another type.
-Result<Contents> elements_of(NpyArray array, const BufferSpec& buffer, const std::string& path,
-                             std::string_view what) {
-  if (array.type != buffer.type && !buffer.init->convert) {
-    return bad_file(path,
-                    fmt::format("the {} holds {}, the buffer {}", what, name(array.type), name(buffer.type)),
-                    fmt::format("give the buffer the type {}, or say \"convert\": true", name(array.type)));
-  }
+Result<Loaded> elements_of(NpyArray array, const BufferSpec& buffer, const std::string& path,
+                           std::string_view what) {
+  const auto refused = [&](const std::string& has, const std::string& needed, std::string fix) {
+    return bad_file(path, fmt::format("the {} {}, and {} needed", what, has, needed), std::move(fix));
+  };
   const std::string shape = shortened(shape_text(array.shape));
   const std::uint64_t count = array.bytes.size() / element_bytes(array.type);
+  if (array.type != buffer.type && !buffer.init->convert) {
+    return refused(fmt::format("holds {}", name(array.type)), fmt::format("{} is", name(buffer.type)),
+                   fmt::format("state a type or format of {}, or say \"convert\": true", name(array.type)));
+  }
   if (count != buffer.count) {
-    return bad_file(path,
-                    fmt::format("the {} of shape {} has {}, the buffer {}", what, shape,
-                                plural(count, "element"), buffer.count),
-                    count == 0 ? "name a file with elements"
-                               : fmt::format("give the buffer the count {}, or another file", count));
+    return refused(fmt::format("of shape {} has {}", shape, plural(count, "element")),
+                   fmt::format("{} are", buffer.count),
+                   count == 0 ? "name a file with elements"
+                              : fmt::format("state the count {} or its size, or name another file", count));
   }
   if (buffer.shape && array.shape.size() > 1 && array.shape != *buffer.shape) {
-    return bad_file(path,
-                    fmt::format("the {} has the shape {}, the buffer {}", what, shape,
-                                shortened(shape_text(*buffer.shape))),
-                    fmt::format("give the buffer the shape of the {}, or another file", what));
+    return refused("has the shape " + shape, shortened(shape_text(*buffer.shape)) + " is",
+                   fmt::format("state the shape or size of the {}, or name another file", what));
   }
   if (array.type != buffer.type) {
     TIDEGATE_TRY(array, in_file(path, converted(array, buffer.type)));
   }
-  return std::move(array.bytes);
+  return Loaded{.all = std::move(array.bytes)};
 }
 
-Result<Contents> read_safetensors(const BufferSpec& buffer, const std::string& path) {
+Result<Loaded> load_tensor(const BufferSpec& buffer, const std::string& path) {
   TIDEGATE_TRY(const Descriptor file, open_input(path));
   TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
-  if (buffer.init->convert && type_of(tensor) != buffer.type) {
+  const bool same = type_of(tensor) == buffer.type;
+  if (buffer.init->convert && !same) {
     TIDEGATE_TRY(NpyArray array, read_array(file, path, tensor));
     return elements_of(std::move(array), buffer, path, "tensor");
   }
-  const bool raw = !is_signed_integer(buffer.type) && !is_float(buffer.type);
-  if (!raw && type_of(tensor) != buffer.type) {
+  if (!same && (is_signed_integer(buffer.type) || is_float(buffer.type))) {
     return bad_file(
-        path, fmt::format("the tensor holds {}, the buffer {}", printable(tensor.type), name(buffer.type)),
+        path, fmt::format("the tensor holds {}, and {} is needed", printable(tensor.type), name(buffer.type)),
         "give the buffer the tensor's type, say \"convert\": true, or give it an unsigned type, which takes the "
         "bytes as they are");
   }
-  const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
-  if (tensor.bytes != bytes) {
+  const std::size_t size = element_bytes(buffer.type);
+  if (tensor.bytes != buffer.count * size) {
     return bad_file(path,
-                    fmt::format("the tensor of shape {} has {}, the buffer {}",
-                                shortened(shape_text(tensor.shape)), plural(tensor.bytes, "byte"), bytes),
-                    fmt::format("give the buffer the count {}, or name another tensor",
-                                tensor.bytes / element_bytes(buffer.type)));
+                    fmt::format("the tensor of shape {} has {}, and {} are needed",
+                                shortened(shape_text(tensor.shape)), plural(tensor.bytes, "byte"),
+                                buffer.count * size),
+                    fmt::format("state the count {}, or name another tensor", tensor.bytes / size));
   }
-  Contents contents(bytes);
-  TIDEGATE_CHECK(read_tensor(file, path, tensor, contents));
-  return contents;
+  return Loaded{.offset = tensor.offset};
 }
 
-// Reads all contents of a buffer from its file. Errors: bad_array for another type or count; those of reading.
-Result<Contents> read_buffer_file(const BufferSpec& buffer, const std::string& path) {
-  if (buffer.init->tensor) {
-    return read_safetensors(buffer, path);
-  }
+// Loads an array or raw bytes. Only what must be converted, or is not what the buffer needs, is read as a whole.
+Result<Loaded> load_file(const BufferSpec& buffer, const std::string& path) {
   const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
+  std::error_code ignored;
+  const std::uint64_t size =
+      std::filesystem::is_regular_file(path, ignored) ? std::filesystem::file_size(path, ignored) : 0;
+  if (is_npy(path) && size >= bytes && size != 0) {
+    TIDEGATE_TRY(const Descriptor file, open_input(path));
+    std::string begin(std::min<std::uint64_t>(size, npy_header_room), '\0');
+    TIDEGATE_CHECK(
+        read_tensor(file, path, {.bytes = begin.size()}, std::as_writable_bytes(std::span(begin))));
+    const auto head = parse_npy_head(begin);
+    if (head && head->type == buffer.type && !head->big_endian && head->bytes == bytes &&
+        head->offset + bytes == size &&
+        (!buffer.shape || head->shape.size() <= 1 || head->shape == *buffer.shape)) {
+      return Loaded{.offset = head->offset};
+    }
+  } else if (!is_npy(path) && size == bytes && size != 0) {
+    return Loaded{.offset = 0};
+  }
   // Reading stops at `most`: a larger file is wrong, whatever its size.
   const std::size_t most = bytes + (is_npy(path) ? npy_header_room : 0);
   auto file = read_all(path, most);
@@ -107,10 +126,10 @@ Result<Contents> read_buffer_file(const BufferSpec& buffer, const std::string& p
                     fmt::format("the file holds {}, {} elements of {} are {}",
                                 file ? plural(file->size(), "byte") : fmt::format("more than {} bytes", most),
                                 buffer.count, name(buffer.type), bytes),
-                    "give the buffer the count of the file, or another file");
+                    "state the count or size of the file, or name another file");
   }
   const auto data = std::as_bytes(std::span(*file));
-  return Contents(data.begin(), data.end());
+  return Loaded{.all = {data.begin(), data.end()}};
 }
 
 } // namespace
@@ -133,7 +152,7 @@ Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const
     return bad_file(path,
                     fmt::format("the file holds {}, and elements of {} have {}", plural(file.size(), "byte"),
                                 name(buffer.type), size),
-                    "give the buffer another type, or another file");
+                    "give the buffer another type, or name another file");
   }
   return std::vector{std::uint64_t{file.size() / size}};
 }
@@ -315,58 +334,26 @@ Result<void> fill_by_rule(const Elements& elements, const BufferSpec& buffer) {
   });
 }
 
-// Returns where a file has the buffer's contents as they are; nothing if they must be read as a whole, because they are
-// converted, or because the file is another than the buffer needs.
-Result<std::optional<std::uint64_t>> contents_in_file(const BufferSpec& buffer, const std::string& path) {
-  std::error_code ignored;
-  const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
-  const std::uint64_t size =
-      std::filesystem::is_regular_file(path, ignored) ? std::filesystem::file_size(path, ignored) : 0;
-  if (buffer.init->tensor) {
-    TIDEGATE_TRY(const Descriptor file, open_input(path));
-    TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
-    return type_of(tensor) == buffer.type && tensor.bytes == bytes ? std::optional(tensor.offset)
-                                                                   : std::nullopt;
-  }
-  if (!is_npy(path)) {
-    return size == bytes ? std::optional<std::uint64_t>(0) : std::nullopt;
-  }
-  if (size < bytes) {
-    return std::nullopt;
-  }
-  TIDEGATE_TRY(const Descriptor file, open_input(path));
-  std::string begin(std::min<std::uint64_t>(size, npy_header_room), '\0');
-  TIDEGATE_CHECK(read_tensor(file, path, {.bytes = begin.size()}, std::as_writable_bytes(std::span(begin))));
-  const auto head = parse_npy_head(begin);
-  const bool as_is = head && head->type == buffer.type && !head->big_endian && head->bytes == bytes &&
-                     head->offset + bytes == size &&
-                     (!buffer.shape || head->shape.size() <= 1 || head->shape == *buffer.shape);
-  return as_is ? std::optional(head->offset) : std::nullopt;
-}
-
 } // namespace
 
 Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std::string& folder,
                                             std::uint64_t begin, std::uint64_t bytes) {
   try {
-    if (!buffer.init || !buffer.init->file) {
-      Contents contents(bytes);
-      if (buffer.init) {
-        TIDEGATE_CHECK(fill_by_rule({contents, begin / element_bytes(buffer.type)}, buffer));
-      }
-      return contents;
-    }
-    const std::string path = path_in(folder, *buffer.init->file);
-    TIDEGATE_TRY(const auto data, contents_in_file(buffer, path));
-    if (!data) {
-      TIDEGATE_TRY(Contents all, read_buffer_file(buffer, path));
-      const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
-      return bytes == all.size() ? std::move(all)
-                                 : Contents(first, first + static_cast<std::ptrdiff_t>(bytes));
-    }
     Contents contents(bytes);
-    TIDEGATE_TRY(const Descriptor file, open_input(path));
-    TIDEGATE_CHECK(read_tensor(file, path, {.offset = *data + begin, .bytes = bytes}, contents));
+    if (buffer.init && buffer.init->file) {
+      const std::string path = path_in(folder, *buffer.init->file);
+      TIDEGATE_TRY(Loaded loaded, buffer.init->tensor ? load_tensor(buffer, path) : load_file(buffer, path));
+      if (loaded.offset) {
+        TIDEGATE_TRY(const Descriptor file, open_input(path));
+        TIDEGATE_CHECK(read_tensor(file, path, {.offset = *loaded.offset + begin, .bytes = bytes}, contents));
+      } else if (bytes == loaded.all.size()) {
+        contents = std::move(loaded.all);
+      } else {
+        std::ranges::copy(std::span(loaded.all).subspan(begin, bytes), contents.begin());
+      }
+    } else if (buffer.init) {
+      TIDEGATE_CHECK(fill_by_rule({contents, begin / element_bytes(buffer.type)}, buffer));
+    }
     return contents;
   } catch (const std::bad_alloc&) {
     return tl::unexpected(Error{
