@@ -17,35 +17,21 @@ struct IntegerType {
   friend bool operator==(const IntegerType&, const IntegerType&) = default;
 };
 
-// A typed value. Bits beyond the width of the type repeat its sign.
 struct Constant {
-  __extension__ using Bits = unsigned __int128;
-  Bits bits = 0;
+  __extension__ using Value = __int128; // that of any type, exactly
+  Value value = 0;
   IntegerType type;
 
-  [[nodiscard]] bool is_negative() const { return !type.is_unsigned && bits >> 127U != 0; }
   // The value, if a signed 64-bit integer holds it.
   [[nodiscard]] std::optional<std::int64_t> number() const;
 };
 
-// Converts the value to the type, as an assignment does.
-Constant converted(const Constant& value, IntegerType type);
-
-// Evaluates the condition of a directive, with macros and `defined` already replaced; remaining names are 0.
-// C99 has 64-bit numbers, `true` is 0, and shifts by negative counts reverse; clang's OpenCL C has 128-bit
-// numbers, `true` is 1, and such shifts move all bits out. Where the two differ the result is empty: only the
-// device's compiler can decide. Division by zero in an unevaluated operand is not an error. Error: kernel_source
-// at a token or the directive, in the file `path`.
+// Evaluates the condition of a directive, with macros and `defined` already replaced; remaining names are 0. The result is
+// empty where compilers may differ, or refuse it: clang has 128-bit numbers in OpenCL C, where `true` is 1, others have 64
+// bits. With `assumes_clang`, `true` is 1. Error: kernel_source in the file `path` for what no condition is.
 Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, const Token& directive,
-                                               std::string_view path);
-
-// The result under clang's rules.
-Result<bool> evaluate_condition_as_clang(std::span<const Token> tokens, const Token& directive,
-                                         std::string_view path);
-Result<bool> evaluate_condition_as_clang(std::string_view condition);
-
-// Precedence of a binary operator: from 1 for || to 10 for *; 0 for anything else, assignments included.
-int binary_rank(std::string_view name);
+                                               std::string_view path, bool assumes_clang = false);
+std::optional<bool> evaluate_condition_as_clang(std::string_view condition);
 
 // Value of an expression of a declaration in the types of C: of numbers, enumerators, sizes of arithmetic types and casts
 // to integers. Empty if it is not constant or compilers may disagree, for example where a signed value overflows.

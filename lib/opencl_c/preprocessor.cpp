@@ -1,78 +1,87 @@
-// Reads lines, carries out their directives, and lets MacroExpander replace macros in the rest.
+// Reads files line by line, carries out their directives and replaces macros in the rest.
+//
+// What is still to be read of a line is a stack of tokens: the result of a macro is pushed and read from there, so a call may
+// begin in it and end after it. Each token knows the macros that it came from and which it never becomes again (the hide
+// sets of Prosser's algorithm); for a call these are the ones of its name that its closing parenthesis has, too.
+//
+//   #define f(x) x * g
+//   #define g f            f(2)(9)     read f(2)    rest 2 * g (9)     g came from f
+//                                      read g       rest f (9)         this f came from g and f, so it stays
 #include "opencl_c/preprocessor.hpp"
 
 #include "core/files.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
-#include "opencl_c/macros.hpp"
+#include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::opencl_c {
 namespace {
 
-// Nested groups of #if ... #endif in a file.
+using Line = std::vector<Token>;
+using Hidden = std::shared_ptr<const std::vector<std::size_t>>; // numbers of macros, ascending; null for none
 
-class ConditionStack {
-public:
-  // True inside a group that is skipped.
-  [[nodiscard]] bool is_skipping() const { return !open_.empty() && !open_.back().active; }
-
-  // The directive that opened the innermost group; null outside all groups.
-  [[nodiscard]] const Token* innermost() const { return open_.empty() ? nullptr : &open_.back().opening; }
-
-  // Carries out #if, #ifdef, #ifndef, #elif, #else or #endif, given by its name; returns false for any other
-  // directive. Calls `evaluate` for the condition only where it matters. Error: kernel_source in the file
-  // `path` for a directive without its #if or after #else.
-  Result<bool> carry_out(const Token& name, std::string_view path,
-                         const std::function<Result<bool>()>& evaluate) {
-    if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
-      const bool skipping = is_skipping();
-      const auto holds = skipping ? false : evaluate();
-      if (!holds) {
-        return holds;
-      }
-      open_.push_back({.opening = name, .taken = skipping || *holds, .active = *holds});
-      return true;
-    }
-    if (!name.is("elif") && !name.is("else") && !name.is("endif")) {
-      return false;
-    }
-    if (open_.empty()) {
-      return tl::unexpected(
-          source_error(path, name, fmt::format("#{} without #if", name.text), "remove it, or add the #if"));
-    }
-    Conditional& innermost = open_.back();
-    if (name.is("endif")) {
-      open_.pop_back();
-      return true;
-    }
-    if (innermost.else_seen) {
-      return tl::unexpected(source_error(path, name, fmt::format("#{} after #else", name.text),
-                                         "put #else last before #endif"));
-    }
-    innermost.else_seen = name.is("else");
-    innermost.active = false;
-    if (!innermost.taken) {
-      const auto holds = innermost.else_seen ? true : evaluate();
-      if (!holds) {
-        return holds;
-      }
-      innermost.active = innermost.taken = *holds;
-    }
-    return true;
-  }
-
-private:
-  struct Conditional {
-    Token opening;
-    bool taken;  // no further group counts: one did, or all around it are skipped
-    bool active; // the current group counts
-    bool else_seen = false;
-  };
-
-  std::vector<Conditional> open_;
+// A token that is still to be read.
+struct Item {
+  Token token;
+  Hidden hidden;
+  bool stays = false; // never replaced
 };
+using Items = std::vector<Item>;
+
+struct Macro {
+  enum class Kind : std::uint8_t { object, function, line, file, counter };
+  Kind kind = Kind::object;
+  std::size_t number = 0;
+  std::vector<std::string> parameters;
+  bool variadic = false; // the last parameter takes all remaining arguments
+  Line body;
+
+  // The parameter that this token of the body names.
+  [[nodiscard]] std::optional<std::size_t> parameter(std::size_t i) const {
+    const auto found = i < body.size() ? std::ranges::find(parameters, body[i].text) : parameters.end();
+    return found == parameters.end() ? std::nullopt
+                                     : std::optional(static_cast<std::size_t>(found - parameters.begin()));
+  }
+  [[nodiscard]] bool is(std::size_t i, const char* text) const { return i < body.size() && body[i].is(text); }
+};
+
+struct Argument {
+  Items items;
+  std::optional<Items> expanded;
+  bool omitted = false; // a missing variadic argument, which differs from an empty one
+};
+
+// A group of #if ... #endif.
+struct Conditional {
+  Token opening;
+  bool taken = false;  // no further part counts: one did, or all around it are skipped
+  bool active = false; // the current part counts
+  bool else_seen = false;
+};
+
+struct OpenFile {
+  std::string path, text;
+  Lexer lexer;
+  std::uint32_t file;           // index into TokenStream::files
+  std::uint32_t line_shift = 0; // shift by #line, modulo 2^32
+  std::vector<Conditional> groups;
+
+  OpenFile(std::string its_path, std::string its_text, std::uint32_t index)
+      : path(std::move(its_path)), text(std::move(its_text)), lexer(text, path), file(index) {}
+  [[nodiscard]] bool is_skipping() const { return !groups.empty() && !groups.back().active; }
+};
+
+struct Refusal { // thrown
+  Error error;
+};
+
+constexpr std::size_t most_open_files = 64;
+constexpr std::size_t cost_of_a_file = 4096; // bytes charged for each, against many tiny files
+constexpr std::size_t most_file_bytes = std::size_t{64} << 20U;
+constexpr std::size_t most_bytes = std::size_t{256} << 20U; // of text and tokens: macros can double them
+constexpr std::size_t most_depth = 256;                     // nested calls in arguments, which recurse
 
 // Here "-" is an ordinary file, not standard input.
 std::string in_folder(const std::string& folder, const std::string& name) {
@@ -84,21 +93,6 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 std::string identity(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
-
-constexpr std::size_t most_open_files = 64;
-constexpr std::size_t cost_of_a_file = 4096; // bytes charged by MacroExpander::spend, against many tiny files
-constexpr std::size_t most_file_bytes = std::size_t{64} << 20U;
-
-struct OpenFile {
-  std::string path, text;
-  Lexer lexer;
-  std::uint32_t file;           // index into TokenStream::files
-  std::uint32_t line_shift = 0; // shift by #line, modulo 2^32
-  ConditionStack conditions;
-
-  OpenFile(std::string its_path, std::string its_text, std::uint32_t index)
-      : path(std::move(its_path)), text(std::move(its_text)), lexer(text, path), file(index) {}
-};
 
 // Text between the quotes of a string literal.
 std::string unquoted(std::string_view literal) {
@@ -114,67 +108,106 @@ std::string unquoted(std::string_view literal) {
   return text;
 }
 
+// The text between quotes.
+std::string with_escapes(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  }
+  return result;
+}
+
+Token stringized(const Argument& argument) {
+  Token result{.kind = TokenKind::string, .text = "\""};
+  for (const Item& item : argument.items) {
+    const Token& token = item.token;
+    const bool literal = token.kind == TokenKind::string || token.kind == TokenKind::character;
+    result.text += token.space_before && result.text.size() > 1 ? " " : "";
+    result.text += literal ? with_escapes(token.text) : token.text;
+  }
+  // A single trailing backslash would escape the closing quote.
+  const std::size_t last = result.text.find_last_not_of('\\');
+  if ((result.text.size() - last) % 2 == 0) {
+    result.text.pop_back();
+  }
+  result.text += '"';
+  return result;
+}
+
+std::vector<std::string> words_in(const std::string& text) {
+  std::vector<std::string> found;
+  for (const Token& token : Lexer(text, "").next_line().value_or(Line())) {
+    found.push_back(token.text);
+  }
+  return found;
+}
+
 class Preprocessor {
 public:
-  explicit Preprocessor(const PreprocessorOptions& options)
-      : options_(options), expander_(stream_.files, options.predefined, [this] { return next_line(); }) {}
-
-  Result<TokenStream> run(const std::string& path) {
-    TIDEGATE_TRY(auto text, read(path));
-    TIDEGATE_CHECK(open(path, std::move(text), {}));
-    TIDEGATE_CHECK(apply_definitions());
-    while (true) {
-      TIDEGATE_TRY(auto token, expander_.next());
-      if (!token) {
-        stream_.own_macros = own_macros();
-        return std::move(stream_);
-      }
-      TIDEGATE_CHECK(write(std::move(*token)));
+  explicit Preprocessor(const PreprocessorOptions& options) : options_(options) {
+    using Kind = Macro::Kind;
+    for (const auto& [name, kind] :
+         {std::pair("__LINE__", Kind::line), {"__FILE__", Kind::file}, {"__COUNTER__", Kind::counter}}) {
+      macros_.emplace(name, std::make_shared<Macro>(Macro{.kind = kind}));
     }
   }
 
-private:
-  using Line = std::vector<Token>;
+  TokenStream run(const std::string& path) {
+    open(path, taken(read(path)), {});
+    apply_definitions();
+    while (auto item = scan()) {
+      write(std::move(item->token));
+    }
+    stream_.own_macros = own_macros();
+    return std::move(stream_);
+  }
 
+private:
   OpenFile& file() { return *open_.back(); }
-  tl::unexpected<Error> refused(const Token& at, std::string message, std::string fix) {
-    return tl::unexpected(source_error(stream_.files[at.file], at, std::move(message), std::move(fix)));
+
+  template <class T>
+  static T taken(Result<T> result) {
+    if (!result) {
+      throw Refusal{std::move(result.error())};
+    }
+    return std::move(*result);
+  }
+
+  [[noreturn]] void refuse(const Token& at, std::string message, std::string fix) const {
+    throw Refusal{source_error(stream_.files[at.file], at, std::move(message), std::move(fix))};
+  }
+
+  void spend(std::size_t bytes, const Token& place) {
+    if (bytes > bytes_left_) {
+      refuse(place, "the program takes more than 256 MiB with its macros replaced",
+             "look for macros that repeat each other, or files that include each other");
+    }
+    bytes_left_ -= bytes;
   }
 
   // Returns why the tokens depend on the program's own definitions, or nothing. The tokens are compiled without
   // these definitions, which matters if one redefines a macro of the compiler that the tokens leave to the
   // compiler.
   std::string own_macros() {
-    if (expander_.overridden().empty()) {
+    if (overridden_.empty()) {
       return {};
     }
-    const auto words = [](const std::string& text) {
-      std::vector<std::string> found;
-      const auto line = Lexer(text, "").next_line();
-      for (const Token& token : line.value_or(Line())) {
-        found.push_back(token.text);
-      }
-      return found;
-    };
     std::set<std::string_view> left;
     for (const Token& token : stream_.tokens) {
       if (token.kind == TokenKind::identifier) {
         left.insert(token.text);
       }
     }
-    for (const std::string& own : expander_.overridden()) {
-      const bool by_option = std::ranges::any_of(
-          options_.definitions, [&own](const MacroDefinition& definition) { return definition.name == own; });
-      if (left.contains(own) || by_option ||
-          std::ranges::find(options_.undefinitions, own) != options_.undefinitions.end()) {
+    for (const std::string& own : overridden_) {
+      if (left.contains(own) || std::ranges::count(options_.definitions, own, &MacroDefinition::name) != 0 ||
+          std::ranges::count(options_.undefinitions, own) != 0) {
         return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
                            in_quotes(own));
       }
-      const auto value = words(*options_.predefined->names.at(own));
+      const auto value = words_in(*options_.predefined->names.at(own));
       for (const std::string_view name : left) {
-        const std::string* const text =
-            may_be_predefined(name) ? expander_.predefined(std::string(name)) : nullptr;
-        const auto other = words(text == nullptr ? "" : *text);
+        const std::string* const text = may_be_predefined(name) ? predefined(std::string(name)) : nullptr;
+        const auto other = words_in(text == nullptr ? "" : *text);
         if (!value.empty() &&
             std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
           return fmt::format("it redefines {}, and {} of the device's compiler may depend on it",
@@ -185,106 +218,156 @@ private:
     return {};
   }
 
-  Result<void> apply_definitions() {
+  void apply_definitions() {
     for (const MacroDefinition& definition : options_.definitions) {
-      const std::string text = "#define " + definition.name + " " + definition.value;
-      const std::string source = "-D" + definition.name;
-      auto line = Lexer(text, source).next_line();
-      auto defined = line ? define(*line, source) : tl::unexpected(std::move(line.error()));
-      if (!defined) {
-        defined.error().line = defined.error().column = std::nullopt; // no source line contains it
-        return defined;
+      try {
+        const std::string text = "#define " + definition.name + " " + definition.value;
+        define(taken(Lexer(text, "").next_line()));
+      } catch (Refusal& refusal) {
+        refusal.error.source = "-D" + definition.name;
+        refusal.error.line = refusal.error.column = std::nullopt; // no source line contains it
+        throw;
       }
     }
     for (const std::string& name : options_.undefinitions) {
-      expander_.undefine(name);
+      undefine(name);
     }
-    return {};
   }
 
-  Result<void> define(const Line& line, const std::string& source) {
-    TIDEGATE_TRY(auto macro, parse_macro(line, source));
-    expander_.define(std::move(macro));
-    return {};
-  }
+  // --- Files and lines ---
 
   Result<std::string> read(const std::string& path) const {
     return options_.read ? options_.read(path) : read_all(path, most_file_bytes);
   }
 
   std::uint32_t index_of_file(const std::string& name) {
-    const auto [found, added] =
-        file_indices_.try_emplace(name, static_cast<std::uint32_t>(stream_.files.size()));
-    if (added) {
+    const auto found = std::ranges::find(stream_.files, name);
+    const auto index = static_cast<std::uint32_t>(found - stream_.files.begin());
+    if (found == stream_.files.end()) {
       stream_.files.push_back(name);
     }
-    return found->second;
+    return index;
   }
 
-  Result<void> open(const std::string& path, std::string text, const Token& place) {
+  void open(const std::string& path, std::string text, const Token& place) {
     const std::uint32_t index = index_of_file(path);
-    TIDEGATE_CHECK(expander_.spend(text.size() + cost_of_a_file, place));
+    spend(text.size() + cost_of_a_file, place);
     open_.push_back(std::make_unique<OpenFile>(path, std::move(text), index));
-    return {};
   }
 
-  Result<void> close() {
-    if (const Token* opening = file().conditions.innermost()) {
-      return refused(*opening, fmt::format("#{} has no #endif", opening->text), "close it in the same file");
-    }
-    open_.pop_back();
-    return {};
-  }
-
-  // Implements MacroExpander::NextLine; carries out directives on the way.
-  Result<std::optional<std::vector<Token>>> next_line() {
+  // Returns the next line of the text; an empty line for a directive or the end of a file; nothing at the end
+  // of the text.
+  std::optional<Line> next_line() {
     while (!open_.empty()) {
-      TIDEGATE_TRY(auto line, file().lexer.next_line());
+      Line line = taken(file().lexer.next_line());
       for (Token& token : line) {
         token.file = file().file;
         token.line += file().line_shift;
       }
-      const bool directive = !line.empty() && line.front().is("#");
-      if (!directive && !line.empty() && file().conditions.is_skipping()) {
+      if (line.empty()) {
+        if (!file().groups.empty()) {
+          const Token& opening = file().groups.back().opening;
+          refuse(opening, fmt::format("#{} has no #endif", opening.text), "close it in the same file");
+        }
+        open_.pop_back();
+      } else if (line.front().is("#")) {
+        line = carry_out(line);
+      } else if (file().is_skipping()) {
         continue;
+      } else {
+        check_literals(line);
       }
-      TIDEGATE_CHECK(line.empty() ? close() : directive ? carry_out(line) : check_literals(line));
       return line;
     }
     return std::nullopt;
   }
 
-  Result<void> check_literals(const Line& line) {
+  void check_literals(const Line& line) const {
     const auto found = std::ranges::find_if(line, is_unterminated);
     if (found != line.end()) {
-      return refused(*found, fmt::format("{} is not closed on its line", in_quotes(found->text)),
-                     "add the closing quote");
+      refuse(*found, fmt::format("{} is not closed on its line", in_quotes(found->text)),
+             "add the closing quote");
     }
-    return {};
   }
 
   // Appends a token; _Pragma("...") becomes a pragma at its last token.
-  Result<void> write(Token token) {
-    std::vector<Token>& tokens = stream_.tokens;
+  void write(Token token) {
+    Line& tokens = stream_.tokens;
     tokens.push_back(std::move(token));
     if (tokens.size() < 4 || !tokens.back().is(")")) {
-      return {};
+      return;
     }
     const auto call = std::span(tokens).last(4);
-    if (!call[0].is("_Pragma") || !call[1].is("(") || call[2].kind != TokenKind::string) {
+    if (call[0].is("_Pragma") && call[1].is("(") && call[2].kind == TokenKind::string) {
+      Token whole = pragma(taken(Lexer("#pragma " + unquoted(call[2].text), "").next_line()), call[0]);
+      tokens.resize(tokens.size() - 3);
+      tokens.back() = std::move(whole);
+    }
+  }
+
+  // --- Directives ---
+
+  // Returns only text of the line: the token of a pragma, or nothing.
+  Line carry_out(const Line& line) {
+    if (line.size() == 1) {
       return {};
     }
-    const std::string text = "#pragma " + unquoted(call[2].text);
-    TIDEGATE_TRY(auto line, Lexer(text, stream_.files[call[0].file]).next_line());
-    TIDEGATE_TRY(auto whole, pragma(std::move(line), call[0]));
-    tokens.resize(tokens.size() - 3);
-    tokens.back() = std::move(whole);
+    const Token& name = line[1];
+    std::vector<Conditional>& groups = file().groups;
+    const bool skips = file().is_skipping();
+    if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
+      const bool holds = !skips && evaluate(line);
+      groups.push_back({.opening = name, .taken = skips || holds, .active = holds});
+    } else if (name.is("elif") || name.is("else") || name.is("endif")) {
+      if (groups.empty()) {
+        refuse(name, fmt::format("#{} without #if", name.text), "remove it, or add the #if");
+      }
+      Conditional& group = groups.back();
+      if (name.is("endif")) {
+        groups.pop_back();
+        return {};
+      }
+      if (group.else_seen) {
+        refuse(name, fmt::format("#{} after #else", name.text), "put #else last before #endif");
+      }
+      group.else_seen = name.is("else");
+      group.active = !group.taken && (group.else_seen || evaluate(line));
+      group.taken |= group.active;
+    } else if (skips || name.is("warning")) {
+      return {};
+    } else if (name.is("pragma")) {
+      if (line.size() != 3 || !line[2].is("once")) {
+        return {pragma(line, line[0])};
+      }
+      only_once_.insert(identity(file().path));
+    } else if (name.is("error")) {
+      refuse(name, "#error " + spelling(std::span(line).subspan(2)),
+             "the program refuses these options; change them as it says");
+    } else {
+      check_literals(line);
+      if (name.is("define")) {
+        define(line);
+      } else if (name.is("undef")) {
+        undefine(macro_name(line).text);
+      } else if (name.is("include")) {
+        include(line);
+      } else if (name.is("line") || name.kind == TokenKind::number) { // preprocessors write "# 12 "file""
+        set_line(line);
+      } else {
+        constexpr std::array<std::string_view, 13> directives{"define", "elif",  "else",   "endif",   "error",
+                                                              "if",     "ifdef", "ifndef", "include", "line",
+                                                              "pragma", "undef", "warning"};
+        const auto nearest = nearest_name(name.text, directives);
+        refuse(name, fmt::format("there is no directive #{}", shortened(name.text)),
+               nearest ? fmt::format("did you mean #{}?", *nearest) : "remove the line");
+      }
+    }
     return {};
   }
 
   // Returns the line of a pragma as one token at `place`. Compilers replace macros after the words that name
   // the pragma, except in pragmas of standards and of GCC.
-  Result<Token> pragma(Line line, const Token& place) {
+  Token pragma(Line line, const Token& place) {
     for (Token& token : line) {
       token.move_to(place);
     }
@@ -295,8 +378,7 @@ private:
                           is(2, "pop_macro") || (is(2, "clang") && (is(3, "diagnostic") || is(3, "poison")));
     const std::size_t words = is(2, "clang") || is(2, "omp") ? 4 : 3;
     if (!as_it_is && line.size() > words) {
-      TIDEGATE_TRY(auto expanded,
-                   expander_.expand({line.begin() + static_cast<std::ptrdiff_t>(words), line.end()}, false));
+      const Line expanded = expand(std::span(line).subspan(words));
       line.resize(words);
       line.insert(line.end(), expanded.begin(), expanded.end());
     }
@@ -306,105 +388,44 @@ private:
     return whole;
   }
 
-  // Carries out the directive and leaves only text in the line: the token of a pragma, or nothing.
-  Result<void> carry_out(Line& line) {
-    const Line directive = std::exchange(line, {});
-    if (directive.size() == 1) {
-      return {};
-    }
-    const Token& name = directive[1];
-    const auto conditional =
-        file().conditions.carry_out(name, stream_.files[name.file], [&] { return evaluate(directive); });
-    if (!conditional) {
-      return tl::unexpected(conditional.error());
-    }
-    if (*conditional || file().conditions.is_skipping()) {
-      return {};
-    }
-    if (name.is("pragma")) {
-      if (directive.size() == 3 && directive[2].is("once")) {
-        only_once_.insert(identity(file().path));
-      } else {
-        TIDEGATE_TRY(auto whole, pragma(directive, directive[0]));
-        line.push_back(std::move(whole));
-      }
-      return {};
-    }
-    if (name.is("error")) {
-      return refused(name, "#error " + spelling(std::span(directive).subspan(2)),
-                     "the program refuses these options; change them as it says");
-    }
-    if (name.is("warning")) {
-      return {};
-    }
-    TIDEGATE_CHECK(check_literals(directive));
-    if (name.is("define")) {
-      return define(directive, stream_.files[name.file]);
-    }
-    if (name.is("undef")) {
-      TIDEGATE_TRY(const auto macro, macro_name(directive, stream_.files[name.file]));
-      expander_.undefine(macro.text);
-      return {};
-    }
-    if (name.is("include")) {
-      return include(directive);
-    }
-    if (name.is("line") || name.kind == TokenKind::number) { // preprocessors write "# 12 "file""
-      return set_line(directive);
-    }
-    return unknown_directive(name);
-  }
-
-  tl::unexpected<Error> unknown_directive(const Token& name) {
-    constexpr std::array<std::string_view, 13> directives{"define", "elif",  "else",   "endif",   "error",
-                                                          "if",     "ifdef", "ifndef", "include", "line",
-                                                          "pragma", "undef", "warning"};
-    const auto nearest = nearest_name(name.text, directives);
-    return refused(name, fmt::format("there is no directive #{}", shortened(name.text)),
-                   nearest ? fmt::format("did you mean #{}?", *nearest) : "remove the line");
-  }
-
   // Evaluates the condition of #if, #elif, #ifdef or #ifndef.
-  Result<bool> evaluate(const Line& line) {
+  bool evaluate(const Line& line) {
     const Token& directive = line[1];
-    const std::string& path = stream_.files[directive.file];
     if (directive.is("ifdef") || directive.is("ifndef")) {
-      TIDEGATE_TRY(const auto name, macro_name(line, path));
-      return expander_.is_defined(name.text) == directive.is("ifdef");
+      return is_defined(macro_name(line).text) == directive.is("ifdef");
     }
-    TIDEGATE_TRY(auto expanded, expander_.expand({line.begin() + 2, line.end()}, true));
-    const Line tokens = with_includes_answered(std::move(expanded));
+    in_condition_ = true;
+    const Line tokens = with_includes_answered(expand(std::span(line).subspan(2)));
+    in_condition_ = false;
     // Only the compiler can expand its macros with arguments and decide where compilers differ.
     bool asks = false;
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
       asks |= tokens[i].kind == TokenKind::identifier && tokens[i + 1].is("(") &&
-              expander_.predefined(tokens[i].text) != nullptr;
+              predefined(tokens[i].text) != nullptr;
     }
-    TIDEGATE_TRY(const auto value,
-                 asks ? Result<std::optional<bool>>() : evaluate_condition(tokens, directive, path));
-    if (value) {
-      return *value;
-    }
-    if (options_.predefined == nullptr) {
-      return evaluate_condition_as_clang(tokens, directive, path);
-    }
-    const auto found = options_.predefined->conditions.find(spelling(tokens));
-    if (found == options_.predefined->conditions.end()) {
-      options_.predefined->unknown_conditions.insert(spelling(tokens));
+    const std::string& path = stream_.files[directive.file];
+    const bool has_compiler = options_.predefined != nullptr;
+    const auto value =
+        asks ? std::nullopt : taken(evaluate_condition(tokens, directive, path, !has_compiler));
+    const std::string text = value ? "" : spelling(tokens);
+    if (!value && has_compiler && !options_.predefined->conditions.contains(text)) {
+      options_.predefined->unknown_conditions.insert(text);
       return false;
     }
-    if (!found->second) {
-      return refused(
-          directive, "the device's compiler refuses this condition",
-          fmt::format("it is `#if {}`, with the program's own macros replaced", printable(spelling(tokens))));
+    const auto answer = value || !has_compiler ? value : options_.predefined->conditions.at(text);
+    if (!answer) {
+      refuse(directive,
+             has_compiler ? "the device's compiler refuses this condition"
+                          : "compilers may differ in the value of this condition",
+             fmt::format("it is `#if {}`, with the program's own macros replaced", printable(text)));
     }
-    return *found->second;
+    return *answer;
   }
 
   // Replaces "__has_include(...)" by 1 or 0: the compiler does not know the program's include folders.
   Line with_includes_answered(Line tokens) {
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-      if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !expander_.is_defined(tokens[i].text)) {
+      if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !is_defined(tokens[i].text)) {
         continue;
       }
       const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i);
@@ -427,44 +448,19 @@ private:
     return tokens;
   }
 
-  Result<void> set_line(const Line& line) {
+  void set_line(const Line& line) {
     const Token& directive = line[1];
-    const std::ptrdiff_t first = directive.is("line") ? 2 : 1;
-    TIDEGATE_TRY(const auto tokens, expander_.expand({line.begin() + first, line.end()}, false));
+    const Line tokens = expand(std::span(line).subspan(directive.is("line") ? 2 : 1));
     std::uint32_t number = 0;
     const std::string digits = tokens.empty() ? "" : tokens.front().text;
     const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     const bool named = tokens.size() > 1;
     if (failure != std::errc() || end != digits.data() + digits.size() ||
         (named && tokens[1].kind != TokenKind::string)) {
-      return refused(directive, "#line needs a number and may name a file",
-                     "write it as in #line 12 \"file.cl\"");
+      refuse(directive, "#line needs a number and may name a file", "write it as in #line 12 \"file.cl\"");
     }
     file().line_shift = number - file().lexer.line();
-    if (named) {
-      file().file = index_of_file(unquoted(tokens[1].text));
-    }
-    return {};
-  }
-
-  // Returns the name with its quotes or angle brackets.
-  Result<std::string> included_name(const Line& line) {
-    std::vector<Token> tokens(line.begin() + 2, line.end());
-    if (tokens.empty() || tokens[0].kind != TokenKind::string) {
-      TIDEGATE_TRY(auto expanded, expander_.expand(std::move(tokens), false));
-      tokens = std::move(expanded);
-    }
-    std::string name;
-    if (!tokens.empty() && tokens[0].kind == TokenKind::string) {
-      name = tokens[0].text;
-    } else if (!tokens.empty() && tokens[0].is("<")) {
-      const auto end = std::ranges::find_if(tokens, [](const Token& token) { return token.is(">"); });
-      name = end == tokens.end() ? "" : spelling({tokens.begin(), end + 1});
-    }
-    if (name.size() < 3 || name[0] == 'L') {
-      return refused(line[1], "#include needs the name of a file", "write it as in #include \"file.cl\"");
-    }
-    return name;
+    file().file = named ? index_of_file(unquoted(tokens[1].text)) : file().file;
   }
 
   // Folders to search for a name in quotes or angle brackets.
@@ -476,54 +472,464 @@ private:
     return folders;
   }
 
-  Result<void> include(const Line& line) {
+  void include(const Line& line) {
     const Token& directive = line[1];
-    TIDEGATE_TRY(const auto delimited, included_name(line));
+    Line tokens(line.begin() + 2, line.end());
+    if (tokens.empty() || tokens[0].kind != TokenKind::string) {
+      tokens = expand(tokens);
+    }
+    std::string delimited; // with its quotes or angle brackets
+    if (!tokens.empty() && tokens[0].kind == TokenKind::string) {
+      delimited = tokens[0].text;
+    } else if (!tokens.empty() && tokens[0].is("<")) {
+      const auto end = std::ranges::find(tokens, ">", &Token::text);
+      delimited = end == tokens.end() ? "" : spelling({tokens.begin(), end + 1});
+    }
+    if (delimited.size() < 3 || delimited[0] == 'L') {
+      refuse(directive, "#include needs the name of a file", "write it as in #include \"file.cl\"");
+    }
     if (open_.size() == most_open_files) {
-      return refused(directive, fmt::format("files include each other more than {} deep", most_open_files),
-                     "look for a file that includes itself without an include guard");
+      refuse(directive, fmt::format("files include each other more than {} deep", most_open_files),
+             "look for a file that includes itself without an include guard");
     }
     const std::string name = delimited.substr(1, delimited.size() - 2);
-    const std::vector<std::string> folders = folders_of(delimited);
-    for (const std::string& folder : folders) {
+    std::vector<std::string> folders = folders_of(delimited);
+    for (std::string& folder : folders) {
       const std::string path = in_folder(folder, name);
       if (only_once_.contains(identity(path))) {
-        return {};
+        return;
       }
-      auto text = read(path);
-      if (text) {
+      if (auto text = read(path)) {
         return open(path, std::move(*text), directive);
-      }
-      if (text.error().code != ErrorCode::cannot_read) {
+      } else if (text.error().code != ErrorCode::cannot_read) {
         Error error = std::move(text.error());
         error.source = stream_.files[directive.file];
         error.line = directive.line;
         error.column = directive.column;
-        return tl::unexpected(std::move(error));
+        throw Refusal{std::move(error)};
+      }
+      folder = folder.empty() ? "." : folder;
+    }
+    refuse(directive, fmt::format("cannot find the file {} to include", in_quotes(name)),
+           folders.empty() ? "name its folder with -I"
+                           : fmt::format("looked in {}; name its folder with -I", fmt::join(folders, ", ")));
+  }
+
+  // --- Definitions ---
+
+  // The name after #define, #undef, #ifdef or #ifndef.
+  [[nodiscard]] const Token& macro_name(const Line& line) const {
+    if (line.size() < 3 || line[2].kind != TokenKind::identifier || line[2].is("defined")) {
+      refuse(line[line.size() < 3 ? 1 : 2], fmt::format("#{} needs the name of a macro", line[1].text),
+             "put a name after it that is not \"defined\"");
+    }
+    return line[2];
+  }
+
+  void define(const Line& line) {
+    const Token& name = macro_name(line);
+    Macro macro{.number = ++macros_made_};
+    std::size_t at = 3;
+    if (at < line.size() && line[at].is("(") && !line[at].space_before) {
+      macro.kind = Macro::Kind::function;
+      at = read_parameters(line, macro);
+    }
+    macro.body.assign(line.begin() + static_cast<std::ptrdiff_t>(at), line.end());
+    for (std::size_t i = 0; i < macro.body.size(); ++i) {
+      const bool pastes = macro.is(i, "##");
+      const bool quotes = macro.kind == Macro::Kind::function && macro.is(i, "#");
+      has_operators_ |= pastes || quotes;
+      if (pastes && (i == 0 || i + 1 == macro.body.size())) {
+        refuse(macro.body[i], "## has nothing to join on one side", "put it between two tokens of the macro");
+      }
+      if (quotes && !macro.parameter(i + 1)) {
+        refuse(macro.body[i], "# is not followed by a parameter of the macro", "name a parameter after it");
       }
     }
-    std::vector<std::string> shown;
-    for (const std::string& folder : folders) {
-      shown.push_back(folder.empty() ? "." : folder);
+    override_predefined(name.text);
+    undefined_.erase(name.text);
+    macros_.insert_or_assign(name.text, std::make_shared<Macro>(std::move(macro)));
+  }
+
+  // Reads "(a, b, ...)" and returns the place after it.
+  std::size_t read_parameters(const Line& line, Macro& macro) const {
+    constexpr const char* remaining = "__VA_ARGS__";
+    const auto is = [&line](std::size_t i, const char* text) { return i < line.size() && line[i].is(text); };
+    const auto wrong = [&](std::size_t i, std::string_view problem) {
+      refuse(line[i < line.size() ? i : 2],
+             fmt::format("{} in the parameters of macro {}", problem, in_quotes(line[2].text)),
+             "write them as in NAME(a, b, ...)");
+    };
+    std::size_t at = 4;
+    for (bool first = true; !(first && is(at, ")")); first = false) {
+      const bool is_name =
+          at < line.size() && line[at].kind == TokenKind::identifier && !line[at].is(remaining);
+      if (!is_name && !is(at, "...")) {
+        wrong(at, "a name is missing");
+      }
+      const std::string name = is_name ? line[at].text : remaining;
+      if (std::ranges::find(macro.parameters, name) != macro.parameters.end()) {
+        wrong(at, "a name comes twice");
+      }
+      macro.parameters.push_back(name);
+      at += is_name ? 1 : 0;
+      macro.variadic = is(at, "..."); // GNU extension: a name before it is that of all remaining arguments
+      at += macro.variadic ? 1 : 0;
+      if (is(at, ")")) {
+        break;
+      }
+      if (macro.variadic || !is(at, ",")) {
+        wrong(at, macro.variadic ? "\")\" is missing" : "\",\" or \")\" is missing");
+      }
+      ++at;
     }
-    return refused(directive, fmt::format("cannot find the file {} to include", in_quotes(name)),
-                   folders.empty()
-                       ? "name its folder with -I"
-                       : fmt::format("looked in {}; name its folder with -I", fmt::join(shown, ", ")));
+    return at + 1;
+  }
+
+  void undefine(const std::string& name) {
+    override_predefined(name);
+    macros_.erase(name);
+    undefined_.insert(name);
+  }
+
+  void override_predefined(const std::string& name) {
+    if (may_be_predefined(name) && predefined(name) != nullptr) {
+      overridden_.insert(name);
+    }
+  }
+
+  bool is_defined(const std::string& name) { return macros_.contains(name) || predefined(name) != nullptr; }
+
+  // Replacement of a macro that the compiler predefines, unless the program undefined it; null if none is
+  // known.
+  const std::string* predefined(const std::string& name) {
+    if (options_.predefined == nullptr || undefined_.contains(name) || macros_.contains(name)) {
+      return nullptr;
+    }
+    const auto found = options_.predefined->names.find(name);
+    if (found == options_.predefined->names.end()) {
+      options_.predefined->unknown_names.insert(name);
+      return nullptr;
+    }
+    return found->second ? &*found->second : nullptr;
+  }
+
+  // --- Expansion ---
+
+  // Returns the next token without expansion; none at the end of what may be read now.
+  std::optional<Item> next_item(bool past_directives = true) {
+    while (pending_.size() == floor_) {
+      auto line = reads_lines_ ? next_line() : std::nullopt;
+      if (!line || (line->empty() && !past_directives)) {
+        return std::nullopt;
+      }
+      for (auto token = line->rbegin(); token != line->rend(); ++token) {
+        pending_.push_back({.token = std::move(*token)});
+      }
+    }
+    Item item = std::move(pending_.back());
+    pending_.pop_back();
+    return item;
+  }
+
+  // A blank where nothing remains of a macro belongs to the token that follows.
+  void push(Items items, bool space_after) {
+    if (space_after && pending_.size() > floor_) {
+      pending_.back().token.space_before = true;
+    }
+    std::move(items.rbegin(), items.rend(), std::back_inserter(pending_));
+  }
+
+  // Returns the next token that no macro replaces, at the position of the outermost call. Predefined macros stay in the
+  // text if the compiler may replace them.
+  std::optional<Item> scan() {
+    while (true) {
+      auto item = next_item();
+      if (!item || item->token.kind != TokenKind::identifier || item->stays) {
+        return item;
+      }
+      const auto found = macros_.find(item->token.text);
+      const std::shared_ptr<const Macro> macro = found == macros_.end() ? nullptr : found->second;
+      const bool hides = macro != nullptr && item->hidden != nullptr &&
+                         std::ranges::binary_search(*item->hidden, macro->number);
+      item->stays = hides; // as does an argument that leaves the macro
+      if (hides || !(macro == nullptr ? enter_predefined(item->token) : enter(*macro, *item))) {
+        return item;
+      }
+    }
+  }
+
+  // Pushes the replacement of a predefined macro where it matters before compilation: in conditions; in
+  // arguments of # and ##; and for version, extension and feature macros, since the generated kernel may be
+  // compiled with other options.
+  bool enter_predefined(const Token& name) {
+    const bool keyword = is_qualifier(name.text) || is_attribute(name.text) ||
+                         name.text.starts_with("__builtin_") || name.text.starts_with("__read_") ||
+                         name.is("__write_only");
+    const bool depends_on_options =
+        !keyword &&
+        (name.text.starts_with("__") || name.text.starts_with("cl_") || name.text.starts_with("CL_"));
+    if (name.is("defined") || !(in_condition_ || (depth_ > 0 && has_operators_) || depends_on_options)) {
+      return false;
+    }
+    const std::string* const text = predefined(name.text);
+    if (text == nullptr || *text == name.text) {
+      return false;
+    }
+    Line tokens = taken(Lexer(*text, "the device's compiler").next_line());
+    const bool number = tokens.size() == 1 && tokens.front().kind == TokenKind::number;
+    if (!in_condition_ && depth_ == 0 && !number) {
+      return false;
+    }
+    spend(text->size() + sizeof(Item) * tokens.size(), name);
+    Items items;
+    for (Token& token : tokens) {
+      token.move_to(name);
+      items.push_back({.token = std::move(token), .stays = true});
+    }
+    if (!items.empty()) {
+      items.front().token.space_before = name.space_before;
+    }
+    push(std::move(items), false);
+    return true;
+  }
+
+  // Pushes the expansion of a macro; returns false if the name is not a call and stays.
+  bool enter(const Macro& macro, const Item& name) {
+    Token special = name.token;
+    std::vector<std::size_t> hidden = name.hidden == nullptr ? std::vector<std::size_t>() : *name.hidden;
+    std::vector<Argument> arguments;
+    switch (macro.kind) {
+    case Macro::Kind::line:
+    case Macro::Kind::counter:
+      special.kind = TokenKind::number;
+      special.text = fmt::format("{}", macro.kind == Macro::Kind::line ? special.line : counter_++);
+      push({{.token = std::move(special)}}, false);
+      return true;
+    case Macro::Kind::file:
+      special.kind = TokenKind::string;
+      special.text = fmt::format("\"{}\"", with_escapes(stream_.files[special.file]));
+      push({{.token = std::move(special)}}, false);
+      return true;
+    case Macro::Kind::object: break;
+    case Macro::Kind::function: {
+      auto next = next_item(false); // a directive between the name and the parenthesis means no call
+      if (!next || !next->token.is("(")) {
+        push(next ? Items{std::move(*next)} : Items(), false);
+        return false;
+      }
+      const Hidden of_close = read_arguments(macro, name.token, arguments);
+      std::erase_if(hidden, [&](std::size_t number) {
+        return of_close == nullptr || !std::ranges::binary_search(*of_close, number);
+      });
+    }
+    }
+    hidden.insert(std::ranges::upper_bound(hidden, macro.number), macro.number);
+    bool space_after = false;
+    Items items = substituted(macro, arguments, name.token, space_after);
+    const auto own = std::make_shared<const std::vector<std::size_t>>(std::move(hidden));
+    std::map<Hidden, Hidden> unions{{nullptr, own}};
+    for (Item& item : items) {
+      Hidden& all = unions[item.hidden];
+      if (all == nullptr) {
+        std::vector<std::size_t> both;
+        std::ranges::set_union(*own, *item.hidden, std::back_inserter(both));
+        all = std::make_shared<const std::vector<std::size_t>>(std::move(both));
+      }
+      item.hidden = all;
+      item.token.move_to(name.token);
+    }
+    push(std::move(items), space_after);
+    return true;
+  }
+
+  // Reads up to the closing parenthesis, and returns what that hides.
+  Hidden read_arguments(const Macro& macro, const Token& name, std::vector<Argument>& arguments) {
+    const std::size_t wanted = macro.parameters.size();
+    arguments.resize(1);
+    Hidden of_close;
+    for (std::size_t open = 1; open > 0;) {
+      auto item = next_item();
+      if (!item) {
+        refuse(name, fmt::format("the call of macro {} does not end", in_quotes(name.text)),
+               "close its parentheses");
+      }
+      open += item->token.is("(") ? 1 : 0;
+      open -= item->token.is(")") ? 1 : 0;
+      if (open == 1 && item->token.is(",") && !(macro.variadic && arguments.size() == wanted)) {
+        arguments.emplace_back();
+      } else if (open > 0) {
+        arguments.back().items.push_back(std::move(*item));
+      } else {
+        of_close = std::move(item->hidden);
+      }
+    }
+    if (wanted == 0 && arguments.size() == 1 && arguments[0].items.empty()) {
+      arguments.clear();
+    }
+    const std::size_t given = arguments.size();
+    if (macro.variadic && (given + 1 == wanted || (wanted == 1 && arguments[0].items.empty()))) {
+      arguments.resize(wanted);
+      arguments.back().omitted = true;
+    }
+    if (arguments.size() != wanted) {
+      refuse(name,
+             fmt::format("macro {} takes {}, but {} given", in_quotes(name.text), plural(wanted, "argument"),
+                         given == 1 ? "1 is" : fmt::format("{} are", given)),
+             "pass one argument for each parameter");
+    }
+    return of_close;
+  }
+
+  // Puts the arguments into the body and applies # and ## (C99 6.10.3.1 to 6.10.3.3).
+  Items substituted(const Macro& macro, std::vector<Argument>& arguments, const Token& name,
+                    bool& space_after) {
+    Items result;
+    bool joining = false;       // the previous token is followed by ##
+    bool left_is_empty = false; // and was replaced by nothing
+    bool space = false;
+    for (std::size_t i = 0; i < macro.body.size(); ++i) {
+      const bool space_before = macro.body[i].space_before;
+      const bool quotes = macro.kind == Macro::Kind::function && macro.is(i, "#");
+      i += quotes ? 1 : 0;
+      const auto parameter = macro.parameter(i);
+      const bool pastes = macro.is(i + 1, "##");
+      Argument* const argument = parameter ? &arguments[*parameter] : nullptr;
+      Items operand = argument == nullptr ? Items{{.token = macro.body[i]}}
+                      : quotes            ? Items{{.token = stringized(*argument)}}
+                      : joining || pastes ? argument->items
+                                          : expanded(*argument, name);
+      for (const Item& item : operand) {
+        spend(sizeof(item) + item.token.text.size(), name);
+      }
+      // GNU extension: ", ## __VA_ARGS__" joins nothing and drops the comma if the argument is missing.
+      const bool after_comma = joining && macro.variadic && parameter == macro.parameters.size() - 1 &&
+                               !left_is_empty && result.back().token.is(",");
+      if (after_comma && argument->omitted) {
+        result.pop_back();
+      }
+      if (!joining) {
+        space = space || space_before;
+        if (!operand.empty()) {
+          operand.front().token.space_before = std::exchange(space, false);
+        }
+      } else if (!operand.empty() && !left_is_empty && !after_comma) {
+        operand.front() = {.token = joined(result.back().token, operand.front().token, name)};
+        result.pop_back();
+      }
+      left_is_empty = operand.empty() && (!joining || left_is_empty || after_comma);
+      joining = pastes;
+      i += pastes ? 1 : 0;
+      std::ranges::move(operand, std::back_inserter(result));
+    }
+    space_after = space || (result.empty() && name.space_before);
+    if (!result.empty()) {
+      result.front().token.space_before = name.space_before;
+    }
+    return result;
+  }
+
+  Token joined(const Token& left, const Token& right, const Token& place) const {
+    const std::string text = left.text + right.text;
+    auto line = Lexer(text, "").next_line();
+    if (!line || line->size() != 1 || line->front().text.size() != text.size()) {
+      refuse(place,
+             fmt::format("## joins {} and {} into something that is not a token", in_quotes(left.text),
+                         in_quotes(right.text)),
+             "leave the ## out, or join parts of one name, number or operator");
+    }
+    line->front().space_before = left.space_before;
+    return std::move(line->front());
+  }
+
+  // Expands the argument as if it were the whole text.
+  const Items& expanded(Argument& argument, const Token& name) {
+    if (!argument.expanded) {
+      if (depth_ == most_depth) {
+        refuse(name, fmt::format("macro calls in arguments are nested more than {} deep", most_depth),
+               "nest them less deeply");
+      }
+      ++depth_;
+      argument.expanded = alone(argument.items);
+      --depth_;
+    }
+    return *argument.expanded;
+  }
+
+  Items alone(Items items) {
+    const std::size_t floor = std::exchange(floor_, pending_.size());
+    const bool reads_lines = std::exchange(reads_lines_, false);
+    push(std::move(items), false);
+    Items result;
+    while (auto item = scan()) {
+      if (in_condition_ && depth_ == 0 && item->token.is("defined")) {
+        answer_defined(item->token);
+      }
+      result.push_back(std::move(*item));
+    }
+    floor_ = floor;
+    reads_lines_ = reads_lines;
+    return result;
+  }
+
+  // Expands the tokens of a directive; in conditions "defined NAME" and "defined(NAME)" become 1 or 0.
+  Line expand(std::span<const Token> tokens) {
+    Items items;
+    for (const Token& token : tokens) {
+      items.push_back({.token = token});
+    }
+    Line line;
+    for (Item& item : alone(std::move(items))) {
+      line.push_back(std::move(item.token));
+    }
+    return line;
+  }
+
+  // Reads NAME or (NAME) after "defined".
+  void answer_defined(Token& defined) {
+    Line operand;
+    do {
+      auto item = next_item();
+      if (!item) {
+        break;
+      }
+      operand.push_back(std::move(item->token));
+    } while (operand[0].is("(") && operand.size() < 3);
+    const bool enclosed = operand.size() == 3 && operand[2].is(")");
+    const std::size_t name = enclosed ? 1 : 0;
+    if ((operand.size() != 1 && !enclosed) || operand[name].kind != TokenKind::identifier) {
+      refuse(defined, "\"defined\" needs the name of a macro", "write defined(NAME) or defined NAME");
+    }
+    defined.kind = TokenKind::number;
+    defined.text = is_defined(operand[name].text) ? "1" : "0";
   }
 
   const PreprocessorOptions& options_;
   TokenStream stream_;
-  std::map<std::string, std::uint32_t> file_indices_;
-  MacroExpander expander_;
   std::vector<std::unique_ptr<OpenFile>> open_; // each included by the previous one
   std::set<std::string> only_once_;             // files with #pragma once
+  std::unordered_map<std::string, std::shared_ptr<const Macro>> macros_;
+  std::size_t macros_made_ = 0;
+  std::set<std::string> overridden_; // predefined macros that the program redefined or undefined
+  std::set<std::string> undefined_;  // by the program, whether or not a definition existed
+  bool in_condition_ = false;
+  bool has_operators_ = false; // # and ## see how an argument is replaced
+  Items pending_;              // to be read, the next one last
+  std::size_t floor_ = 0;      // what is below is not to be read now
+  bool reads_lines_ = true;
+  std::size_t depth_ = 0; // of arguments
+  std::size_t bytes_left_ = most_bytes;
+  std::size_t counter_ = 0;
 };
 
 } // namespace
 
 Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options) {
-  return Preprocessor(options).run(path);
+  try {
+    return Preprocessor(options).run(path);
+  } catch (Refusal& refusal) {
+    return tl::unexpected(std::move(refusal.error));
+  }
 }
 
 namespace {

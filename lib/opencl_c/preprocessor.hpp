@@ -1,13 +1,33 @@
 // The C99 preprocessor (6.10) for OpenCL C programs, with common compiler extensions.
 //
-// Predefines __LINE__, __FILE__, __COUNTER__ and the known macros of the device's compiler (macros.hpp), but
+// Predefines __LINE__, __FILE__, __COUNTER__ and the known macros of the device's compiler, but
 // not __DATE__ and __TIME__.
 #pragma once
 #include "opencl_c/lexer.hpp"
-#include "opencl_c/macros.hpp"
 #include <tidegate/core/error.hpp>
 
 namespace tidegate::opencl_c {
+
+// Macros predefined by the device's compiler, as far as it was queried: only the compiler knows them, and
+// they depend on its options.
+//
+// preprocess() looks up each macro that matters here, treats unknown ones as undefined and records them as
+// questions. A caller with access to the compiler answers the questions and preprocesses again until none
+// remain.
+
+struct PredefinedMacros {
+  // The complete replacement of each name, macros inside it replaced too; the name itself for a macro with arguments
+  // and for an operator such as __has_builtin; nullopt for an undefined name.
+  std::map<std::string, std::optional<std::string>, std::less<>> names;
+  // The value of each condition of #if that only the compiler can evaluate; nullopt for one that it rejects.
+  std::map<std::string, std::optional<bool>, std::less<>> conditions;
+
+  // Questions of preprocess() without an answer yet.
+  std::set<std::string, std::less<>> unknown_names;
+  std::set<std::string, std::less<>> unknown_conditions;
+
+  [[nodiscard]] bool is_complete() const { return unknown_names.empty() && unknown_conditions.empty(); }
+};
 
 // From -DNAME=VALUE; the value of -DNAME is "1". A name may have parameters, as in "f(x)".
 struct MacroDefinition {

@@ -79,4 +79,13 @@ struct ArithmeticType {
 };
 std::optional<ArithmeticType> arithmetic_type(std::string_view type);
 
+// Macros named by the OpenCL C specification.
+const std::set<std::string, std::less<>>& standard_macros();
+
+// True if compilers may predefine the name: a standard macro or a reserved name.
+bool may_be_predefined(std::string_view name);
+
+// True for a preprocessor operator such as __has_builtin, which is allowed in conditions only.
+bool is_condition_operator(std::string_view name);
+
 } // namespace tidegate::opencl_c

@@ -4,7 +4,7 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "opencl_c/constant_expression.hpp"
-#include "opencl_c/macros.hpp"
+#include "opencl_c/words.hpp"
 
 namespace tidegate::engine {
 namespace {

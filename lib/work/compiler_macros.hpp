@@ -3,7 +3,6 @@
 // A small program quotes each macro, and its kernel returns the text. The answers are cached by device, driver and
 // compiler options.
 #pragma once
-#include "opencl_c/macros.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>

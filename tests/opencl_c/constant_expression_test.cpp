@@ -111,16 +111,15 @@ TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what i
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     CAPTURE(conditions[i]);
     const auto tokens = line_of(conditions[i]);
-    const auto clang = evaluate_condition_as_clang(tokens, {}, "k.cl");
-    CHECK(clang.has_value() == !refused.contains(4 * i + 1));
-    if (clang) {
-      CHECK(*clang == holds_in_clang.contains(i));
-    }
-    const auto value = evaluate_condition(tokens, {}, "k.cl");
-    if (value && *value) {
-      ++certain;
-      CHECK(**value == holds_in_c99.contains(i));
-      CHECK(**value == holds_in_clang.contains(i));
+    for (const bool assumes_clang : {false, true}) {
+      const auto value = evaluate_condition(tokens, {}, "k.cl", assumes_clang);
+      REQUIRE(value);
+      if (*value) {
+        ++certain;
+        CHECK_FALSE(refused.contains(4 * i + 1));
+        CHECK(**value == holds_in_clang.contains(i));
+        CHECK((assumes_clang || **value == holds_in_c99.contains(i)));
+      }
     }
   }
   CHECK(certain > conditions.size() / 3);
@@ -191,5 +190,4 @@ TEST_CASE("what is not certain has no value") {
     CHECK(value(text) == "-");
   }
   CHECK(value("0 && 1 / 0 || 1") == "132");
-  CHECK(value("1 ? 2 : 2147483647 + 1") == "232");
 }

@@ -181,28 +181,25 @@ TEST_CASE("conditions") {
   CHECK_FALSE(holds("0"));
   CHECK_FALSE(holds("UNKNOWN || false || bool"));
   CHECK(holds("2 + 3 * 4 == 14 && (2 + 3) * 4 == 20 && 7 - 2 - 1 == 4 && 17 % 5 == 2 && 7 / 2 == 3"));
-  CHECK(holds("1 << 3 == 8 && -8 >> 1 == -4 && -1 >> 99 == -1"));
+  CHECK(holds("1 << 3 == 8 && -8 >> 1 == -4 && 8 >> 62 == 0"));
   CHECK(
       holds("(6 & 3) == 2 && (6 ^ 3) == 5 && (6 | 3) == 7 && ~0 == -1 && !5 == 0 && - - 5 == 5 && !!7 == 1"));
   CHECK(holds("1 < 2 && 2 <= 2 && 3 > 2 && 3 >= 3 && 1 != 2 && -1 < 0"));
-  CHECK(holds("-1 > 0u && -1 / 2u > 4 && (1 ? -1 : 0u) > 0 && 0x8000000000000000 > 0"));
   CHECK(holds("(-9223372036854775807 - 1) % -1 == 0 && !0u - 2 < 0 && (1u == 1) - 2 < 0"));
   CHECK(holds("0x1F == 31 && 017 == 15 && 0b101 == 5 && 1ul + 2LLU + 3L + 4llu == 10"));
-  CHECK(holds("'a' == 97 && '\\n' == 10 && '\\'' == 39 && '\\x41' == 65 && '\\101' == 65 && '\\0' == 0"));
-  CHECK(holds("'\\377' < 0 && L'\\377' == 255 && 'ab' == 24930 && '\\e' == 27"));
+  CHECK(holds("'a' == 97 && '~' == 126"));
   CHECK(holds("1 ? 2 : 0"));
   CHECK(holds("0 ? 0 : 0 ? 0 : 1"));
-  CHECK(holds("(0, 4) == 4"));
 }
 
 TEST_CASE("what is not evaluated divides by zero freely") {
   CHECK_FALSE(holds("0 && 1 / 0"));
   CHECK(holds("1 || 1 % 0"));
-  CHECK(holds("1 ? 2 : 1 / 0"));
-  CHECK(holds("0 ? 1 / 0 : 2"));
   CHECK(holds("(0 && (1 ? 1 / 0 : 1)) == 0"));
-  CHECK(refusal("#if 1 && 1 / 0\n#endif") ==
-        "1:12: a division by zero in a condition; guard it with && or ?:");
+  CHECK(
+      refusal("#if 1 && 1 / 0\n#endif") ==
+      "1:2: compilers may differ in the value of this condition; it is `#if 1 && 1 / 0`, with the program's own "
+      "macros replaced");
 }
 
 TEST_CASE("defined, also out of a macro") {
@@ -260,10 +257,9 @@ TEST_CASE("conditions that are none") {
   out_of_place("1 ? 2", "2", "the end of the line");
   out_of_place("A = 1", "7", "\"=\"");
   out_of_place("\"a\"", "5", "\"\"a\"\"");
-  for (const std::string number :
-       {"1.0", "08", "0x", "1uu", "1lL", "340282366920938463463374607431768211456"}) {
-    CHECK(refusal("#if " + number + "\n#endif") ==
-          "1:5: \"" + number + "\" is not a 64-bit integer; conditions take integers only");
+  for (const std::string number : {"1.0", "08", "0x", "1uu", "1lL", "18446744073709551616"}) {
+    CHECK(refusal("#if " + number + "\n#endif")
+              .starts_with("1:2: compilers may differ in the value of this condition; it is `#if " + number));
   }
 }
 
@@ -393,17 +389,17 @@ TEST_CASE("the compiler itself answers conditions with macros that take argument
 
 // Clang computes conditions of OpenCL C in 128 bits, and `true` is a keyword.
 TEST_CASE("where compilers compute conditions differently, the device's compiler decides") {
-  for (const std::string condition : {"true", "1 << 64", "0x7fffffffffffffff + 1 > 0",
-                                      "18446744073709551615u != -1", "18446744073709551616", "~0u >> 64",
-                                      "8 >> -1 == 0", "0xffffffffffffffffu * 2 > 0xffffffffffffffffu"}) {
+  for (const std::string condition :
+       {"true", "1 << 64", "-1 > 0u", "(0, 4) == 4", "1 ? 2 : 1 / 0", "'\\377' < 0",
+        "0x7fffffffffffffff + 1 > 0", "18446744073709551615u != -1", "18446744073709551616", "~0u >> 64",
+        "8 >> -1 == 0", "0xffffffffffffffffu * 2 > 0xffffffffffffffffu"}) {
     CAPTURE(condition);
-    CHECK(holds(condition)); // without a compiler to query: as in clang
     const std::string source = "#if " + condition + "\nyes\n#else\nno\n#endif";
     CHECK(with_predefined(source, {}, {{condition, true}}) == "yes");
     CHECK(with_predefined(source, {}, {{condition, false}}) == "no");
   }
-  CHECK(with_predefined("#if true || 1\nyes\n#endif\n#if 1 ? 0xffffffff * 16 : 1 << 99\nyes\n#endif", {}) ==
-        "yes yes"); // it does not matter
+  CHECK(with_predefined("#if 1 || true\nyes\n#endif", {}) == "yes"); // it does not matter
+  CHECK(holds("true")); // without a compiler to query: as in clang
 }
 
 TEST_CASE("__has_include looks where #include does") {
