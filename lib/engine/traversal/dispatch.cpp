@@ -270,15 +270,19 @@ using engine::TaskSpan;
 
 std::vector<TaskSpan> wave_spans(engine::DeviceClock clock, std::span<const engine::SliceTimes> launches,
                                  std::uint64_t first, std::span<const std::uint64_t> ends) {
-  std::vector<engine::SpanRow> rows;
+  // The first wave, too, may end in a later launch than that of its begin: a row of its own ends there.
+  std::vector<engine::SpanRow> rows{{.asked = first, .began = first, .ended = first}};
   for (const std::uint64_t end : ends) {
-    rows.push_back(
-        {.asked = first, .began = first, .ended = end, .iteration = static_cast<std::uint32_t>(rows.size())});
+    rows.push_back({.asked = end,
+                    .began = end,
+                    .ended = end,
+                    .iteration = static_cast<std::uint32_t>(rows.size() - 1)});
   }
   std::vector<TaskSpan> spans = task_spans(clock, launches, 0, rows);
-  for (std::size_t i = 1; i < spans.size(); ++i) {
+  for (std::size_t i = spans.size(); i-- > 1;) {
     spans[i].began_ns = spans[i - 1].ended_ns;
   }
+  spans.erase(spans.begin(), spans.begin() + (spans.empty() ? 0 : 1));
   return spans;
 }
 
