@@ -322,7 +322,7 @@ void Dispatcher::launch_plain(std::size_t stage, std::uint32_t iteration) {
   }
   ++monitor_.in_flight; // before: the first launch on a CPU is waited for
   if (!plain_->launch(wave, iteration, deadline(),
-                      times_.event(static_cast<std::uint32_t>(stage), iteration)) &&
+                      [&] { return times_.event(static_cast<std::uint32_t>(stage), iteration); }) &&
       !loop_.out_of_time(deadline())) {
     outcome_.status = RunStatus::queue_failed;
   }

@@ -118,12 +118,13 @@ device::Launch PlainWaves::repeated_launch(std::uint32_t wave, std::uint32_t pha
 }
 
 bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
-                        std::chrono::steady_clock::time_point deadline, device::Event* event) {
+                        std::chrono::steady_clock::time_point deadline, const NextEvent& next_event) {
   if (const auto queue = queues_.find({wave, iteration % phases_}); queue != queues_.end()) {
-    return queue->second.run(deadline, event);
+    return queue->second.run(deadline, next_event);
   }
   const Prepared& prepared = prepared_.at({wave, iteration % phases_});
   const ProgramWave& spec = program_.waves[wave];
+  device::Event* const event = next_event();
   device::Status status = device::success;
   if (spec.command) {
     status = transfer(*spec.command, prepared, event);

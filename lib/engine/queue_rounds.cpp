@@ -262,7 +262,7 @@ void QueueRounds::launch(const device::Kernel& kernel, std::uint32_t op, std::si
           "launching " + text_);
 }
 
-bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
+bool QueueRounds::run(Clock::time_point deadline, const NextEvent& event) {
   const device::Session& session = context_.session;
   const ProgramQueue& queue = *spec_.queue;
   const std::uint64_t compiled_before = context_.launcher.compile_ns(); // this does not count as wall time
@@ -282,18 +282,17 @@ bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
   }
   for (std::uint64_t round = 0; round < most_rounds; ++round) {
     if (publishes_) {
-      launch(check_, check_op(spec_), 1, 1, std::exchange(event, nullptr));
+      launch(check_, check_op(spec_), 1, 1, event());
     } else if (checks_) {
       require(session.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)), "clearing the state of a queue");
       const std::size_t lanes = 64;
-      launch(check_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes,
-             std::exchange(event, nullptr));
+      launch(check_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes, event());
       if (!spec_.rounds) {
         return true; // the run that this one proves reports failures
       }
     } else {
-      launch(drain_, spec_.op, spec_.range.global[0], spec_.range.local[0], std::exchange(event, nullptr));
-      launch(turn_, turn_op(spec_), 1, 1, nullptr);
+      launch(drain_, spec_.op, spec_.range.global[0], spec_.range.local[0], event());
+      launch(turn_, turn_op(spec_), 1, 1, event());
     }
     download(session, state_, 0, std::as_writable_bytes(std::span(state)));
     const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;

@@ -100,6 +100,9 @@ struct RoundsContext {
   Launcher& launcher;
 };
 
+// Makes the event of the next launch, or null; valid until the next call.
+using NextEvent = std::function<device::Event*()>;
+
 // One wave that is launched repeatedly until its queue is empty.
 class QueueRounds {
 public:
@@ -109,9 +112,9 @@ public:
   QueueRounds(const RoundsContext& context, std::uint32_t wave, const std::vector<device::Buffer>& memory,
               QueueWay way);
 
-  // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
-  // receives the first launch and may be null. Throws device::Refused; as a reference also queue_error().
-  bool run(Clock::time_point deadline, device::Event* event);
+  // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. Throws
+  // device::Refused; as a reference also queue_error().
+  bool run(Clock::time_point deadline, const NextEvent& event);
 
 private:
   void launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,

@@ -178,7 +178,7 @@ void RankExchange::launch_rows(std::uint32_t wave, std::uint32_t iteration, cons
   }
   waves_->set_range(wave, part_of(spec.range, rows));
   ++monitor_.in_flight;
-  waves_->launch(wave, iteration, deadline_, event);
+  waves_->launch(wave, iteration, deadline_, [event] { return event; });
 }
 
 std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {

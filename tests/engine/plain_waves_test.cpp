@@ -62,7 +62,7 @@ struct Setup {
   }
 
   // Launches by themselves, each a stage.
-  DispatchOutcome dispatch(std::uint32_t iterations) {
+  DispatchOutcome dispatch(std::uint32_t iterations, std::uint64_t trace_spans = 0) {
     Schedule schedule{
         .group_size = 4, .repeat_end = program.waves.size(), .tiles_per_pack = {}, .storage = storage};
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
@@ -75,7 +75,7 @@ struct Setup {
     const QueueStates queues(session, program, arena);
     Monitor monitor;
     return Dispatcher({session, {}, compiled, built, monitor, {}}, &*waves, queues, arena,
-                      {.deadline = deadline})
+                      {.deadline = deadline, .trace_spans = trace_spans})
         .run();
   }
 
@@ -272,6 +272,10 @@ TEST_CASE("a queue runs in rounds until none is left") {
   CHECK(queue.drained());
   CHECK(queue.rounds == 3);
   CHECK(queue.session.calls()->launches == 6);
+  queue.rounds = 0;
+  const DispatchOutcome traced = queue.dispatch(1, 100);
+  REQUIRE(traced.trace);
+  CHECK(traced.trace->launches.size() == 6); // of every round
 }
 
 TEST_CASE("a queue ends where an item fails, where none makes progress, and at the deadline") {
