@@ -26,8 +26,6 @@ struct StreamPart {
 };
 
 void append_error(StreamPart& part, Error error, std::uint64_t line, std::optional<Identifier> id) {
-  ++part.summary.failed;
-  part.summary.exit_code = worst(part.summary.exit_code, exit_code(error));
   if (!error.source) { // StreamError::line has the line in the stream
     error.line.reset();
   }
@@ -59,8 +57,10 @@ void answer_part(StreamPart& part, const LineAnswer& answer) {
     LineReply reply{.text = part.answers, .line = number};
     if (auto result = answer_or_bug(answer, line, reply); !result) {
       part.answers.resize(start);
+      reply.exit_code = exit_code(result.error());
       append_error(part, documents::located(std::move(result.error()), line), number, std::move(reply.id));
     }
+    part.summary.failed += reply.exit_code == ExitCode::done ? 0 : 1;
     part.summary.exit_code = worst(part.summary.exit_code, reply.exit_code);
     part.answers += '\n';
   }

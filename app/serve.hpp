@@ -29,7 +29,7 @@ unsigned all_cores(); // for workers
 
 struct StreamSummary {
   std::uint64_t lines = 0; // with an answer or an error
-  std::uint64_t failed = 0;
+  std::uint64_t failed = 0; // with an error, or a negative answer
   ExitCode exit_code = ExitCode::done; // the worst of all lines
 };
 

@@ -145,6 +145,7 @@ TEST_CASE("lines are answered one by one, and one that was interrupted is the la
                   "\n|");
   CHECK(summary->exit_code == ExitCode::interrupted);
   CHECK(summary->lines == 3);
+  CHECK(summary->failed == 3); // a negative answer counts
 }
 
 TEST_CASE("a bad line becomes an error line with its number, and the stream goes on") {
