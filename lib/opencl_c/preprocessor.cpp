@@ -189,6 +189,9 @@ private:
   // these definitions, which matters if one redefines a macro of the compiler that the tokens leave to the
   // compiler.
   std::string own_macros() {
+    if (leaves_va_opt_) {
+      return "a macro uses \"__VA_OPT__\", which only the device's compiler replaces";
+    }
     if (overridden_.empty()) {
       return {};
     }
@@ -792,6 +795,7 @@ private:
       const bool space_before = macro.body[i].space_before;
       const bool quotes = macro.kind == Macro::Kind::function && macro.is(i, "#");
       i += quotes ? 1 : 0;
+      leaves_va_opt_ |= macro.is(i, "__VA_OPT__");
       const auto parameter = macro.parameter(i);
       const bool pastes = macro.is(i + 1, "##");
       Argument* const argument = parameter ? &arguments[*parameter] : nullptr;
@@ -912,6 +916,7 @@ private:
   std::size_t macros_made_ = 0;
   std::set<std::string> overridden_; // predefined macros that the program redefined or undefined
   std::set<std::string> undefined_;  // by the program, whether or not a definition existed
+  bool leaves_va_opt_ = false;       // in an expansion, so that compilers may read another text
   bool in_condition_ = false;
   bool has_operators_ = false; // # and ## see how an argument is replaced
   Items pending_;              // to be read, the next one last
