@@ -129,7 +129,7 @@ void add_option(CLI::App& command, const OptionModel& option) {
   }
   for (const OptionModel& setting : option.settings) {
     const std::string_view key = setting.names.front();
-    add_value(command, setting, fmt::format("--{}", key.substr(key.rfind('.') + 1)), true, "")
+    add_value(command, setting, fmt::format("--{},--{}", key, key.substr(key.rfind('.') + 1)), true, "")
         ->allow_extra_args(false)
         ->group(""); // not in the help
   }

@@ -32,22 +32,27 @@ Result<std::uint64_t> read_bytes(const std::string& text) {
   return parse_bytes(text);
 }
 
-Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings) {
+static Result<std::string> written_file(const std::string& file,
+                                        const std::vector<std::string_view>& endings, Endings meaning) {
   std::string ending = std::filesystem::path(file).extension().string();
   const std::size_t dot = ending.empty() ? 0 : 1;
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (std::ranges::find(telling_endings, ending.substr(dot)) == telling_endings.end() ||
+  if ((meaning == Endings::tell &&
+       std::ranges::find(telling_endings, ending.substr(dot)) == telling_endings.end()) ||
       std::ranges::find(endings, ending.substr(dot)) != endings.end()) {
     return file;
   }
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::toupper(c); });
   return tl::unexpected(Error{.message = fmt::format("cannot write {}; use a name ending in .{}",
-                                                     ending.substr(dot), fmt::join(endings, " or ."))});
+                                                     dot == 0 ? in_quotes(file) : ending.substr(dot),
+                                                     fmt::join(endings, " or ."))});
 }
 
 OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
-                                std::string meaning) {
-  const auto read = [endings](const std::string& file) { return written_file(file, endings); };
+                                std::string meaning, Endings endings_mean) {
+  const auto read = [endings, endings_mean](const std::string& file) {
+    return written_file(file, endings, endings_mean);
+  };
   OptionModel option = tidegate::app::option(std::move(name), "FILE", target, read, std::move(meaning));
   option.takes_file = true;
   option.endings.assign(endings.begin(), endings.end());

@@ -35,11 +35,12 @@ OptionModel file_option(std::string name, Target& target, std::string meaning) {
   file.takes_file = true;
   return file;
 }
-// Returns the name of a file that is written. Refuses one that ends as another format does: run.pdf that is
-// no PDF helps no one. `endings` are those of the right formats, without the dot.
-Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings);
+// What the name of a written file says: its ending chooses the format, or only must not be that of another
+// one: run.pdf that is no PDF helps no one.
+enum class Endings : std::uint8_t { tell, choose };
+// A file that is written. `endings` are those of the right formats, without the dot.
 OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
-                                std::string meaning);
+                                std::string meaning, Endings endings_mean = Endings::tell);
 template <class Target>
 OptionModel count_option(std::string name, Target& target, std::string meaning) {
   const auto read = [](const std::string& text) { return read_count(text); };
@@ -106,7 +107,7 @@ format_option(std::string_view& format, std::span<const std::string_view> names 
 inline constexpr std::string_view json_by_default = "JSON for programs (default) or a table for people";
 // Returns the format of a command that draws: the given one, else that of `-o x.svg`, else json.
 std::string_view picture_format(std::string_view given, const std::string& output);
-// -o; `endings` as in written_file().
+// -o; `endings` as in written_file_option().
 OptionModel output_option(std::string& output, std::vector<std::string_view> endings = {"json"});
 
 OptionModel stream_option(bool& stream);

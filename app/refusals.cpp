@@ -10,6 +10,7 @@ enum Limit : unsigned {
   needs_times = 2, // without --compare
   one_run = 4,     // in a stream
   one_process = 8, // on several ranks
+  needs_plan = 16, // with --check bounds, which launches wave by wave
 };
 
 struct Combination {
@@ -37,22 +38,24 @@ std::vector<Combination> rules(const AskedRun& request) {
       {"--times", !request.times_file.empty(), needs_times | one_run},
       {"export", !options.export_folder.empty(), one_process,
        "the kernel needs a graph that tidegate lays out on the device"},
-      {"--set tuning.mode", compile.mode.has_value(), 0, "the kernel is always compiled for the algorithm"},
+      {"--set tuning.mode", compile.mode.has_value(), needs_plan, "the kernel is always compiled for the algorithm"},
       {"--set plan", request.plan.has_value(), one_run, "the size of a wave is known only while it runs"},
+      {"--strategy", compile.strategy.has_value(), needs_plan},
+      {"--workers", compile.workers.has_value(), needs_plan},
       {"--strategy counters", compile.strategy == engine::Strategy::counters, 0,
        "each wave waits for all of the previous one"},
       {"--strategy plain", compile.strategy == engine::Strategy::plain, 0, "launch has one launch per wave"},
-      {"--trace", !options.trace.empty(), one_run | one_process},
+      {"--trace", !options.trace.empty(), needs_end | one_run | one_process},
       {"--report", !options.page.empty(), one_run},
-      {"--by-wave", request.by_wave, one_process},
-      {"--emit-kernel", !options.emit_kernel.empty(), one_run | one_process},
+      {"--by-wave", request.by_wave, needs_end | one_process},
+      {"--emit-kernel", !options.emit_kernel.empty(), needs_plan | one_run | one_process},
       {"an algorithm with a graph", !request.graph.empty(), one_run},
       {"--stream", request.stream, one_process},
       {"--set fp-contract", compile.fp_contract_off, 0, "all strategies share one kernel"},
-      {"--set tuning.promote", compile.promote.has_value(), 0, "they have one op"},
-      {"--set tuning.side-by-side", compile.side_by_side.has_value(), 0, no_tiles},
-      {"--set tuning.order", compile.mapping.has_value(), 0, no_tiles},
-      {"--set measure", request.measure.has_value(), 0, "they have no candidates to time"},
+      {"--set tuning.promote", compile.promote.has_value(), needs_plan, "they have one op"},
+      {"--set tuning.side-by-side", compile.side_by_side.has_value(), needs_plan, no_tiles},
+      {"--set tuning.order", compile.mapping.has_value(), needs_plan, no_tiles},
+      {"--set measure", request.measure.has_value(), needs_plan, "they have no candidates to time"},
       {"--set tuning.force-topology",
        options.traversal.force_topology.has_value(),
        one_process,
@@ -114,6 +117,12 @@ Result<void> check_options(const AskedRun& request) {
       return failure(
           ErrorCode::invalid_usage,
           fmt::format("{} has no effect with {}, which runs no program to its end", rule.name, instead),
+          "leave one of the two out");
+    }
+    if ((rule.limits & needs_plan) != 0 && request.options.check_bounds) {
+      return failure(
+          ErrorCode::invalid_usage,
+          fmt::format("{} has no effect with --check bounds, which launches wave by wave", rule.name),
           "leave one of the two out");
     }
     if ((rule.limits & needs_times) != 0 && request.options.compare_rounds == 0) {

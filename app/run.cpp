@@ -151,7 +151,7 @@ Result<ExitCode> write_report(Report report, const Run& run) {
     leave_out_times(report);
   }
   for (const engine::Warning& warning : report.warnings) {
-    print_warning(warning, run.program);
+    print_warning(warning, run.graph.empty() ? run.program : run.graph);
   }
   TIDEGATE_CHECK(write_trace_and_page(report, run));
   const auto& whole = document_of(report, run.plan_options);
@@ -238,7 +238,7 @@ template <class Report>
 Result<void> write_timings(Report& report, const Run& run) {
   const auto timings = timings_of(report);
   if (const std::string& file = run.times_file; timings && !file.empty()) {
-    const bool csv = file.ends_with("csv");
+    const bool csv = std::tolower(file.back()) == 'v'; // the other ending is .md
     TIDEGATE_CHECK(write_text(file, csv ? csv_text(*timings) : markdown_text(*timings)));
     report.files_written.push_back(engine::written_file(file, csv ? "times as CSV" : "times as Markdown"));
   }
