@@ -470,7 +470,7 @@ static std::string answer_text(const traversal::FrontierReport& report) {
     for (const auto& [vertex, rank] : *answer.top) {
       text += fmt::format("{}vertex {} {:.4g}", text.empty() ? "highest values: " : ", ", vertex, rank);
     }
-    return text + ids;
+    return text.empty() ? "no vertices" : text + ids;
   }
   return fmt::format("{} of {} vertices reached", answer.reached.value_or(0), report.graph.vertices) +
          (answer.farthest

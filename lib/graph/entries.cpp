@@ -223,7 +223,9 @@ private:
                ? fault(at, is + "there are no vertices", std::string(other_size))
                : fault(at,
                        fmt::format("{}vertices are {} to {}", is, rules_.first_vertex, rules_.last_vertex),
-                       std::string(rules_.may_compact ? compact_ids : other_size));
+                       std::string(rules_.compact       ? "correct it"
+                                   : rules_.may_compact ? compact_ids
+                                                        : other_size));
   }
 
   // Reads the value of an entry, if the format has them.

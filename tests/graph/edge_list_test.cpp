@@ -1,6 +1,9 @@
 // Lists of edges, and DIMACS .gr files.
 #include "graph_support.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 using namespace tidegate;
 using namespace tidegate::test;
 
@@ -30,7 +33,7 @@ TEST_CASE("compact ids: the vertices that occur are numbered in the order of the
   CHECK(loaded->facts->value_range.greatest == Number(std::uint64_t{41}));
   CHECK(vertex_count(load_text("a.txt", "# nothing\n", {.compact = true})->graph) == 0);
   CHECK(refusal("a.txt", "9223372036854775808 1\n", {.compact = true})
-            .find("vertices are 0 to 9223372036854775807") != std::string::npos);
+            .ends_with("vertices are 0 to 9223372036854775807 [bad_graph]\n  fix: correct it"));
   CHECK(load_text("a.txt", "1 2\n")->facts->least_vertex == 1U);
   CHECK(load_text("a.txt", "2 0\n")->facts->least_vertex == 0U);
 }
@@ -82,6 +85,25 @@ TEST_CASE("the first edge determines the columns of the others") {
   CHECK(refusal("a.txt", "0 4294967295\n") ==
         "tidegate: a.txt:1:3: error: the target is 4294967295, and vertices are 0 to 2147483647 [bad_graph]\n"
         "  fix: correct it, or give the graph \"ids\": \"compact\", which numbers the vertices that occur");
+}
+
+TEST_CASE("weights from a pipe may be real after an integer one") {
+  for (const auto& [use, found] :
+       {std::pair(WeightUse::as_given, ""),
+        {WeightUse::u32, "the weight 5.5 is not a whole number"},
+        {WeightUse::f32, ""},
+        {WeightUse::ignored, ""}}) {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    REQUIRE(::write(ends[1], "0 1 5\n1 0 5.5\n", 14) == 14);
+    ::close(ends[1]);
+    const auto loaded = load_graph(fmt::format("/dev/fd/{}", ends[0]), {.weights = use});
+    ::close(ends[0]);
+    CHECK((loaded ? "" : loaded.error().message) == found);
+    if (use == WeightUse::f32) {
+      CHECK(std::get<std::vector<float>>(loaded->graph.out.weights) == std::vector<float>{5, 5.5});
+    }
+  }
 }
 
 TEST_CASE("decimal numbers in any notation become the nearest doubles") {

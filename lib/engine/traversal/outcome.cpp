@@ -177,7 +177,7 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
                                 *facts->least_vertex == 1 ? "0, is part of the graph"
                                                           : fmt::format("0 to {}, are part of the graph",
                                                                         *facts->least_vertex - 1)),
-         .fix = "give the graph \"ids\": \"compact\", and only vertices of edges are",
+         .fix = R"(give the graph of a program "ids": "compact", and only vertices of edges are)",
          .pointer = "/graph"});
   }
   report.memory = plan.memory;
