@@ -321,7 +321,9 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   context.monitor.begin(Activity::running);
   run.outcome = dispatcher.run();
 
-  context.monitor.begin(Activity::reading);
+  if (context.monitor.in_flight == 0) { // else launches are waited for first, because time is up
+    context.monitor.begin(Activity::reading);
+  }
   if (run.outcome.status == RunStatus::hang) {
     run.calls = session.calls()->since(calls_before);
     return run;

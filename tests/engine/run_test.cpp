@@ -262,6 +262,7 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
         "the wall time of 0.05 s is over: " + std::to_string(report->items_remaining) +
             " of 128000 items are left, after " + std::to_string(report->iterations) +
             (report->iterations == 1 ? " iteration" : " iterations"));
+  CHECK(run.monitor.activity == Activity::running); // launches were under way
   CHECK(report->error->fix == "give --max-wall-time more, or the program less to do; no output was written");
   CHECK(!run.wrote_outputs());
 }
