@@ -32,8 +32,8 @@ Result<std::uint64_t> read_bytes(const std::string& text) {
   return parse_bytes(text);
 }
 
-static Result<std::string> written_file(const std::string& file,
-                                        const std::vector<std::string_view>& endings, Endings meaning) {
+static Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings,
+                                        Endings meaning) {
   std::string ending = std::filesystem::path(file).extension().string();
   const std::size_t dot = ending.empty() ? 0 : 1;
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });

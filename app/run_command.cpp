@@ -129,7 +129,8 @@ CommandModel run_command() {
            count_option("--compare", options.compare_rounds,
                         "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
            written_file_option("--times", request->times_file, {"md", "csv"},
-                               "With --compare: write both times as a table, or every round", Endings::choose),
+                               "With --compare: write both times as a table, or every round",
+                               Endings::choose),
            index_option(
                "--check", [&options](std::size_t index) { options.check_bounds = index == 0; }, check_choices,
                "bounds: only check for writes past buffers"),

@@ -28,8 +28,8 @@ enum class Pace : std::uint8_t { parts, lines };
 unsigned all_cores(); // for workers
 
 struct StreamSummary {
-  std::uint64_t lines = 0; // with an answer or an error
-  std::uint64_t failed = 0; // with an error, or a negative answer
+  std::uint64_t lines = 0;             // with an answer or an error
+  std::uint64_t failed = 0;            // with an error, or a negative answer
   ExitCode exit_code = ExitCode::done; // the worst of all lines
 };
 

@@ -410,7 +410,9 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::resident_input_cache_hit>(
         "whether the device had all inputs from earlier requests of a stream, and none was read or uploaded"),
     required<&Telemetry::topology>("the policy's topology"),
-    required<&Telemetry::pressure>("the policy's class of the queue on the work-items that ran at once"),
+    required<&Telemetry::pressure>(
+        "the policy's class of the queue, with its requeues, on the work-items that ran at once; the evidence has "
+        "that of the geometry that the policy recommends, before the run"),
     required<&Telemetry::execution_mode>("the mode that was run"),
     required<&Telemetry::hit_capacity>("the policy's hit capacity"),
     required<&Telemetry::estimated_peak_device_bytes>("the policy's estimate"),

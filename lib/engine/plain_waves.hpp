@@ -28,8 +28,9 @@ public:
 
   // Enqueues one wave in an iteration, with an event for each launch. Returns false if a queue was not drained, possibly
   // because of `deadline`. Throws device::Refused.
-  bool launch(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
-              const NextEvent& next_event = [] { return nullptr; });
+  bool launch(
+      std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
+      const NextEvent& next_event = [] { return nullptr; });
 
   // Returns true if a wave is the same launch in every iteration of a swap phase.
   [[nodiscard]] bool repeats(std::uint32_t wave) const;

@@ -88,11 +88,10 @@ TEST_CASE("the first edge determines the columns of the others") {
 }
 
 TEST_CASE("weights from a pipe may be real after an integer one") {
-  for (const auto& [use, found] :
-       {std::pair(WeightUse::as_given, ""),
-        {WeightUse::u32, "the weight 5.5 is not a whole number"},
-        {WeightUse::f32, ""},
-        {WeightUse::ignored, ""}}) {
+  for (const auto& [use, found] : {std::pair(WeightUse::as_given, ""),
+                                   {WeightUse::u32, "the weight 5.5 is not a whole number"},
+                                   {WeightUse::f32, ""},
+                                   {WeightUse::ignored, ""}}) {
     std::array<int, 2> ends{};
     REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
     REQUIRE(::write(ends[1], "0 1 5\n1 0 5.5\n", 14) == 14);

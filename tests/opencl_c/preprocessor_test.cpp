@@ -425,7 +425,8 @@ TEST_CASE("a program's own meaning of a macro of the compiler") {
   // What a macro with __VA_OPT__ becomes is not known, even where another one drops it.
   const std::string optional = "#define O(a, ...) F(a, __VA_OPT__(0))\n#define F(a, b) a\n";
   CHECK(own(optional) == "");
-  CHECK(own(optional + "O(1, 2)") == "a macro uses \"__VA_OPT__\", which only the device's compiler replaces");
+  CHECK(own(optional + "O(1, 2)") ==
+        "a macro uses \"__VA_OPT__\", which only the device's compiler replaces");
   CHECK(own("#undef SCHAR_MAX\n#define SCHAR_MAX 5\nCHAR_MAX") ==
         "it redefines \"SCHAR_MAX\", and \"CHAR_MAX\" of the device's compiler may depend on it");
 }

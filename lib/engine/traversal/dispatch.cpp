@@ -273,10 +273,8 @@ std::vector<TaskSpan> wave_spans(engine::DeviceClock clock, std::span<const engi
   // The first wave, too, may end in a later launch than that of its begin: a row of its own ends there.
   std::vector<engine::SpanRow> rows{{.asked = first, .began = first, .ended = first}};
   for (const std::uint64_t end : ends) {
-    rows.push_back({.asked = end,
-                    .began = end,
-                    .ended = end,
-                    .iteration = static_cast<std::uint32_t>(rows.size() - 1)});
+    rows.push_back(
+        {.asked = end, .began = end, .ended = end, .iteration = static_cast<std::uint32_t>(rows.size() - 1)});
   }
   std::vector<TaskSpan> spans = task_spans(clock, launches, 0, rows);
   for (std::size_t i = spans.size(); i-- > 1;) {
