@@ -4,7 +4,7 @@
 #include "app/plan.hpp"
 #include "app/speed.hpp"
 #include "core/table.hpp"
-#include "engine/run.hpp"
+#include "engine/execute.hpp"
 #include "work/program.hpp"
 
 namespace tidegate::app {

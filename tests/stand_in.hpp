@@ -84,7 +84,6 @@ public:
 
   std::function<bool()> ended = [] { return true; }; // of every launch, for who asks without waiting
 
-  bool records = false;                 // has command buffers
   std::string binary_text = "binary";   // of every program
   std::function<void()> while_building; // a generated kernel; may be empty
   std::function<void()> while_reading;  // memory; may be empty
@@ -240,25 +239,6 @@ public:
     }
     return status;
   }
-  Recording record(std::span<const Launch> launches) const override {
-    require(called("record"), "recording launches");
-    std::vector<std::pair<Kernel, LaunchRange>> recorded;
-    for (const Launch& launch : launches) {
-      recorded.emplace_back(*launch.kernel, launch.range);
-    }
-    auto recording = records ? object<Recording>(std::move(recorded)) : Recording();
-    recording.launches = launches.size();
-    return recording;
-  }
-  Status do_enqueue(const Recording& recording) const override {
-    Status status = called("enqueue");
-    for (const auto& [kernel, range] :
-         *static_cast<const std::vector<std::pair<Kernel, LaunchRange>>*>(recording.of.get())) {
-      status = status == success ? do_launch(kernel, range, nullptr) : status;
-    }
-    return status;
-  }
-
   Status mark(Event& event) const override {
     note(&event);
     return called("mark");

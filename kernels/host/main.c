@@ -18,11 +18,11 @@
 #include <string.h>
 #include <time.h>
 
+#define uint cl_uint
+#define ulong cl_ulong
 #include "program.h"
 
-enum { MOST_DEVICES = 64, LINE = 64, REPORT = 8, HEAD = 16, POLL_WORDS = 6 * LINE };
-/* Words of the head: see kernels/wave/progress_state.h of tidegate. */
-enum { ITERATION = 0, STAGE = 1, TURN = 2, STUCK = 4, ARRIVALS = 5 };
+enum { MOST_DEVICES = 64 };
 
 static void fail(const char* what, cl_int status) {
   fprintf(stderr, "%s: %s (OpenCL error %d)\n", PROGRAM, what, (int)status);
@@ -193,19 +193,16 @@ static cl_mem table(cl_context context, cl_command_queue queue, const void* rows
   return memory;
 }
 
-/* The arguments of the kernel, in its order: eight buffers, numbers, local memory. */
-enum { MEMORIES = 8, NUMBERS = 17 };
-enum { N_STAGES, N_WAITS, N_END, N_REPEAT, N_REPEAT_END, N_STEPS, N_PHASES, N_ENTRIES, N_MAPPING, N_ITERATIONS,
-       N_ITERATION, N_STAGE, N_TURN, N_BUDGET, N_ARRIVALS, N_PER_BARRIER, N_POLLS };
-
-static void set_arguments(cl_kernel kernel, const cl_mem* memories, const cl_uint* numbers) {
-  for (cl_uint i = 0; i < MEMORIES; ++i) {
+static void set_arguments(cl_kernel kernel, const cl_mem* memories, const tg_numbers* numbers) {
+  enum { NUMBERS = sizeof *numbers / sizeof(cl_uint) };
+  for (cl_uint i = 0; i < TG_MEMORY_COUNT; ++i) {
     check(clSetKernelArg(kernel, i, sizeof(cl_mem), &memories[i]), "setting an argument");
   }
   for (cl_uint i = 0; i < NUMBERS; ++i) {
-    check(clSetKernelArg(kernel, MEMORIES + i, sizeof(cl_uint), &numbers[i]), "setting an argument");
+    check(clSetKernelArg(kernel, TG_MEMORY_COUNT + i, sizeof(cl_uint), (const cl_uint*)numbers + i),
+          "setting an argument");
   }
-  check(clSetKernelArg(kernel, MEMORIES + NUMBERS, LOCAL_BYTES, NULL), "setting the local memory");
+  check(clSetKernelArg(kernel, TG_MEMORY_COUNT + NUMBERS, LOCAL_BYTES, NULL), "setting the local memory");
 }
 
 static void launch(cl_command_queue queue, cl_kernel kernel, size_t groups) {
@@ -222,23 +219,21 @@ static cl_uint count_workers(cl_context context, cl_device_id device, cl_command
   cl_uint resident = units; /* a CPU runs one on each core */
   if (!is_of_type(device, CL_DEVICE_TYPE_CPU)) {
     const size_t offered = 4096 / GROUP_SIZE < 4 ? 4 : 4096 / GROUP_SIZE > 64 ? 64 : 4096 / GROUP_SIZE;
-    const cl_mem poll = allocate(context, POLL_WORDS * sizeof(cl_uint));
-    clear(queue, poll, POLL_WORDS * sizeof(cl_uint));
-    cl_mem memories[MEMORIES];
-    for (int i = 0; i < MEMORIES; ++i) {
+    cl_uint words[TG_CENSUS_WORDS];
+    const cl_mem poll = allocate(context, sizeof words);
+    clear(queue, poll, sizeof words);
+    cl_mem memories[TG_MEMORY_COUNT];
+    for (int i = 0; i < TG_MEMORY_COUNT; ++i) {
       memories[i] = poll;
     }
-    cl_uint numbers[NUMBERS] = {0};
-    numbers[N_BUDGET] = 1000;
-    numbers[N_POLLS] = (cl_uint)1 << 22;
-    set_arguments(kernel, memories, numbers);
+    const tg_numbers numbers = {.budget = 1000, .most_polls = (cl_uint)1 << 22};
+    set_arguments(kernel, memories, &numbers);
     launch(queue, kernel, units * offered);
-    cl_uint words[POLL_WORDS];
     download(queue, poll, 0, words, sizeof words);
-    if (words[4 * LINE] != 0) {
+    if (words[TG_LOCK_GAVE_UP] != 0) {
       fail("counting the work-groups that run at the same time did not come to an end", CL_OUT_OF_RESOURCES);
     }
-    resident = words[3 * LINE] == 0 ? 1 : words[3 * LINE];
+    resident = words[TG_PARTICIPANTS] == 0 ? 1 : words[TG_PARTICIPANTS];
     clReleaseMemObject(poll);
   }
   return resident < WORKERS ? resident : WORKERS;
@@ -268,45 +263,54 @@ int main(int argc, char** argv) {
     upload(queue, arena, inputs[i].offset, contents, bytes);
     free(contents);
   }
-  const size_t counter_bytes = (2 + (size_t)workers) * LINE * sizeof(cl_uint);
-  const size_t progress_bytes = (HEAD + (REPORT + 1) * (size_t)workers) * sizeof(cl_uint);
+  const size_t counter_bytes = TG_COUNTER_WORDS((size_t)workers) * sizeof(cl_uint);
+  const size_t progress_bytes = (TG_SPAN_COUNTS((size_t)workers) + workers) * sizeof(cl_uint);
   const cl_mem counters = allocate(context, counter_bytes);
   const cl_mem progress = allocate(context, progress_bytes);
   clear(queue, counters, counter_bytes);
   clear(queue, progress, progress_bytes);
-  const cl_mem memories[MEMORIES] = {arena,
-                                     table(context, queue, stages, sizeof stages),
-                                     table(context, queue, entries, sizeof entries),
-                                     table(context, queue, waits, sizeof waits),
-                                     table(context, queue, words, sizeof words),
-                                     counters,
-                                     progress,
-                                     counters};
+  const cl_mem memories[TG_MEMORY_COUNT] = {[TG_MEMORY_ARENA] = arena,
+                                            [TG_MEMORY_STAGES] = table(context, queue, stages, sizeof stages),
+                                            [TG_MEMORY_ENTRIES] = table(context, queue, entries, sizeof entries),
+                                            [TG_MEMORY_WAITS] = table(context, queue, waits, sizeof waits),
+                                            [TG_MEMORY_WORDS] = table(context, queue, words, sizeof words),
+                                            [TG_MEMORY_COUNTERS] = counters,
+                                            [TG_MEMORY_PROGRESS] = progress,
+                                            [TG_MEMORY_POLL] = counters};
 
-  cl_uint numbers[NUMBERS] = {STAGES,  WAITS,      STAGES, REPEAT_BEGIN, REPEAT_END,  STEPS, PHASES,  ENTRIES_PER_PHASE,
-                              MAPPING, ITERATIONS, 0,      0,            0,           0,     0,       workers,
-                              is_of_type(device, CL_DEVICE_TYPE_CPU) ? ~(cl_uint)0 : (cl_uint)1 << 24};
-  cl_uint head[HEAD] = {0};
+  tg_numbers numbers = {.stage_count = STAGES,
+                        .wait_count = WAITS,
+                        .stage_end = STAGES,
+                        .repeat_begin = REPEAT_BEGIN,
+                        .repeat_end = REPEAT_END,
+                        .steps = STEPS,
+                        .phase_count = PHASES,
+                        .entries_per_phase = ENTRIES_PER_PHASE,
+                        .mapping = MAPPING,
+                        .iterations = ITERATIONS,
+                        .arrivals_per_barrier = workers,
+                        .most_polls = is_of_type(device, CL_DEVICE_TYPE_CPU) ? ~(cl_uint)0 : (cl_uint)1 << 24};
+  cl_uint head[TG_PROGRESS_GROUPS] = {0};
   double budget = FIRST_TURNS;
   unsigned long launches = 0;
   const double start = seconds();
-  while (numbers[N_STAGE] != STAGES) {
-    numbers[N_BUDGET] = (cl_uint)budget;
-    set_arguments(kernel, memories, numbers);
+  while (numbers.stage != STAGES) {
+    numbers.budget = (cl_uint)budget;
+    set_arguments(kernel, memories, &numbers);
     const double began = seconds();
     launch(queue, kernel, workers);
     const double took = seconds() - began;
     ++launches;
     download(queue, progress, 0, head, sizeof head);
-    const int moved = head[ITERATION] != numbers[N_ITERATION] || head[STAGE] != numbers[N_STAGE] ||
-                      head[TURN] != numbers[N_TURN] || head[ARRIVALS] != numbers[N_ARRIVALS];
-    if (head[STUCK] != 0 || !moved) {
+    const int moved = head[TG_PROGRESS_ITERATION] != numbers.iteration || head[TG_PROGRESS_STAGE] != numbers.stage ||
+                      head[TG_PROGRESS_TURN] != numbers.turn || head[TG_PROGRESS_ARRIVALS] != numbers.arrivals;
+    if (head[TG_PROGRESS_STUCK] != 0 || !moved) {
       fail("work-groups waited for each other in vain", CL_OUT_OF_RESOURCES);
     }
-    numbers[N_ITERATION] = head[ITERATION];
-    numbers[N_STAGE] = head[STAGE];
-    numbers[N_TURN] = head[TURN];
-    numbers[N_ARRIVALS] = head[ARRIVALS];
+    numbers.iteration = head[TG_PROGRESS_ITERATION];
+    numbers.stage = head[TG_PROGRESS_STAGE];
+    numbers.turn = head[TG_PROGRESS_TURN];
+    numbers.arrivals = head[TG_PROGRESS_ARRIVALS];
     /* Towards slices of 0.15 s. */
     const double growth = took > 0.15 / 32 ? 0.15 / took : 32;
     budget = budget * growth < 1 ? 1 : budget * growth > 1e9 ? 1e9 : budget * growth;
@@ -315,11 +319,11 @@ int main(int argc, char** argv) {
 
   char name[256];
   name_of(device, name);
-  printf("%s: %u iterations in %.3f ms, %lu launch%s of %u x %u on %s\n", PROGRAM, (unsigned)head[ITERATION],
+  printf("%s: %u iterations in %.3f ms, %lu launch%s of %u x %u on %s\n", PROGRAM, (unsigned)head[TG_PROGRESS_ITERATION],
          1e3 * took, launches, launches == 1 ? "" : "es", (unsigned)workers, (unsigned)GROUP_SIZE, name);
   for (size_t i = 0; outputs[i].file[0] != '\0'; ++i) {
     void* const contents = room(outputs[i].bytes);
-    download(queue, arena, outputs[i].offsets[head[ITERATION] % PHASES], contents, outputs[i].bytes);
+    download(queue, arena, outputs[i].offsets[head[TG_PROGRESS_ITERATION] % PHASES], contents, outputs[i].bytes);
     write_file(outputs[i].file, outputs[i].head, outputs[i].head_bytes, contents, outputs[i].bytes);
     printf("  %s\n", outputs[i].file);
     free(contents);

@@ -7,7 +7,6 @@ namespace tidegate::device {
 template <class Count>
 struct CallsOf {
   Count launches{0};          // of kernels
-  Count recorded_launches{0}; // part of these, in command buffers
   Count waits{0};             // calls that return when the device has done its part
   Count bytes_written{0};     // from the host's memory
   Count bytes_read{0};        // into the host's memory
@@ -21,7 +20,6 @@ using CallCounts = CallsOf<std::uint64_t>;
 struct Calls : CallsOf<std::atomic<std::uint64_t>> {
   [[nodiscard]] CallCounts now() const {
     return {.launches = launches,
-            .recorded_launches = recorded_launches,
             .waits = waits,
             .bytes_written = bytes_written,
             .bytes_read = bytes_read,
@@ -32,7 +30,6 @@ struct Calls : CallsOf<std::atomic<std::uint64_t>> {
   [[nodiscard]] CallCounts since(const CallCounts& before) const {
     CallCounts counts = now();
     counts.launches -= before.launches;
-    counts.recorded_launches -= before.recorded_launches;
     counts.waits -= before.waits;
     counts.bytes_written -= before.bytes_written;
     counts.bytes_read -= before.bytes_read;

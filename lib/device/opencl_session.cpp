@@ -183,41 +183,6 @@ Value device_info(const cl::Device& device, cl_device_info what) {
   return clGetDeviceInfo(device(), what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : Value{};
 }
 
-// The functions of cl_khr_command_buffer.
-struct CommandBuffers {
-  clCreateCommandBufferKHR_fn create = nullptr;
-  clCommandNDRangeKernelKHR_fn add = nullptr;
-  clFinalizeCommandBufferKHR_fn end = nullptr;
-  clEnqueueCommandBufferKHR_fn enqueue = nullptr;
-  clReleaseCommandBufferKHR_fn release = nullptr;
-};
-
-template <class Function>
-bool find_function(cl_platform_id platform, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform, name));
-  return function != nullptr;
-}
-
-// Returns nullopt if the device has no command buffers, or none that may be enqueued again while they are
-// still running.
-std::optional<CommandBuffers> command_buffers_of(const cl::Device& device) {
-  const std::string extensions = " " + device.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
-  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
-  const auto capabilities = device_info<cl_device_command_buffer_capabilities_khr>(
-      device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR);
-  const auto queue = device_info<cl_command_queue_properties>(
-      device, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR);
-  CommandBuffers functions;
-  const bool there = extensions.find(" cl_khr_command_buffer ") != std::string::npos && queue == 0 &&
-                     (capabilities & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0 &&
-                     find_function(platform(), "clCreateCommandBufferKHR", functions.create) &&
-                     find_function(platform(), "clCommandNDRangeKernelKHR", functions.add) &&
-                     find_function(platform(), "clFinalizeCommandBufferKHR", functions.end) &&
-                     find_function(platform(), "clEnqueueCommandBufferKHR", functions.enqueue) &&
-                     find_function(platform(), "clReleaseCommandBufferKHR", functions.release);
-  return there ? std::optional(functions) : std::nullopt;
-}
-
 // Sizes of a launch; null if all are 0.
 const std::size_t* or_null(const std::array<std::size_t, 3>& sizes) {
   return std::ranges::count(sizes, 0U) == 3 ? nullptr : sizes.data();
@@ -226,8 +191,7 @@ const std::size_t* or_null(const std::array<std::size_t, 3>& sizes) {
 class OpenClSession final : public Session {
 public:
   OpenClSession(cl::Device device, cl::Context context, cl::CommandQueue queue)
-      : device_(std::move(device)), context_(std::move(context)), queue_(std::move(queue)),
-        command_buffers_(command_buffers_of(device_)) {
+      : device_(std::move(device)), context_(std::move(context)), queue_(std::move(queue)) {
     (void)device_.getInfo(CL_DEVICE_NAME, &device_name);
     device_name.erase(std::min(device_name.find('\0'), device_name.size()));
   }
@@ -498,36 +462,6 @@ public:
                                   range.global.data(), or_null(range.local), 0, nullptr, made.get());
   }
 
-  Recording record(std::span<const Launch> launches) const override {
-    if (!command_buffers_) {
-      return {};
-    }
-    constexpr std::array<cl_command_buffer_properties_khr, 3> properties{
-        CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
-    cl_command_queue queue = queue_();
-    cl_int status = CL_SUCCESS;
-    cl_command_buffer_khr made = command_buffers_->create(1, &queue, properties.data(), &status);
-    require(status, "beginning to record launches");
-    Recording recording{{std::shared_ptr<void>(made,
-                                               [release = command_buffers_->release](void* recorded) {
-                                                 (void)release(static_cast<cl_command_buffer_khr>(recorded));
-                                               })},
-                        launches.size()};
-    for (const auto& [kernel, range] : launches) {
-      require(command_buffers_->add(made, nullptr, nullptr, handle(*kernel), range.dimensions,
-                                    or_null(range.offset), range.global.data(), or_null(range.local), 0,
-                                    nullptr, nullptr, nullptr),
-              "recording a launch");
-    }
-    require(command_buffers_->end(made), "recording launches");
-    return recording;
-  }
-
-  Status do_enqueue(const Recording& recording) const override {
-    return command_buffers_->enqueue(0, nullptr, static_cast<cl_command_buffer_khr>(recording.of.get()), 0,
-                                     nullptr, nullptr);
-  }
-
   Status mark(Event& event) const override {
     NewEvent made(&event);
     return clEnqueueMarkerWithWaitList(queue_(), 0, nullptr, made.get());
@@ -579,8 +513,6 @@ private:
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
-  const std::optional<CommandBuffers>
-      command_buffers_; // found once, since the driver takes microseconds to answer
 };
 
 } // namespace

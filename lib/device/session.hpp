@@ -50,10 +50,7 @@ struct Image : Object {};
 struct Sampler : Object {};
 struct Program : Object {};
 struct Kernel : Object {};
-struct Event : Object {};   // a point of the queue
-struct Recording : Object { // launches that are enqueued with one call
-  std::uint64_t launches = 0;
-};
+struct Event : Object {}; // a point of the queue
 
 struct LaunchRange {
   std::uint32_t dimensions = 1;
@@ -66,11 +63,6 @@ struct LaunchRange {
 constexpr LaunchRange work_groups(std::size_t groups, std::size_t work_items) {
   return {.global = {groups * work_items}, .local = {work_items}};
 }
-
-struct Launch {
-  const Kernel* kernel = nullptr;
-  LaunchRange range;
-};
 
 // Nanoseconds of the device's clock.
 struct EventTimes {
@@ -191,15 +183,6 @@ public:
     ++calls_->launches;
     return do_launch(kernel, range, event);
   }
-  // Records launches with the current arguments of their kernels, to be enqueued again while they are still
-  // running; empty if the device cannot. Throws Refused.
-  [[nodiscard]] virtual Recording record(std::span<const Launch> launches) const = 0;
-  [[nodiscard]] Status enqueue(const Recording& recording) const {
-    calls_->launches += recording.launches;
-    calls_->recorded_launches += recording.launches;
-    return do_enqueue(recording);
-  }
-
   // Waits.
   [[nodiscard]] virtual Status mark(Event& event) const = 0; // sets it to the end of the queue
   [[nodiscard]] Status wait(const Event& event) const {
@@ -237,7 +220,6 @@ private:
                                              std::span<std::byte> texels) const = 0;
   [[nodiscard]] virtual Status do_launch(const Kernel& kernel, const LaunchRange& range,
                                          Event* event) const = 0;
-  [[nodiscard]] virtual Status do_enqueue(const Recording& recording) const = 0;
   [[nodiscard]] virtual Status do_wait(const Event& event) const = 0;
   [[nodiscard]] virtual Status do_finish() const = 0;
 

@@ -14,12 +14,10 @@ namespace {
 // The kernel is compiled before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
   const device::Buffer nothing = allocate(session, poll_bytes);
-  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, kernel.kernel,
-                                  first_object_argument(compiled.strategy.strategy));
   std::size_t most_groups = 1;
   if (compiled.persistent()) {
     device::require(session.clear(nothing, poll_bytes), "clearing a buffer");
-    PersistentArguments arguments{.most_polls = 1}; // without iterations it only counts itself and returns
+    PersistentArguments arguments{.numbers = {.most_polls = 1}}; // without iterations it only counts itself and returns
     arguments.memory.fill(&nothing);
     arguments.set(session, kernel.kernel, compiled.tables.dynamic_local_bytes);
   } else {
@@ -88,12 +86,10 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
   if (!compiled.persistent() || !built.kernel) {
     return {};
   }
-  const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, built.kernel->kernel,
-                                  first_object_argument(compiled.strategy.strategy));
   const std::uint32_t resident =
       resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
                       [&](const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
-                        PersistentArguments arguments{.budget = settle_polls, .most_polls = most_polls};
+                        PersistentArguments arguments{.numbers = {.budget = settle_polls, .most_polls = most_polls}};
                         arguments.memory.fill(&poll); // iterations are 0, so nothing else is read
                         arguments.set(session, built.kernel->kernel, compiled.tables.dynamic_local_bytes);
                       });
@@ -293,11 +289,6 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
                                              : ArenaUse::plain_launches;
   const std::shared_ptr<Holding> memory = memory_for(context, use, inputs);
   const Arena& arena = memory->arena;
-  std::optional<BoundObjects> objects;
-  if (built.kernel) {
-    objects.emplace(session, compiled.tables.objects, arena, built.kernel->kernel,
-                    first_object_argument(compiled.strategy.strategy));
-  }
   std::optional<PlainWaves> plain;
   if (built.plain_programs) {
     plain.emplace(session, *built.plain_programs, program, built.plain_waves,
@@ -349,16 +340,14 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
     run.outcome.status = RunStatus::queue_failed;
   }
   if (program.until && run.outcome.iterations != 0) {
-    run.until = UntilState{.value = std::vector<std::byte>(program.until->value.size())};
-    if (context.exchange != nullptr) {
-      run.until->value = context.exchange->until_value();
+    if (run.outcome.until_met) { // later waves may have changed the value
+      run.until_value = program.until->value;
+    } else if (context.exchange != nullptr) {
+      run.until_value = context.exchange->until_value();
     } else {
-      download(session, part_of(program.until->buffer).memory, part_of(program.until->buffer).offset,
-               run.until->value);
-    }
-    run.until->reached = run.outcome.until_met; // later waves may have changed the value
-    if (run.until->reached) {
-      run.until->value = program.until->value;
+      run.until_value.resize(program.until->value.size());
+      const DevicePart& part = part_of(program.until->buffer);
+      download(session, part.memory, part.offset, run.until_value);
     }
   }
   run.outputs = std::move(outputs);

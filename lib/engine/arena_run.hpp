@@ -2,9 +2,8 @@
 #pragma once
 #include "engine/device_memory.hpp"
 #include "engine/dispatch.hpp"
-#include "engine/kept.hpp"
 #include "engine/plain_waves.hpp"
-#include "engine/run_context.hpp"
+#include "engine/run_options.hpp"
 
 namespace tidegate::engine {
 
@@ -30,12 +29,6 @@ DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::De
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
                             const device::DeviceInfo& device);
 
-// The value that `until` tests, after the last iteration.
-struct UntilState {
-  bool reached = false;
-  std::vector<std::byte> value; // one element
-};
-
 // The first contents of one run in a stream.
 struct KeptInputs {
   Kept& kept;
@@ -51,7 +44,7 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<Holding> 
 
 struct ArenaRun {
   DispatchOutcome outcome;
-  std::optional<UntilState> until;
+  std::vector<std::byte> until_value; // after the last iteration: one element; empty without `until`
   std::vector<QueueOutcome> queues; // of waves with a queue
   HostContents outputs;             // by buffer; none after a hang, only logs of a run that is not done
   std::uint64_t publish_ns = 0;     // allocating and filling device memory

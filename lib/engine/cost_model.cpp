@@ -113,7 +113,6 @@ CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShap
   CostParts sum;
   for (const StageLoad& stage : stages) {
     const bool alone = stage.plain || !is_persistent(shape.strategy);
-    inside = inside && (!stage.new_launch || &stage == &stages.front());
     add(sum, alone ? of_launch(stage, load, model) : of_persistent(stage, load, shape, model), 1);
     sum.start += !alone && !inside ? start_ns(model) : 0;
     inside = !alone;
@@ -129,10 +128,6 @@ std::uint32_t most_packs(const ProgramLoad& load) {
   return packs;
 }
 
-bool divides(const StageLoad& stage) {
-  return stage.plain || stage.new_launch;
-}
-
 } // namespace
 
 ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
@@ -144,14 +139,13 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
                    .repeat_begin = schedule.repeat_begin,
                    .repeat_end = schedule.repeat_end,
                    .iterations = endless ? many : program.iterations,
-                   .launch_per_iteration = schedule.launch_per_iteration,
                    .until = program.until.has_value(),
                    .interpreted = interpreted,
                    .group_size = std::max(schedule.group_size, 1U)};
   std::set<std::uint32_t> touched;
   for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
     const Stage& stage = schedule.stages[i];
-    StageLoad own{.plain = stage.plain, .new_launch = stage.new_launch, .packs = stage.packs};
+    StageLoad own{.plain = stage.plain, .packs = stage.packs};
     const StageWaits& waits = synchronization.stages[i];
     own.waits = waits.everybody       ? StageLoad::Waits::all
                 : waits.waits.empty() ? StageLoad::Waits::none
@@ -194,10 +188,8 @@ CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const Devi
   const bool persistent = is_persistent(shape.strategy);
   const StageLoads all = load.stages;
   const StageLoads repeated = all.subspan(load.repeat_begin, load.repeat_end - load.repeat_begin);
-  const bool repeats_inside =
-      persistent && !load.launch_per_iteration && std::ranges::none_of(repeated, &StageLoad::plain) &&
-      std::none_of(repeated.begin() + (repeated.empty() ? 0 : 1), repeated.end(), divides);
-  const bool one_launch = repeats_inside && std::ranges::none_of(all, divides);
+  const bool repeats_inside = persistent && std::ranges::none_of(repeated, &StageLoad::plain);
+  const bool one_launch = repeats_inside && std::ranges::none_of(all, &StageLoad::plain);
   CostParts sum{.start = one_launch ? model.costs.persistent_start_ns
                                     : std::max(model.round_trip_ns - model.launch_ns, 0.0)};
   add(sum, of_stages(all.first(load.repeat_begin), load, shape, model, one_launch), 1);

@@ -25,7 +25,6 @@ struct StageLoad {
   enum class Waits : std::uint8_t { none, few, all };
 
   bool plain = false;      // launched separately
-  bool new_launch = false; // a persistent launch ends before it
   Waits waits = Waits::all;
   std::uint32_t awaited_packs = 0; // packs of stages that a tile waits for completely
   std::uint32_t packs = 0;
@@ -43,7 +42,6 @@ struct ProgramLoad {
   std::size_t repeat_begin = 0;
   std::size_t repeat_end = 0;
   double iterations = 1;             // after a run: the number that ran
-  bool launch_per_iteration = false; // no persistent launch covers several
   bool until = false;                // a condition is tested after each iteration
   bool interpreted = false;          // arguments are read from descriptors
   std::uint32_t group_size = 1;      // of a persistent launch

@@ -207,43 +207,6 @@ device::Sampler make_sampler(const device::Session& session, const SamplerSpec& 
   return require(session.make_sampler(spec), "making a sampler");
 }
 
-BoundObjects::BoundObjects(const device::Session& session, const std::vector<KernelObject>& objects,
-                           const Arena& arena, const device::Kernel& kernel, std::uint32_t first) {
-  for (const KernelObject& object : objects) {
-    images_.push_back(object.is_sampler ? device::Image() : arena.parts[object.image].object);
-  }
-  bind(session, objects, kernel, first);
-}
-
-BoundObjects::BoundObjects(const device::Session& session, const Job& program,
-                           const std::vector<KernelObject>& objects, const device::Kernel& kernel,
-                           std::uint32_t first) {
-  for (const KernelObject& object : objects) {
-    if (object.is_sampler) {
-      images_.emplace_back();
-      continue;
-    }
-    ImageShape shape = *program.buffers[object.image].image;
-    shape.width = shape.height = shape.depth = shape.layers = 1;
-    images_.push_back(require(session.make_image(shape, use_of(program, object.image)),
-                              "allocating an image of one texel"));
-  }
-  bind(session, objects, kernel, first);
-}
-
-void BoundObjects::bind(const device::Session& session, const std::vector<KernelObject>& objects,
-                        const device::Kernel& kernel, std::uint32_t first) {
-  for (std::uint32_t i = 0; i < objects.size(); ++i) {
-    if (objects[i].is_sampler) {
-      samplers_.push_back(make_sampler(session, objects[i].sampler));
-      require(session.set_object(kernel, first + i, samplers_.back()),
-              "setting a sampler of the generated kernel");
-    } else {
-      require(session.set_object(kernel, first + i, images_[i]), "setting an image of the generated kernel");
-    }
-  }
-}
-
 device::Buffer allocate(const device::Session& session, std::uint64_t bytes) {
   return require(session.allocate(std::max<std::uint64_t>(bytes, 1)),
                  fmt::format("allocating {} of device memory", bytes_text(bytes)));
@@ -429,6 +392,54 @@ std::vector<std::uint64_t> array_shape(const ImageShape& shape) {
     dimensions.push_back(elements);
   }
   return dimensions;
+}
+
+void Kept::use(const std::shared_ptr<Holding>& holding) {
+  holding->last_run = run;
+  if (std::ranges::find(holdings, holding) == holdings.end()) {
+    holdings.push_back(holding);
+  }
+}
+
+std::optional<DevicePart> Kept::find(const std::string& content) {
+  for (const auto& holding : holdings) {
+    const auto at = std::ranges::find(holding->contents, content);
+    if (!content.empty() && at != holding->contents.end()) {
+      holding->last_run = run;
+      return holding->arena.parts[static_cast<std::size_t>(at - holding->contents.begin())];
+    }
+  }
+  return {};
+}
+
+bool Kept::make_room(std::uint64_t bytes, std::uint64_t budget_bytes) {
+  std::uint64_t held = bytes;
+  for (const auto& holding : holdings) {
+    held += holding->bytes;
+  }
+  while (budget_bytes != 0 && held > budget_bytes) {
+    const auto oldest = std::ranges::min_element(holdings, {}, &Holding::last_run);
+    if (oldest == holdings.end() || (*oldest)->last_run == run) {
+      return false;
+    }
+    held -= (*oldest)->bytes;
+    holdings.erase(oldest);
+  }
+  return true;
+}
+
+void Kept::forget() {
+  programs.clear();
+  holdings.clear();
+  session.reset();
+}
+
+void Kept::keep(const std::string& key, std::shared_ptr<Prepared> program) {
+  programs.insert_or_assign(key, Program{std::move(program), run});
+  if (programs.size() > most_programs) {
+    programs.erase(
+        std::ranges::min_element(programs, {}, [](const auto& entry) { return entry.second.last_run; }));
+  }
 }
 
 } // namespace tidegate::engine

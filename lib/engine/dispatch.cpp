@@ -53,11 +53,6 @@ Dispatcher::Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStat
   if (kernel_ == nullptr) {
     return;
   }
-  for (std::uint32_t stage = 0; stage < schedule_.stages.size(); ++stage) {
-    if (!schedule_.stages[stage].plain) {
-      row_stages_.push_back(stage);
-    }
-  }
   device_tables_.stages = upload_rows(session_, tables_.stages);
   device_tables_.entries = upload_rows(session_, tables_.entries);
   device_tables_.waits = upload_rows(session_, tables_.waits);
@@ -127,7 +122,7 @@ void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_
   PersistentArguments arguments{
       .memory = {&arena_.whole, &device_tables_.stages, &device_tables_.entries, &device_tables_.waits,
                  &device_tables_.words, &counters_->memory(), &progress_, &counters_->memory()},
-      .stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
+      .numbers = {.stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
       .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
       .stage_end = rows.stage_end,
       .repeat_begin = rows.repeat_begin,
@@ -143,7 +138,7 @@ void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_
       .budget = static_cast<std::uint32_t>(std::min(budget, most_budget / limits_.workers)),
       .arrivals = arrivals_,
       .arrivals_per_barrier = limits_.arrivals_per_barrier,
-      .most_polls = limits_.most_polls};
+      .most_polls = limits_.most_polls}};
   arguments.set(session_, kernel_->kernel, tables_.dynamic_local_bytes);
 
   if (compiled_.strategy.strategy == Strategy::barrier) {
@@ -187,7 +182,7 @@ bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, 
   (void)checked_index(reached.iteration, std::uint64_t{program_.iterations} + 1, "an iteration");
   (void)checked_index(reached.stage, std::uint64_t{rows.stage_end} + 1, "a stage");
   outcome_.reached = {.iteration = reached.iteration,
-                      .stage = at_end ? row_stages_[reached.stage - 1] + 1 : row_stages_[reached.stage],
+                      .stage = at_end ? schedule_.row_stages[reached.stage - 1] + 1 : schedule_.row_stages[reached.stage],
                       .turn = reached.turn};
   monitor_.reach(outcome_.reached);
   completed(reached.iteration);
@@ -230,8 +225,8 @@ Trace Dispatcher::trace() const {
 std::vector<StuckGroup> Dispatcher::stuck_groups() const {
   auto groups = read_stuck_groups(session_, progress_, TG_PROGRESS_GROUPS, limits_.workers);
   for (StuckGroup& stuck : groups) {
-    if (stuck.stage < row_stages_.size()) {
-      for (const std::uint32_t wave : schedule_.stages[row_stages_[stuck.stage]].waves) {
+    if (stuck.stage < schedule_.row_stages.size()) {
+      for (const std::uint32_t wave : schedule_.stages[schedule_.row_stages[stuck.stage]].waves) {
         stuck.waves.push_back(program_.wave_text(wave));
       }
     }
@@ -239,7 +234,7 @@ std::vector<StuckGroup> Dispatcher::stuck_groups() const {
   return groups;
 }
 
-// One launch after another, or persistent launches between the plain ones and where images are handed over.
+// One launch after another, or persistent launches between the plain ones.
 void Dispatcher::stage_by_stage() {
   if (!run_stages(0, schedule_.repeat_begin, 0)) {
     return;
@@ -264,7 +259,7 @@ void Dispatcher::stage_by_stage() {
 // Runs the repetition launch by launch; false when time is up.
 bool Dispatcher::run_iterations(std::uint32_t& iteration) {
   while (iteration < program_.iterations && !outcome_.until_met) {
-    if (!run_iteration(iteration)) {
+    if (!run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration)) {
       return false;
     }
     completed(++iteration);
@@ -293,7 +288,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
       launched(i, iteration);
     } else {
       std::uint32_t row_end = row + 1;
-      for (; i + 1 < end && !schedule_.stages[i + 1].plain && !schedule_.stages[i + 1].new_launch; ++i) {
+      for (; i + 1 < end && !schedule_.stages[i + 1].plain; ++i) {
         ++row_end;
       }
       if (!persistent({.iteration = iteration, .stage = row, .turn = 0}, {.stage_end = row_end})) {
@@ -352,41 +347,6 @@ void Dispatcher::launched(std::size_t stage, std::uint32_t iteration) {
   outcome_.reached =
       last ? Position{.iteration = iteration + 1, .stage = static_cast<std::uint32_t>(schedule_.repeat_begin)}
            : Position{.iteration = iteration, .stage = next};
-}
-
-// Launches one by one or, once every phase has been (drivers for CPUs compile then), as they were recorded.
-bool Dispatcher::run_iteration(std::uint32_t iteration) {
-  const std::uint32_t phases = schedule_.phases();
-  if (iteration == phases && may_record()) {
-    for (std::uint32_t phase = 0; phase < phases; ++phase) {
-      recorded_.push_back(record(phase));
-    }
-  }
-  const std::uint64_t launches = schedule_.repeat_end - schedule_.repeat_begin;
-  if (recorded_.empty() || !recorded_.front() || launches > batch_.size) {
-    return run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration);
-  }
-  require(session_.enqueue(recorded_[iteration % phases]), "launching what was recorded");
-  monitor_.in_flight += launches;
-  launched(schedule_.repeat_end - 1, iteration);
-  return settle(false);
-}
-
-// Only launches that are the same in all iterations, in runs that record no times.
-bool Dispatcher::may_record() const {
-  return !compiled_.persistent() && limits_.trace_spans == 0 && plain_ != nullptr && exchange_ == nullptr &&
-         std::all_of(schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_begin),
-                     schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_end),
-                     [&](const Stage& stage) { return stage.plain && plain_->repeats(stage.waves.front()); });
-}
-
-// Returns an empty recording if the device has no command buffers.
-device::Recording Dispatcher::record(std::uint32_t phase) const {
-  std::vector<device::Launch> launches;
-  for (std::size_t i = schedule_.repeat_begin; i < schedule_.repeat_end; ++i) {
-    launches.push_back(plain_->repeated_launch(schedule_.stages[i].waves.front(), phase));
-  }
-  return session_.record(launches);
 }
 
 // After a wait for all launches.

@@ -5,7 +5,7 @@
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
 #include "engine/rank_exchange.hpp"
-#include "engine/run_context.hpp"
+#include "engine/run_options.hpp"
 #include "engine/slices.hpp"
 
 namespace tidegate::engine {
@@ -39,9 +39,6 @@ private:
   [[nodiscard]] Rows all_rows() const;
   void stage_by_stage();
   bool run_iterations(std::uint32_t& iteration);
-  bool run_iteration(std::uint32_t iteration);
-  [[nodiscard]] bool may_record() const;
-  [[nodiscard]] device::Recording record(std::uint32_t phase) const;
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
   void launch_plain(std::size_t stage, std::uint32_t iteration);
   void launch_stage(std::size_t row, std::uint32_t iteration, device::Event* event);
@@ -76,7 +73,6 @@ private:
   } device_tables_; // the tables in device memory
   device::Buffer progress_;
   std::optional<Counters> counters_;      // where there is a kernel
-  std::vector<std::uint32_t> row_stages_; // by row of the tables: its stage
   std::uint32_t arrivals_ = 0;            // at the barrier, so far
   std::uint64_t budget_;                  // turns of the next slice
   struct {
@@ -88,7 +84,6 @@ private:
     std::uint64_t launches_before = 0; // of those under way
     Clock::time_point settled_at;
   } batch_;
-  std::vector<device::Recording> recorded_; // an iteration, by phase; empty where none may be
   std::uint32_t span_room_ = 0;             // spans that are kept of a work-group
   LaunchTimes times_;
   std::vector<SliceTimes> slices_; // by the device's clock alone

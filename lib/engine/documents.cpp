@@ -396,7 +396,6 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::filling_launches>(
         "kernel launches outside of the dispatch: those that prepare device memory, and of a program's own "
         "algorithm those that check its laws and its result"),
-    required<&Telemetry::recorded_launches>("launches of these that were enqueued as command buffers"),
     required<&Telemetry::sync_points>(
         "calls in which the host waited for the device: every wait, and every read or write "
         "that returns when it is done"),
@@ -501,7 +500,7 @@ constexpr Field run_report_fields[] = {
     run_head.policy_file,
     run_head.files_written,
     run_head.stuck_groups,
-    reported<&RunReport::fallbacks>("waves that cannot share a launch, or for whose images one ends"),
+    reported<&RunReport::fallbacks>("waves that cannot share a launch"),
     reported<&RunReport::hits>("lists of hits; left out without one"),
     reported<&RunReport::active>("waves with active tiles; left out without one"),
     reported<&RunReport::queues>("waves of work items"),

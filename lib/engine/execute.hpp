@@ -1,12 +1,10 @@
 // A compiled program on its device: build, prove the schedule, dispatch, prove the outputs, write them.
 #pragma once
 #include "device/monitor.hpp"
-#include "engine/active.hpp"
+#include "engine/kinds.hpp"
 #include "engine/arena_run.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/hits.hpp"
-#include "engine/outcome.hpp"
 #include "engine/proof.hpp"
 #include "engine/rank_clock.hpp"
 #include "engine/run_options.hpp"
@@ -83,5 +81,18 @@ Result<void> check_exportable(const CompiledProgram& compiled);
 Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled, const DispatchLimits& limits,
                                                 const device::DeviceInfo& device, const HostContents& first,
                                                 const HostContents& outputs, const std::string& folder);
+
+// Compiles a job for a device whose profile is filled in, or for none in particular (null). Errors: of kernels, the
+// plan and memory.
+Result<std::shared_ptr<Prepared>> prepare(Job job, const device::DeviceInfo* device,
+                                          const RunOptions& options, Monitor& monitor);
+
+// Runs a program on the device that it is compiled for, or plans it, and reports its progress to the monitor; `start`
+// is when its wall time began. Another way to launch replaces `prepared` if its own does not hold. A negative answer on
+// the device is in the report's status and error; everything else that fails is an error: of files, building and
+// OpenCL.
+Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device::DeviceInfo* device,
+                               const RunOptions& options, Monitor& monitor,
+                               std::chrono::steady_clock::time_point start);
 
 } // namespace tidegate::engine

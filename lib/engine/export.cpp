@@ -36,14 +36,12 @@ std::string literal(std::string_view text) {
 }
 
 // Rows of unsigned numbers as an array; one row of zeros where there are none, as C has no empty arrays.
-template <std::size_t Columns, class Row>
+template <class Row>
 std::string table(std::string_view name, const std::vector<Row>& rows) {
-  static_assert(sizeof(Row) == Columns * sizeof(std::uint32_t));
-  std::string text = fmt::format("static const cl_uint {}[][{}] = {{\n", name, Columns);
+  using Numbers = std::array<std::uint32_t, sizeof(Row) / sizeof(std::uint32_t)>;
+  std::string text = fmt::format("static const cl_uint {}[][{}] = {{\n", name, Numbers{}.size());
   for (const Row& row : rows.empty() ? std::vector<Row>(1) : rows) {
-    std::array<std::uint32_t, Columns> numbers{};
-    std::memcpy(numbers.data(), &row, sizeof row);
-    text += fmt::format("  {{{}}},\n", fmt::join(numbers, ", "));
+    text += fmt::format("  {{{}}},\n", fmt::join(std::bit_cast<Numbers>(row), ", "));
   }
   return text + "};\n";
 }
@@ -102,10 +100,12 @@ std::string program_header(std::string_view title, const CompiledProgram& compil
   define("REPEAT_END", schedule.repeat_end);
   define("ENTRIES_PER_PHASE", tables.entries_per_phase);
   define("MAPPING", static_cast<unsigned>(compiled.synchronization.mapping));
+  text += "\n/* What the kernel and its host share. */\n" + device::kernel_source("wave/arguments.h") +
+          device::kernel_source("wave/progress_state.h");
   text += "\n/* Stages in order, the waves in each by swap phase, and what their tiles wait for. */\n";
-  text += table<6>("stages", tables.stages);
-  text += table<4>("entries", tables.entries);
-  text += table<7>("waits", tables.waits);
+  text += table("stages", tables.stages);
+  text += table("entries", tables.entries);
+  text += table("waits", tables.waits);
   text += "/* Sizes and arguments of each wave. */\nstatic const cl_ulong words[] = {\n";
   for (std::size_t i = 0; i < std::max<std::size_t>(tables.words.size(), 1); ++i) {
     text += fmt::format("  {}u,{}", i < tables.words.size() ? tables.words[i] : 0, i % 8 == 7 ? "\n" : "");

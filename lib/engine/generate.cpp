@@ -1,7 +1,7 @@
 #include "engine/generate.hpp"
 
 #include "device/kernels.hpp"
-#include "engine/active.hpp"
+#include "engine/kinds.hpp"
 #include "engine/job_checks.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
@@ -46,31 +46,6 @@ std::string literal(std::string_view type, const std::vector<std::byte>& value) 
     parts += fmt::format("{}0x{:x}{}", i == 0 ? "" : ", ", bits, size == 8 ? "ul" : "u");
   }
   return fmt::format("as_{}(({}{})({}))", type, unsigned_names[std::countr_zero(size)], width, parts);
-}
-
-std::string object_name(std::uint64_t index) {
-  return fmt::format("tg_object{}", index);
-}
-
-// Return ", read_only image2d_t tg_object0, sampler_t tg_object1" and ", tg_object0, tg_object1".
-std::string object_parameters(const Job& program, const std::vector<KernelObject>& objects) {
-  constexpr std::array<std::string_view, 3> qualifiers{"read_only", "write_only", "read_write"};
-  std::string text;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    const KernelObject& object = objects[i];
-    text += object.is_sampler ? fmt::format(", sampler_t {}", object_name(i))
-                              : fmt::format(", {} {} {}", qualifiers[static_cast<std::size_t>(object.access)],
-                                            type_name(*program.buffers[object.image].image), object_name(i));
-  }
-  return text;
-}
-
-std::string object_arguments(const std::vector<KernelObject>& objects) {
-  std::string text;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    text += ", " + object_name(i);
-  }
-  return text;
 }
 
 class Generator {
@@ -157,8 +132,6 @@ private:
                            plural(tables_.cases.size(), "case"),
                            strategy_names[static_cast<std::size_t>(request_.strategy)], name(tables_.mode));
     define("TG_GROUP_SIZE", schedule_.group_size);
-    define("TG_OBJECT_PARAMETERS", object_parameters(program_, tables_.objects));
-    define("TG_OBJECT_ARGUMENTS", object_arguments(tables_.objects));
     define("TG_RESTRICT", request_.restricts ? "restrict" : "");
     define("TG_SIDE_BY_SIDE", std::ranges::any_of(tables_.cases, [&](const Case& served) {
              return served.side_by_side > 1 && ops_.kernels[served.op].needs_whole_group;
@@ -311,7 +284,7 @@ private:
         "__attribute__((always_inline)) static void tg_run_tile(uint code, uint descriptor, uint tile,\n"
         "    uint iteration, global uchar* arena, global const ulong* words, local uchar* dynamic, local "
         "tg_locals_union* "
-        "locals TG_LIST_PARAMETER TG_OBJECT_PARAMETERS TG_GATE_PARAMETER) {\n"
+        "locals TG_LIST_PARAMETER TG_GATE_PARAMETER) {\n"
         "  global const ulong* const w = words + descriptor;\n";
     const std::size_t cases = tables_.cases.size();
     const auto promoted = static_cast<std::size_t>(std::ranges::count_if(tables_.cases, &Case::promoted));
@@ -458,8 +431,6 @@ private:
     const std::string offset =
         constant ? fmt::format("{}ul", served.words[word]) : fmt::format("w[{}]", word);
     switch (argument.kind) {
-    case ProgramArgument::Kind::image:
-    case ProgramArgument::Kind::sampler: return object_name(served.words[word]);
     case ProgramArgument::Kind::null:
     case ProgramArgument::Kind::buffer:
       return constant && argument.kind == ProgramArgument::Kind::null ? "0"
@@ -470,7 +441,7 @@ private:
                  ? fmt::format("(local void*)(dynamic + (uint){} + item.side * (uint)w[{}])", offset,
                                word + 1)
                  : fmt::format("(local void*)(dynamic + (uint){})", offset);
-    case ProgramArgument::Kind::value: break;
+    default: break;
     }
     if (!argument.changes.empty() && !opencl_c::arithmetic_type(type)) {
       return fmt::format("{}(w + {}, iteration)", changed_name(served.op, index), word);

@@ -1,55 +1,30 @@
 #include "engine/kernel_cache.hpp"
 
-#include "common/counters.h"
 #include "core/files.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace tidegate::engine {
-namespace {
-
-constexpr std::uint64_t entry_magic = 0x3145544147454454; // "TDEGATE1"
-
-struct EntryHeader {
-  std::uint64_t magic = entry_magic;
-  std::uint64_t checksum = 0; // of the bytes after this field
-  std::uint64_t resident_groups = 0;
-  std::uint64_t binary_bytes = 0;
-};
-
-std::uint64_t checksum(std::string_view entry) {
-  const std::string_view covered = entry.substr(offsetof(EntryHeader, resident_groups));
-  return XXH3_64bits(covered.data(), covered.size());
-}
-
-} // namespace
 
 std::string encode_entry(const CacheEntry& entry) {
-  EntryHeader header{.resident_groups = entry.resident_groups, .binary_bytes = entry.binary.size()};
-  std::string bytes(sizeof header, '\0');
-  bytes.append(entry.binary.begin(), entry.binary.end());
-  std::memcpy(bytes.data(), &header, sizeof header);
-  header.checksum = checksum(bytes);
-  std::memcpy(bytes.data(), &header, sizeof header);
-  return bytes;
+  std::string text = fmt::format("{}\n", entry.resident_groups);
+  text.append(entry.binary.begin(), entry.binary.end());
+  return hash_of(text) + text;
 }
 
 std::optional<CacheEntry> decode_entry(std::string_view bytes) {
-  EntryHeader header;
-  if (bytes.size() < sizeof header) {
+  constexpr std::size_t hash_digits = 32;
+  if (bytes.size() < hash_digits || bytes.substr(0, hash_digits) != hash_of(bytes.substr(hash_digits))) {
     return {};
   }
-  std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != entry_magic || header.binary_bytes != bytes.size() - sizeof header ||
-      header.checksum != checksum(bytes) ||
-      header.resident_groups > std::numeric_limits<std::uint32_t>::max()) {
+  bytes.remove_prefix(hash_digits);
+  CacheEntry entry;
+  const char* const end = std::from_chars(bytes.data(), bytes.data() + bytes.size(), entry.resident_groups).ptr;
+  if (end == bytes.data() + bytes.size() || *end != '\n') {
     return {};
   }
-  return CacheEntry{.resident_groups = static_cast<std::uint32_t>(header.resident_groups),
-                    .binary = {bytes.begin() + sizeof header, bytes.end()}};
+  entry.binary.assign(end + 1, bytes.data() + bytes.size());
+  return entry;
 }
 
 namespace {
@@ -297,7 +272,6 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   // Twice the most work-items of a compute unit on any known device.
   const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
 
-  static_assert(poll_bytes == TG_CENSUS_WORDS * sizeof(std::uint32_t));
   std::vector<std::uint32_t> words(TG_CENSUS_WORDS);
   const device::Buffer poll = allocate(session, poll_bytes);
   upload(session, poll, 0, std::as_bytes(std::span(words)));

@@ -1,5 +1,6 @@
 // Builds generated kernels and caches them: compilers take seconds, runs milliseconds.
 #pragma once
+#include "common/counters.h"
 #include "device/session.hpp"
 #include "engine/generate.hpp"
 #include <tidegate/core/error.hpp>
@@ -7,9 +8,8 @@
 
 namespace tidegate::engine {
 
-// A cache entry: a header with a checksum, then the driver's binary, or nothing if the driver has a cache.
-// Entries may be damaged or forged; any that fails the check is ignored.
-
+// A cache entry: a hash of what follows it, the groups, then the driver's binary, or nothing if the driver has a cache.
+// Entries may be damaged; any whose hash is another one is ignored.
 struct CacheEntry {
   std::uint32_t resident_groups = 0; // 0: not known yet
   std::vector<unsigned char> binary;
@@ -49,7 +49,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 void compile_by_launching(const device::Session& session, const BuiltKernel& kernel, std::size_t group_size,
                           std::size_t most_groups);
 
-inline constexpr std::size_t poll_bytes = 6 * 64 * sizeof(std::uint32_t); // of kernels/common/counters.h
+inline constexpr std::size_t poll_bytes = TG_CENSUS_WORDS * sizeof(std::uint32_t);
 
 // Sets a persistent kernel's arguments so that it only counts its resident groups: `poll` is the memory of
 // kernels/common/occupancy.cl and replaces all other memory.

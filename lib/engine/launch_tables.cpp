@@ -22,8 +22,7 @@ std::uint64_t local_stride(const ProgramArgument& argument) {
 
 // Returns the sizes and arguments of a wave in a swap phase; equal descriptors mean equal work.
 std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedule,
-                                      const MemoryLayout& memory, const std::vector<KernelObject>& objects,
-                                      std::uint32_t wave, std::uint32_t phase) {
+                                      const MemoryLayout& memory, std::uint32_t wave, std::uint32_t phase) {
   const ProgramWave& spec = program.waves[wave];
   std::vector<std::uint64_t> words{spec.range.dimensions};
   for (const auto& sizes : {spec.range.global, spec.range.local, spec.range.groups}) {
@@ -38,10 +37,6 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
       words[indices[i].word] = memory.offsets[schedule.storage[phase][argument.buffer]];
     } else if (argument.kind == ProgramArgument::Kind::null) {
       words[indices[i].word] = null_word;
-    } else if (argument.is_object()) {
-      const KernelObject object = kernel_object(argument, schedule.storage[phase]);
-      words[indices[i].word] =
-          static_cast<std::uint64_t>(std::ranges::find(objects, object) - objects.begin());
     } else if (argument.kind == ProgramArgument::Kind::local) {
       const std::uint64_t stride = local_stride(argument);
       words[indices[i].word] = indices[i].local_offset * schedule.tiles_per_pack[wave];
@@ -67,13 +62,6 @@ public:
   }
 
   LaunchTables make(const Synchronization& synchronization) {
-    for (const auto& storage : schedule_.storage) {
-      for (const Stage& stage : schedule_.stages) {
-        for (const std::uint32_t wave : stage.plain ? std::vector<std::uint32_t>() : stage.waves) {
-          add_objects(program_.waves[wave], storage, tables_.objects);
-        }
-      }
-    }
     for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
       for (const Stage& stage : schedule_.stages) {
         if (!stage.plain) {
@@ -106,7 +94,7 @@ private:
     std::uint32_t first_tile = 0;
     for (const std::uint32_t wave : stage.waves) {
       const std::uint32_t tiles = schedule_.packs(program_, wave);
-      const auto words = descriptor(program_, schedule_, memory_, tables_.objects, wave, phase);
+      const auto words = descriptor(program_, schedule_, memory_, wave, phase);
       tables_.entries.push_back(
           {.code = code(wave, words), .descriptor = place(words), .first_tile = first_tile, .tiles = tiles});
       std::uint64_t local_bytes = 0;
@@ -125,7 +113,7 @@ private:
     const std::uint32_t op = program_.waves[wave].op;
     const bool promoted = rank(op) != hot_.size();
     auto key = std::pair(
-        op, per_wave_ && (tables_.mode == Mode::jit || promoted) ? words : object_words(wave, words));
+        op, per_wave_ && (tables_.mode == Mode::jit || promoted) ? words : std::vector<std::uint64_t>());
     // Tiles that fill a work-group need simpler code than those that share one or take several turns.
     const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
     key.second.push_back(side_by_side > 1 ? 1 : 0);
@@ -210,21 +198,6 @@ private:
     for (EntryRow& entry : tables_.entries) {
       entry.code = codes[entry.code];
     }
-  }
-
-  // Returns the words of a descriptor that select images and samplers, which a case cannot choose at run
-  // time.
-  [[nodiscard]] std::vector<std::uint64_t> object_words(std::uint32_t wave,
-                                                        const std::vector<std::uint64_t>& words) const {
-    const auto& arguments = program_.waves[wave].arguments;
-    const auto indices = argument_indices(arguments);
-    std::vector<std::uint64_t> result;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].is_object()) {
-        result.push_back(words[indices[i].word]);
-      }
-    }
-    return result;
   }
 
   std::uint32_t place(const std::vector<std::uint64_t>& words) {

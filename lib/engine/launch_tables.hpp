@@ -39,13 +39,12 @@ struct Case {
 // Granularity of cases.
 enum class Cases : std::uint8_t {
   per_wave, // jit: a case for each different descriptor
-  per_op,   // a case for each op and its images; with jit, words that its waves share are constant
+  per_op,   // a case for each op; with jit, words that its waves share are constant
 };
 
 struct LaunchTables {
   Mode mode = Mode::interpreter;
   std::vector<Case> cases;
-  std::vector<KernelObject> objects; // image and sampler parameters of the kernel
   std::vector<StageRow> stages;      // the shared stages of the schedule, in order
   std::vector<EntryRow> entries;     // by swap phase
   std::vector<WaitRow> waits;

@@ -74,17 +74,6 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
   }
 }
 
-void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, const device::Kernel& kernel) {
-  const auto& arguments = program_.waves[wave].arguments;
-  for (std::uint32_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].changes.empty()) {
-      const std::vector<std::byte> value = value_in(arguments[i].value, arguments[i].changes, iteration);
-      require(session_.set_bytes(kernel, i, value),
-              fmt::format("setting argument {} of {}", i, program_.wave_text(wave)));
-    }
-  }
-}
-
 device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared& prepared,
                                     device::Event* event) {
   if (what.bytes == 0) {
@@ -97,24 +86,12 @@ device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared&
   return device::success;
 }
 
-bool PlainWaves::repeats(std::uint32_t wave) const {
-  const ProgramWave& spec = program_.waves[wave];
-  return !spec.command && !spec.state &&
-         std::ranges::none_of(spec.arguments,
-                              [](const ProgramArgument& argument) { return !argument.changes.empty(); });
-}
-
 void PlainWaves::set_range(std::uint32_t wave, const NdRange& range) {
   for (std::uint32_t phase = 0; phase < phases_; ++phase) {
     if (const auto found = prepared_.find({wave, phase}); found != prepared_.end()) {
       found->second.range = launch_range(range);
     }
   }
-}
-
-device::Launch PlainWaves::repeated_launch(std::uint32_t wave, std::uint32_t phase) const {
-  const Prepared& prepared = prepared_.at({wave, phase});
-  return {.kernel = &prepared.kernel, .range = prepared.range};
 }
 
 bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
@@ -129,7 +106,12 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
   if (spec.command) {
     status = transfer(*spec.command, prepared, event);
   } else {
-    set_progressions(wave, iteration, prepared.kernel);
+    for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
+      if (const ProgramArgument& argument = spec.arguments[i]; !argument.changes.empty()) {
+        require(session_.set_bytes(prepared.kernel, i, value_in(argument.value, argument.changes, iteration)),
+                fmt::format("setting argument {} of {}", i, program_.wave_text(wave)));
+      }
+    }
     status = launcher_.launch(prepared.kernel, prepared.range, spec.op, program_.wave_text(wave), event);
   }
   if (status == device::success) {

@@ -32,12 +32,6 @@ public:
       std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
       const NextEvent& next_event = [] { return nullptr; });
 
-  // Returns true if a wave is the same launch in every iteration of a swap phase.
-  [[nodiscard]] bool repeats(std::uint32_t wave) const;
-
-  // Returns the launch of a repeating wave in a swap phase.
-  [[nodiscard]] device::Launch repeated_launch(std::uint32_t wave, std::uint32_t phase) const;
-
   // Changes the range of the launches of a wave.
   void set_range(std::uint32_t wave, const NdRange& range);
 
@@ -57,7 +51,6 @@ private:
     std::vector<device::Sampler> samplers{};
   };
 
-  void set_progressions(std::uint32_t wave, std::uint32_t iteration, const device::Kernel& kernel);
   device::Status transfer(const TransferCommand& what, const Prepared& prepared, device::Event* event);
 
   const device::Session& session_;

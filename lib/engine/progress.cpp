@@ -10,11 +10,7 @@ std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
 
 // Returns none for a wave that the user has not written.
 std::uint64_t items_of(const ProgramWave& wave) {
-  if (wave.prepares) {
-    return 0;
-  }
-  const auto& global = wave.range.global;
-  return wave.listed_items.value_or(std::uint64_t{global[0]} * global[1] * global[2]);
+  return wave.prepares ? 0 : wave.listed_items.value_or(wave.range.work_items());
 }
 
 // The waves as written that a wave is.
@@ -99,8 +95,7 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
     };
     double lanes = lanes_of(packs);
     if (stage.plain) {
-      const auto& global = first.range.global;
-      lanes = static_cast<double>(std::uint64_t{global[0]} * global[1] * global[2]);
+      lanes = static_cast<double>(first.range.work_items());
     }
     for (const std::uint32_t wave : stage.waves) {
       const auto queue = std::ranges::find(queues, wave, &QueueOutcome::wave);
@@ -120,62 +115,6 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
   return ran == 0 ? 0 : static_cast<std::uint64_t>(std::min(used / ran, 1.0) * full_bps);
 }
 
-namespace {
-
-// Rules of the waves, one iteration after another.
-class LineageTrace {
-public:
-  LineageTrace(const Job& program, const planning::BarrierGroups& groups,
-               const std::vector<std::vector<std::uint32_t>>& storage)
-      : program_(program), groups_(groups), storage_(storage), rules_(program.waves.size()),
-        carried_(program.buffers.size()), before_(program.waves.size()) {
-    for (const ResolvedDependency& dependency : program.dependencies) {
-      if (dependency.contributes) {
-        before_[dependency.after].push_back(dependency.before);
-      }
-    }
-  }
-
-  // Traces the waves of a section in an iteration. Returns true if any memory derives from more rules than before.
-  bool run(Section section, std::uint64_t iteration) {
-    const std::vector<std::uint32_t>& memory = storage_[iteration % storage_.size()];
-    std::vector<std::uint32_t> carried = carried_;
-    for (const std::uint32_t wave : groups_.order) { // a wave's ancestors come before it
-      const ProgramWave& spec = program_.waves[wave];
-      if (spec.section != section) {
-        continue;
-      }
-      rules_[wave] = spec.rules;
-      for (const std::uint32_t ancestor : before_[wave]) {
-        rules_[wave] |= rules_[ancestor];
-      }
-      for (const ProgramArgument& argument : spec.arguments) {
-        if (argument.is_memory()) {
-          rules_[wave] |= carried_[memory[argument.buffer]];
-        }
-      }
-      for (const ProgramArgument& argument : spec.arguments) {
-        if (argument.is_memory() && argument.access != Access::read) {
-          carried[memory[argument.buffer]] |= rules_[wave];
-        }
-      }
-    }
-    return std::exchange(carried_, std::move(carried)) != carried_;
-  }
-
-  [[nodiscard]] const std::vector<std::uint32_t>& rules() const { return rules_; }
-
-private:
-  const Job& program_;
-  const planning::BarrierGroups& groups_;
-  const std::vector<std::vector<std::uint32_t>>& storage_;
-  std::vector<std::uint32_t> rules_;   // by wave
-  std::vector<std::uint32_t> carried_; // by memory: rules of the waves that wrote it in earlier iterations
-  std::vector<std::vector<std::uint32_t>> before_;
-};
-
-} // namespace
-
 Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
                       const std::vector<std::vector<std::uint32_t>>& storage,
                       std::span<const WaveProgress> progress) {
@@ -183,7 +122,37 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
   if (std::ranges::none_of(program.waves, [](const ProgramWave& wave) { return wave.rules != 0; })) {
     return lineage;
   }
-  LineageTrace trace(program, groups, storage);
+  std::vector<std::vector<std::uint32_t>> before(program.waves.size());
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    if (dependency.contributes) {
+      before[dependency.after].push_back(dependency.before);
+    }
+  }
+  std::vector<std::uint32_t> rules_of(program.waves.size());
+  std::vector<std::uint32_t> carried(program.buffers.size()); // by memory: of waves that wrote it in earlier iterations
+  // Traces the waves of a section in an iteration. Returns true if any memory derives from more rules than before.
+  const auto trace = [&](Section section, std::uint64_t iteration) {
+    const std::vector<std::uint32_t>& memory = storage[iteration % storage.size()];
+    std::vector<std::uint32_t> next = carried;
+    for (const std::uint32_t wave : groups.order) { // a wave's ancestors come before it
+      const ProgramWave& spec = program.waves[wave];
+      if (spec.section != section) {
+        continue;
+      }
+      std::uint32_t& own = rules_of[wave] = spec.rules;
+      for (const std::uint32_t ancestor : before[wave]) {
+        own |= rules_of[ancestor];
+      }
+      const std::vector<MemoryUse> uses = uses_of(spec.arguments);
+      for (const MemoryUse& use : uses) {
+        own |= carried[memory[use.buffer]];
+      }
+      for (const MemoryUse& use : uses) {
+        next[memory[use.buffer]] |= use.writes ? own : 0;
+      }
+    }
+    return std::exchange(carried, std::move(next)) != carried;
+  };
   // Adds the groups of a section that ran as a whole in its run `run`; with a `stride`, the items of this run and of
   // each run `stride` later.
   const auto add = [&](Section section, std::uint64_t run, std::uint64_t stride) {
@@ -197,7 +166,7 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
       for (const std::uint32_t wave : waves) {
         const WaveProgress& of = progress[wave];
         const std::uint64_t later = of.runs - std::min(of.runs, run);
-        const std::uint32_t rules = trace.rules()[wave];
+        const std::uint32_t rules = rules_of[wave];
         region |= rules;
         ran &= later != 0;
         if (rules == 0 || of.counted) {
@@ -219,22 +188,22 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
       iterations = std::max(iterations, progress[wave].runs + (progress[wave].partial != 0 ? 1 : 0));
     }
   }
-  trace.run(Section::before, 0);
+  trace(Section::before, 0);
   add(Section::before, 0, 0);
   const std::uint64_t period = storage.size();
   std::uint64_t unchanged = 0; // iterations that added no rule to any memory
   for (; lineage.iterations < iterations && unchanged < period; ++lineage.iterations) {
-    unchanged = trace.run(Section::each, lineage.iterations) ? 0 : unchanged + 1;
+    unchanged = trace(Section::each, lineage.iterations) ? 0 : unchanged + 1;
     add(Section::each, lineage.iterations, 0);
   }
   for (std::uint64_t phase = 0; phase < period && lineage.iterations + phase < iterations; ++phase) {
-    trace.run(Section::each, lineage.iterations + phase);
+    trace(Section::each, lineage.iterations + phase);
     add(Section::each, lineage.iterations + phase, period);
   }
-  trace.run(Section::after, iterations);
+  trace(Section::after, iterations);
   add(Section::after, 0, 0);
   for (std::size_t wave = 0; wave < progress.size(); ++wave) {
-    lineage.items += progress[wave].counted && trace.rules()[wave] != 0 ? progress[wave].processed : 0;
+    lineage.items += progress[wave].counted && rules_of[wave] != 0 ? progress[wave].processed : 0;
   }
   return lineage;
 }

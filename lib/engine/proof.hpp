@@ -5,7 +5,7 @@
 #include "engine/arena_run.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
-#include "engine/outcome.hpp"
+#include "engine/slices.hpp"
 #include "engine/plain_waves.hpp"
 
 namespace tidegate::engine {

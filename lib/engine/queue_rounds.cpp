@@ -28,31 +28,6 @@ std::uint32_t read_word(const device::Session& session, const device::Buffer& me
   return value;
 }
 
-// Adds what only a queue has whose ops publish.
-void add_publishing(QueueOutcome& outcome, std::span<const std::uint32_t> state) {
-  const auto waiting = state.subspan(TG_QUEUE_WAITING, TG_QUEUE_PRIORITIES);
-  outcome.items_remaining = state[TG_QUEUE_REMAINING];
-  if (state[TG_QUEUE_MORE] != 0) {
-    outcome.items_remaining += std::accumulate(waiting.begin(), waiting.end(), std::uint64_t{0});
-  }
-  outcome.counts = {.published = long_word(state, TG_QUEUE_PUBLISHED),
-                    .executed = long_word(state, TG_QUEUE_EXECUTED),
-                    .deduped = long_word(state, TG_QUEUE_DEDUPED),
-                    .needed_capacity = std::max(state[TG_QUEUE_DEEPEST], state[TG_QUEUE_MOST_KEPT])};
-  if (state[TG_QUEUE_FAULT] != 0) {
-    outcome.failure =
-        QueueFailure{.code = ErrorCode::queue_fault,
-                     .published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]),
-                     .result = state[TG_QUEUE_FAULT_RESULT]};
-  } else if (state[TG_QUEUE_END] != TG_QUEUE_DRAINED) {
-    outcome.failure =
-        QueueFailure{.code = state[TG_QUEUE_END] == TG_QUEUE_FULL ? ErrorCode::publish_queue_full
-                                                                  : ErrorCode::queue_stalled,
-                     .published = unpacked_item(state[TG_QUEUE_LAST_REQUEUED], state[TG_QUEUE_LAST_PARAM]),
-                     .needed_capacity = outcome.counts->needed_capacity};
-  }
-}
-
 } // namespace
 
 bool Job::publishes() const {
@@ -70,30 +45,37 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
                                       .aged_promotions = long_word(state, TG_QUEUE_AGED),
                                       .max_priority_age = state[TG_QUEUE_MAX_AGE]},
                        .failure = {}};
-  if (queue.requeues) {
-    const auto waiting = state.subspan(TG_QUEUE_WAITING, TG_QUEUE_PRIORITIES);
-    outcome.items_remaining = state[TG_QUEUE_MORE] != 0
-                                  ? std::accumulate(waiting.begin(), waiting.end(), std::uint64_t{0})
-                                  : state[TG_QUEUE_REMAINING];
+  if (queue.requeues || queue.publishes) {
+    const auto priorities = state.subspan(TG_QUEUE_WAITING, TG_QUEUE_PRIORITIES);
+    const std::uint64_t waiting =
+        outcome.under_way ? std::accumulate(priorities.begin(), priorities.end(), std::uint64_t{0}) : 0;
+    outcome.items_remaining =
+        waiting + (queue.publishes || !outcome.under_way ? state[TG_QUEUE_REMAINING] : 0);
   }
   if (queue.publishes) {
-    add_publishing(outcome, state);
+    outcome.counts = {.published = long_word(state, TG_QUEUE_PUBLISHED),
+                      .executed = long_word(state, TG_QUEUE_EXECUTED),
+                      .deduped = long_word(state, TG_QUEUE_DEDUPED),
+                      .needed_capacity = std::max(state[TG_QUEUE_DEEPEST], state[TG_QUEUE_MOST_KEPT])};
+  }
+  const bool faulted = state[TG_QUEUE_FAULT] != 0;
+  if (!faulted && state[TG_QUEUE_END] == TG_QUEUE_DRAINED) {
     return outcome;
   }
-  const auto item = [&](std::size_t word) {
-    return queue.item_at(static_cast<std::uint32_t>(
-        checked_index(state[word], queue.published.empty() ? queue.items.size() : queue.published.size(),
+  QueueFailure& failure = outcome.failure.emplace();
+  failure.code = faulted                                ? ErrorCode::queue_fault
+                 : state[TG_QUEUE_END] != TG_QUEUE_FULL ? ErrorCode::queue_stalled
+                 : queue.publishes                      ? ErrorCode::publish_queue_full
+                                                        : ErrorCode::requeue_queue_full;
+  failure.result = faulted ? state[TG_QUEUE_FAULT_RESULT] : 0;
+  const std::uint32_t place = state[faulted ? TG_QUEUE_FAULT_PLACE : TG_QUEUE_LAST_REQUEUED];
+  if (queue.publishes) {
+    failure.published = unpacked_item(place, state[faulted ? TG_QUEUE_FAULT_PARAM : TG_QUEUE_LAST_PARAM]);
+    failure.needed_capacity = faulted ? 0 : outcome.counts->needed_capacity;
+  } else {
+    failure.item = queue.item_at(static_cast<std::uint32_t>(
+        checked_index(place, queue.published.empty() ? queue.items.size() : queue.published.size(),
                       "an item of a queue")));
-  };
-  if (state[TG_QUEUE_FAULT] != 0) {
-    outcome.failure = QueueFailure{.code = ErrorCode::queue_fault,
-                                   .item = item(TG_QUEUE_FAULT_PLACE),
-                                   .result = state[TG_QUEUE_FAULT_RESULT]};
-  } else if (state[TG_QUEUE_END] != TG_QUEUE_DRAINED) {
-    outcome.failure =
-        QueueFailure{.code = state[TG_QUEUE_END] == TG_QUEUE_FULL ? ErrorCode::requeue_queue_full
-                                                                  : ErrorCode::queue_stalled,
-                     .item = item(TG_QUEUE_LAST_REQUEUED)};
   }
   return outcome;
 }

@@ -5,7 +5,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
 #include "engine/plain_programs.hpp"
-#include "engine/queue.hpp"
+#include "engine/kinds.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 

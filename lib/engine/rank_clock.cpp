@@ -7,7 +7,7 @@ namespace tidegate::engine {
 RankClock::Clock::time_point RankClock::begin(std::chrono::nanoseconds most) {
   monitor_.begin(Activity::running);
   monitor_.iterations = 0;
-  together([this] { return ranks_.barrier(); });
+  or_refuse(ranks_.barrier());
   before_ = ranks_.traffic();
   start_ = Clock::now();
   monitor_.deadline = start_ + most;

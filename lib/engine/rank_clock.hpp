@@ -2,7 +2,7 @@
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"
-#include "engine/outcome.hpp"
+#include "engine/slices.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 
@@ -42,6 +42,17 @@ struct RanksReport {
   std::vector<RankBufferReport> buffers; // of a wave program
 };
 
+// Returns what a call of Ranks returned. Throws device::Refused for its error.
+template <class T>
+T or_refuse(Result<T> result) {
+  if (!result) {
+    throw device::Refused{std::move(result.error())};
+  }
+  if constexpr (!std::is_void_v<T>) {
+    return *std::move(result);
+  }
+}
+
 // Waits for the other ranks and times the dispatch. All references outlive it. All throw device::Refused for what
 // Ranks::wait() returns.
 class RankClock {
@@ -55,18 +66,6 @@ public:
 
   // Ends the dispatch on this rank.
   void end();
-
-  // Returns what a call of Ranks does, which waits for other ranks.
-  template <class Wait>
-  auto together(const Wait& wait) {
-    auto waited = wait();
-    if (!waited) {
-      throw device::Refused{std::move(waited.error())};
-    }
-    if constexpr (!std::is_void_v<typename decltype(waited)::value_type>) {
-      return *std::move(waited);
-    }
-  }
 
   ranks::Traffic traffic;        // of the dispatch
   std::uint64_t dispatch_ns = 0; // from its begin to its end

@@ -14,16 +14,6 @@ std::string with_fix(const std::string& reason, const std::string& fix) {
   return fix.empty() ? reason : reason + ": " + fix;
 }
 
-template <class T>
-T or_refuse(Result<T> result) {
-  if (!result) {
-    throw device::Refused{std::move(result.error())};
-  }
-  if constexpr (!std::is_void_v<T>) {
-    return *std::move(result);
-  }
-}
-
 } // namespace
 
 bool is_compared(const Job& program, const RunOptions& options) {
@@ -224,7 +214,7 @@ void RankExchange::combine(const std::vector<Combined>& all) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = (values[i] - (one.before.empty() ? 0 : one.before[i])) ^ flipped;
     }
-    clock_.together([&] { return ranks_.reduce(values, static_cast<ranks::Reduction>(one.how)); });
+    or_refuse(ranks_.reduce(values, static_cast<ranks::Reduction>(one.how)));
     std::vector<std::byte> bytes(one.buffer->bytes);
     const std::size_t size = element_bytes(type);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -237,11 +227,8 @@ void RankExchange::combine(const std::vector<Combined>& all) {
 
 // Gives all ranks what rank 0 may have written in a wave, and how it ended there.
 RunStatus RankExchange::share(std::uint32_t wave, std::uint32_t iteration, RunStatus ended) {
-  const auto broadcast = [this](std::span<std::byte> bytes) {
-    clock_.together([&] { return ranks_.broadcast(bytes); });
-  };
   std::array<std::byte, 1> status{static_cast<std::byte>(ended)};
-  broadcast(status);
+  or_refuse(ranks_.broadcast(status));
   const ProgramWave& spec = program_.waves[wave];
   std::set<std::uint32_t> written;
   if (spec.state) {
@@ -257,7 +244,7 @@ RunStatus RankExchange::share(std::uint32_t wave, std::uint32_t iteration, RunSt
     if (rank_ == 0) {
       download(session_, memory(buffer, iteration), 0, bytes);
     }
-    broadcast(bytes);
+    or_refuse(ranks_.broadcast(bytes));
     if (rank_ != 0) {
       upload(session_, memory(buffer, iteration), 0, bytes);
     }
@@ -282,10 +269,8 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
     }
     messages_->send();
     waited();
-    clock_.together([&] {
-      return ranks_.wait(inner_ended ? [&] { return !session_.has_ended(inner_ended); }
-                                     : std::function<bool()>());
-    });
+    or_refuse(ranks_.wait(inner_ended ? [&] { return !session_.has_ended(inner_ended); }
+                                      : std::function<bool()>()));
     messages_->end();
     if (out_of_time(at, deadline)) {
       return at.status;
@@ -316,12 +301,23 @@ void RankExchange::decide(const DevicePart& part, std::span<std::byte> value) {
   if (rank_ == 0) {
     download(session_, part.memory, part.offset, value);
   }
-  clock_.together([&] { return ranks_.broadcast(value); });
+  or_refuse(ranks_.broadcast(value));
   until_value_.assign(value.begin(), value.end());
 }
 
 bool RankExchange::in_parts(std::uint32_t buffer) const {
   return !whole_outputs_ && program_.buffers[buffer].output_head && split_.split(buffer);
+}
+
+// The parts of an output: what each rank owns, or all of it on rank 0.
+ranks::BytesInParts RankExchange::parts_of(std::uint32_t buffer) const {
+  ranks::BytesInParts parts{.begin = {0}, .read = [this, buffer](std::uint64_t at, std::span<std::byte> bytes) {
+                              download(session_, memory(buffer, last_iteration_), at - room(buffer).begin, bytes);
+                            }};
+  for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
+    parts.begin.push_back(split_.split(buffer) ? split_.owned[buffer][rank].end : program_.buffers[buffer].bytes);
+  }
+  return parts;
 }
 
 HostContents RankExchange::gather_outputs(std::uint32_t iterations) {
@@ -331,26 +327,14 @@ HostContents RankExchange::gather_outputs(std::uint32_t iterations) {
     sizes.push_back(program_.buffers[i].output && !in_parts(i) ? program_.buffers[i].bytes : 0);
   }
   HostContents outputs(session_, sizes, 0);
-  std::vector<std::vector<std::byte>> sent;
   for (std::uint32_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) {
-      continue;
-    }
-    if (rank_ == 0) {
-      download(session_, memory(i, iterations), 0, outputs[i].subspan(room(i).begin, room(i).size()));
-    }
-    for (const RankTransfer& transfer : fresh_.gather(i, iterations)) {
-      if (rank_ == 0) {
-        ranks_.receive(static_cast<int>(transfer.from),
-                       outputs[i].subspan(transfer.bytes.begin, transfer.bytes.size()));
-      } else if (rank_ == transfer.from) {
-        download(session_, memory(i, iterations), place(i, transfer.bytes),
-                 sent.emplace_back(transfer.bytes.size()));
-        ranks_.send(0, sent.back());
-      }
+    if (sizes[i] != 0) {
+      or_refuse(ranks::collect(parts_of(i), ranks_, [&](std::uint64_t at, std::span<const std::byte> bytes) {
+        std::ranges::copy(bytes, outputs[i].subspan(at).begin());
+        return Result<void>();
+      }));
     }
   }
-  clock_.together([this] { return ranks_.wait(); });
   return outputs;
 }
 
@@ -362,14 +346,7 @@ Result<std::vector<WrittenFile>> RankExchange::write_outputs(const HostContents&
       continue;
     }
     if (in_parts(i)) {
-      ranks::FileInParts file{.path = *buffer.output,
-                              .head = *buffer.output_head,
-                              .begin = {0},
-                              .read = [&](std::uint64_t at, std::span<std::byte> bytes) {
-                                download(session_, memory(i, last_iteration_), at - room(i).begin, bytes);
-                              }};
-      std::ranges::transform(split_.owned[i], std::back_inserter(file.begin), &ByteRange::end);
-      TIDEGATE_CHECK(ranks::write_in_parts(file, ranks_));
+      TIDEGATE_CHECK(ranks::write_in_parts(*buffer.output, *buffer.output_head, parts_of(i), ranks_));
     } else if (rank_ == 0) {
       TIDEGATE_CHECK(buffer.write(outputs[i]));
     }

@@ -5,7 +5,7 @@
 #include "device/session.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/outcome.hpp"
+#include "engine/slices.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
 #include "engine/rank_clock.hpp"
@@ -78,6 +78,7 @@ private:
   std::vector<std::uint64_t> elements(const Combined& of);
   std::vector<Combined> before_combining(std::uint32_t wave, std::uint32_t iteration);
   void combine(const std::vector<Combined>& all);
+  [[nodiscard]] ranks::BytesInParts parts_of(std::uint32_t buffer) const;
   RunStatus share(std::uint32_t wave, std::uint32_t iteration, RunStatus ended);
   [[nodiscard]] RankBufferReport report_buffer(std::uint32_t buffer) const;
 

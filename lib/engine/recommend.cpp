@@ -1,7 +1,6 @@
 #include "engine/recommend.hpp"
 
-#include "engine/hits.hpp"
-#include "engine/queue.hpp"
+#include "engine/kinds.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/launch_request.hpp>
@@ -216,15 +215,18 @@ std::vector<HotOp> hot_opcodes(const Job& program) {
   return ops;
 }
 
-std::uint32_t hot_opcode_count(const Job& program, std::span<const std::uint64_t> items) {
+// Hot ops count by their tiles, those of queues by their items.
+HotCounts hot_counts(const Job& program, const std::vector<Window>& windows) {
   std::map<std::string, std::uint64_t> work; // by op of the document
   std::uint64_t all = 0;
-  for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    const ProgramWave& wave = program.waves[i];
-    all = saturating_add(all, items[i]);
+  const auto add = [&](const std::string& op, std::uint64_t items) {
+    work[op] = saturating_add(work[op], items);
+  };
+  for (const ProgramWave& wave : program.waves) {
+    const std::uint64_t items = wave.items() * program.runs_of(wave);
+    all = saturating_add(all, items);
     if (!wave.queue) {
-      std::uint64_t& of = work[fmt::format("{}", wave.op)];
-      of = saturating_add(of, items[i]);
+      add(fmt::format("{}", wave.op), items);
       continue;
     }
     // As many items of each op as were given, in proportion.
@@ -234,25 +236,17 @@ std::uint32_t hot_opcode_count(const Job& program, std::span<const std::uint64_t
     }
     for (const auto& [handle, count] : given) {
       const double share = static_cast<double>(count) / static_cast<double>(wave.queue->items.size());
-      std::uint64_t& of = work["queue " + wave.queue->op_names[handle]];
-      of = saturating_add(of, static_cast<std::uint64_t>(share * static_cast<double>(items[i])));
+      add("queue " + wave.queue->op_names[handle],
+          static_cast<std::uint64_t>(share * static_cast<double>(items)));
     }
   }
   const std::uint64_t least = std::max<std::uint64_t>(least_of_hot(program, all), 1);
-  return clipped(static_cast<std::uint64_t>(
-      std::ranges::count_if(work, [least](const auto& op) { return op.second >= least; })));
-}
-
-HotCounts hot_counts(const Job& program, const std::vector<Window>& windows) {
-  std::vector<std::uint64_t> items;
-  for (const ProgramWave& wave : program.waves) {
-    items.push_back(wave.items() * program.runs_of(wave));
-  }
   std::uint64_t pairs = 0;
   for (const Window& window : windows) {
     pairs += (window.waves.size() - 1) * program.runs_of(program.waves[window.waves.front()]);
   }
-  return {.opcodes = hot_opcode_count(program, items), .windows = clipped(pairs)};
+  const auto hot = std::ranges::count_if(work, [least](const auto& op) { return op.second >= least; });
+  return {.opcodes = clipped(static_cast<std::uint64_t>(hot)), .windows = clipped(pairs)};
 }
 
 PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recommendation& recommendation,

@@ -84,9 +84,6 @@ struct HotOp {
 // Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first.
 std::vector<HotOp> hot_opcodes(const Job& program);
 
-// Counts hot ops for the policy, those of queues by their items. `items`: by wave, in all iterations, tiles of kernels.
-std::uint32_t hot_opcode_count(const Job& program, std::span<const std::uint64_t> items);
-
 // Returns the counts for the policy: hot ops, and how often a wave continues with the tiles of the previous
 // one.
 HotCounts hot_counts(const Job& program, const std::vector<Window>& windows);

@@ -133,11 +133,6 @@ Error bounds_error(const BoundsViolation& violation) {
 
 constexpr std::uint64_t full_bps = 10'000;
 
-std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
-}
-
 PromotionReport promotion_report(const CompiledProgram& compiled) {
   PromotionReport report{
       .promoted = compiled.promotion.promoted, .reason = compiled.promotion.reason, .windows = {}, .ops = {}};
@@ -206,7 +201,7 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
   report.items_in_all = 0;
   for (const WaveProgress& wave : progress) {
     report.items_processed += ran ? wave.processed : 0;
-    report.items_in_all = saturating_sum(report.items_in_all, wave.in_all);
+    report.items_in_all = saturating_add(report.items_in_all, wave.in_all);
   }
   const bool done = ran && report.status == RunStatus::done;
   const auto left = [done, ran](const WaveProgress& wave) {
@@ -214,7 +209,7 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
   };
   report.items_remaining = 0;
   for (const WaveProgress& wave : progress) {
-    report.items_remaining = saturating_sum(report.items_remaining, left(wave));
+    report.items_remaining = saturating_add(report.items_remaining, left(wave));
   }
   for (QueueReport& queue : report.queues) {
     const std::uint32_t wave = compiled.parts.empty() ? queue.index : compiled.parts[queue.index].front();
@@ -276,10 +271,8 @@ RunReport report_of_program(const CompiledProgram& compiled) {
     report.published_items += wave.items;
   }
   report_progress(report, compiled, whole, false);
-  for (const auto* const waves : {&compiled.schedule.fallbacks, &compiled.schedule.new_launches}) {
-    for (const Fallback& wave : *waves) {
-      report.fallbacks.push_back({.wave = compiled.program.wave_text(wave.wave), .reason = wave.reason});
-    }
+  for (const Fallback& wave : compiled.schedule.fallbacks) {
+    report.fallbacks.push_back({.wave = compiled.program.wave_text(wave.wave), .reason = wave.reason});
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena()) {
@@ -297,15 +290,15 @@ RunReport report_of_program(const CompiledProgram& compiled) {
 }
 
 std::optional<UntilReport> until_report(const CompiledProgram& compiled, const ExecutedProgram& executed) {
-  if (!executed.run.until) {
+  if (executed.run.until_value.empty()) {
     return {};
   }
   const ResolvedUntil& until = *compiled.program.until;
   const ProgramBuffer& buffer = compiled.program.buffers[until.buffer];
   return UntilReport{.buffer = buffer.name,
                      .waiting_for = element_text(buffer.type, until.value.data()),
-                     .value = element_text(buffer.type, executed.run.until->value.data()),
-                     .reached = executed.run.until->reached};
+                     .value = element_text(buffer.type, executed.run.until_value.data()),
+                     .reached = executed.run.outcome.until_met};
 }
 
 RunStatus status_of(const ExecutedProgram& executed) {
@@ -398,8 +391,7 @@ std::uint64_t launched_lanes(const CompiledProgram& compiled, const Residency& r
   }
   std::uint64_t most = 1;
   for (const Stage& stage : schedule.stages) {
-    const auto& global = compiled.program.waves[stage.waves.front()].range.global;
-    most = std::max(most, stage.plain ? std::uint64_t{global[0]} * global[1] * global[2]
+    most = std::max(most, stage.plain ? compiled.program.waves[stage.waves.front()].range.work_items()
                                       : std::uint64_t{stage.packs} * schedule.group_size);
   }
   return most;
@@ -458,7 +450,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   }
   policy::LaunchRequest launched = compiled.recommendation.request;
   for (const QueueReport& queue : report.queues) {
-    launched.requeue_count = saturating_sum(launched.requeue_count, queue.accounting.requeue_count);
+    launched.requeue_count = saturating_add(launched.requeue_count, queue.accounting.requeue_count);
   }
   telemetry.pressure =
       policy::pressure_class(compiled.written.policy, launched, launched_lanes(compiled, residency));

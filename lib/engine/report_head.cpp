@@ -16,7 +16,6 @@ void report_calls(Telemetry& telemetry, const device::CallCounts& run, const dev
   telemetry.resident_allocations = dispatch.blocks;
   telemetry.kernel_launches = dispatch.launches;
   telemetry.filling_launches = run.launches - dispatch.launches;
-  telemetry.recorded_launches = dispatch.recorded_launches;
   telemetry.sync_points = run.waits;
 }
 

@@ -1,7 +1,7 @@
 // The part of a report that runs of both kinds of programs have.
 #pragma once
 #include "device/monitor.hpp"
-#include "engine/outcome.hpp"
+#include "engine/slices.hpp"
 #include "engine/proof.hpp"
 #include "engine/rank_clock.hpp"
 #include "engine/run_options.hpp"
@@ -26,7 +26,6 @@ struct Telemetry {
   std::uint64_t resident_allocations = 0;
   std::uint64_t kernel_launches = 0;   // of the dispatch
   std::uint64_t filling_launches = 0;  // outside of it, to fill device memory or to check results there
-  std::uint64_t recorded_launches = 0; // part of these, enqueued as a command buffer
   std::uint64_t sync_points = 0;
   std::uint64_t occupancy_proxy_bps = 0;
   std::uint64_t frontier_density_bps = 0;

@@ -1,4 +1,3 @@
-#include "engine/run.hpp"
 
 #include "core/duration.hpp"
 #include "core/files.hpp"

@@ -1,9 +1,12 @@
-// Options of a run of a wave program or of a traversal.
+// A run of a wave program or of a traversal: its options, and what its passes take in place of its parts.
 #pragma once
 #include "core/files.hpp"
+#include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/compile.hpp"
+#include "engine/kernel_cache.hpp"
 #include "engine/launch_times.hpp"
+#include "engine/plain_programs.hpp"
 
 namespace tidegate::traversal {
 struct FrontierReport;
@@ -65,6 +68,27 @@ struct RunOptions {
   [[nodiscard]] std::uint64_t most_spans() const {
     return compile.trace ? std::max<std::uint64_t>(trace_spans, 1) : 0;
   }
+};
+
+// A compiled program's kernels on their device.
+struct BuiltProgram {
+  std::optional<BuiltKernel> kernel;           // the generated kernel; empty if every stage is plain
+  std::vector<std::uint32_t> plain_waves;      // waves launched as the user's own kernels
+  std::optional<PlainPrograms> plain_programs; // programs of plain_waves
+  std::uint64_t build_ns = 0;
+};
+
+class RankExchange;
+
+// A run of a compiled program on its device. All references outlive it.
+struct RunContext {
+  const device::Session& session;
+  const device::DeviceInfo& device;
+  const CompiledProgram& compiled;
+  BuiltProgram& built;
+  Monitor& monitor;
+  const RunOptions& options;
+  RankExchange* exchange = nullptr; // of one of several ranks, whose part the program is
 };
 
 } // namespace tidegate::engine

@@ -1,7 +1,6 @@
 // The results of a run, which become the document run_report. Plain data.
 #pragma once
-#include "engine/active.hpp"
-#include "engine/hits.hpp"
+#include "engine/kinds.hpp"
 #include "engine/queue_rounds.hpp"
 #include "engine/recommend.hpp"
 #include "engine/report_head.hpp"

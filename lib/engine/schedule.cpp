@@ -30,125 +30,19 @@ Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
   return storage;
 }
 
-// Decides where a launch ends because of images. Writes to an image reach other work-groups only at the end of
-// the launch: reads use caches that no barrier invalidates, and OpenCL's fences order images only within a
-// work-item. So an image that one wave of a launch writes may not be used by another wave of it.
-class ImageConflicts {
-public:
-  ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
-                 const ObjectLimits& limits)
-      : program_(program), storage_(storage), limits_(limits) {}
-
-  // Returns why the kernel cannot have the wave's images and samplers as parameters, or an empty string.
-  [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
-    const std::vector<KernelObject> objects = with(wave);
-    struct Row {
-      bool sampler = false;
-      Access access = Access::read;
-      std::uint32_t limit = 0;
-      std::string_view what;
-    };
-    for (const Row& row :
-         {Row{false, Access::read, limits_.read_images, "images to read"},
-          Row{false, Access::write, limits_.write_images, "images to write"},
-          Row{false, Access::read_write, limits_.read_write_images, "images to read and write"},
-          Row{true, Access::read, limits_.samplers, "samplers"}}) {
-      const auto used = std::ranges::count_if(objects, [&row](const KernelObject& object) {
-        return object.is_sampler == row.sampler && object.access == row.access;
-      });
-      if (used > row.limit) {
-        return fmt::format("with it the waves that share a kernel would have {} {}; the device takes {}",
-                           used, row.what, row.limit);
-      }
-    }
-    return {};
-  }
-
-  // Returns why the current launch has to end before the wave, or an empty string.
-  [[nodiscard]] std::string ends_before(std::uint32_t wave) const {
-    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-      const auto found =
-          argument.kind == ProgramArgument::Kind::image ? touched_.find(argument.buffer) : touched_.end();
-      if (found != touched_.end() && found->second.wave != wave &&
-          (argument.writes() || found->second.written)) {
-        return fmt::format("it {} the image {}, which {} {}: {}", argument.writes() ? "writes" : "reads",
-                           in_quotes(program_.buffers[argument.buffer].name),
-                           program_.wave_text(found->second.wave), found->second.written ? "writes" : "reads",
-                           arrival);
-      }
-    }
-    return {};
-  }
-
-  // Adds a wave to the launch.
-  void add(std::uint32_t wave) {
-    objects_ = with(wave);
-    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-      if (argument.kind == ProgramArgument::Kind::image) {
-        Touched& touched = touched_.try_emplace(argument.buffer, Touched{.wave = wave}).first->second;
-        if (argument.writes() && !touched.written) {
-          touched = {.wave = wave, .written = true};
-        }
-      }
-    }
-  }
-
-  void next_launch() { touched_.clear(); }
-
-  // Returns why the current launch may not go on to another iteration or section, or an empty string. `when`:
-  // "in every iteration".
-  [[nodiscard]] std::string ends(std::string_view when) const {
-    const auto found = std::ranges::find_if(touched_, [](const auto& image) { return image.second.written; });
-    return found == touched_.end()
-               ? std::string()
-               : fmt::format("the image {} is written {}: {}", in_quotes(program_.buffers[found->first].name),
-                             when, arrival);
-  }
-
-private:
-  static constexpr std::string_view arrival =
-      "what is written to an image reaches other work-groups when the launch ends";
-
-  struct Touched {
-    std::uint32_t wave = 0;
-    bool written = false;
-  };
-
-  [[nodiscard]] std::vector<KernelObject> with(std::uint32_t wave) const {
-    std::vector<KernelObject> objects = objects_;
-    for (const auto& of_phase : storage_) {
-      add_objects(program_.waves[wave], of_phase, objects);
-    }
-    return objects;
-  }
-
-  const Job& program_;
-  const std::vector<std::vector<std::uint32_t>>& storage_;
-  const ObjectLimits limits_;
-  std::vector<KernelObject> objects_;        // parameters so far
-  std::map<std::uint32_t, Touched> touched_; // in this launch, by image
-};
-
 // Makes the stages of groups. Waves that cannot share a launch get separate stages after the others of their group.
 class StageMaker {
 public:
-  StageMaker(const Job& program, const OutlinedOps& ops, std::vector<std::string> obstacles,
-             Strategy strategy, const KernelLimits& limits, Schedule& schedule)
-      : program_(program), ops_(ops), obstacles_(std::move(obstacles)), strategy_(strategy),
-        one_call_(limits.one_call_with_barriers), schedule_(schedule),
-        images_(program, schedule.storage, limits.objects) {}
+  StageMaker(const Job& program, std::vector<std::string> obstacles, Strategy strategy, Schedule& schedule)
+      : program_(program), obstacles_(std::move(obstacles)), strategy_(strategy),
+        schedule_(schedule) {}
 
   void add(std::span<const std::uint32_t> group) {
-    // Groups are ordered by section. A launch that wrote images ends with its section: the next one may repeat.
     const Section section = group.empty() ? Section::after : program_.waves[group.front()].section;
-    if (std::exchange(section_, section) != section) {
-      end_launch(group.front(), images_.ends("before it"));
-    }
     const bool apart = strategy_ == Strategy::plain;
-    const bool own_launch = apart || (strategy_ == Strategy::launch && group.size() == 1);
     std::vector<Stage> alone;
     for (const std::uint32_t wave : group) {
-      if (std::string reason = obstacle(wave, own_launch); !reason.empty()) {
+      if (std::string reason = obstacle(wave); !reason.empty()) {
         const std::uint32_t tiles = program_.waves[wave].range.tiles();
         schedule_.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
@@ -160,20 +54,6 @@ public:
           stage_.packs > std::numeric_limits<std::int32_t>::max() - packs) { // 31 bits count packs
         end_stage();
       }
-      if (!own_launch) {
-        if (std::string ends = images_.ends_before(wave); !ends.empty()) {
-          end_stage();
-          end_launch(wave, std::move(ends));
-        }
-        images_.add(wave);
-        if (section == Section::each && program_.iterations > 1 && is_persistent(strategy_) &&
-            !schedule_.launch_per_iteration) {
-          if (std::string ends = images_.ends("in every iteration"); !ends.empty()) {
-            schedule_.launch_per_iteration = true;
-            schedule_.new_launches.push_back({.wave = wave, .reason = std::move(ends)});
-          }
-        }
-      }
       stage_.waves.push_back(wave);
       stage_.tiles += tiles_as_written(program_.waves[wave]);
       stage_.packs += packs;
@@ -182,69 +62,30 @@ public:
       }
     }
     end_stage();
-    if (!alone.empty()) {
-      images_.next_launch();
-    }
     std::ranges::move(alone, std::back_inserter(schedule_.stages));
     schedule_.repeat_begin = section == Section::before ? schedule_.stages.size() : schedule_.repeat_begin;
     schedule_.repeat_end = section != Section::after ? schedule_.stages.size() : schedule_.repeat_end;
   }
 
 private:
-  void end_launch(std::uint32_t wave, std::string reason) {
-    if (reason.empty()) {
-      return;
-    }
-    if (is_persistent(strategy_)) {
-      launch_ends_ = true;
-      schedule_.new_launches.push_back({.wave = wave, .reason = std::move(reason)});
-    }
-    images_.next_launch();
-  }
-
   void end_stage() {
     if (!stage_.waves.empty()) {
       // A window is not a user's kernel.
       stage_.plain = !is_persistent(strategy_) && stage_.waves.size() == 1 &&
                      program_.waves[stage_.waves.front()].joined_waves == 1;
-      stage_.new_launch = std::exchange(launch_ends_, false);
       schedule_.stages.push_back(std::exchange(stage_, {}));
-    }
-    if (!is_persistent(strategy_)) {
-      images_.next_launch();
     }
   }
 
   // Returns why a wave cannot share a launch, or an empty string.
-  std::string obstacle(std::uint32_t wave, bool own_launch) {
+  std::string obstacle(std::uint32_t wave) {
     std::string reason = strategy_ == Strategy::plain ? "" : obstacles_[wave];
-    if (reason.empty() && !own_launch) {
-      reason = images_.obstacle(wave);
-    }
-    if (reason.empty() && !own_launch && one_call_ &&
-        ops_.kernels[program_.waves[wave].op].needs_whole_group && !is_same_call(program_.waves[wave])) {
-      return "its kernel has barriers or local memory and is called with several images or samplers, which "
-             "compilers for CPUs do not keep apart";
-    }
     if (reason.empty() && is_persistent(strategy_) && program_.waves[wave].in_rounds() &&
         !is_same_turn(turn_op(program_.waves[wave]))) {
       return "its queue has other priorities or pure ops than an earlier one, or only one of them publishes "
              "items, and a launch ends the rounds of all queues alike";
     }
     return reason;
-  }
-
-  // Returns false if the kernel would contain another call of the wave's op, with other images or samplers.
-  bool is_same_call(const ProgramWave& wave) {
-    return std::ranges::all_of(schedule_.storage, [&](const std::vector<std::uint32_t>& of_phase) {
-      std::vector<KernelObject> objects;
-      for (const ProgramArgument& argument : wave.arguments) {
-        if (argument.is_object()) {
-          objects.push_back(kernel_object(argument, of_phase));
-        }
-      }
-      return calls_.try_emplace(wave.op, objects).first->second == objects;
-    });
   }
 
   // Returns true if the function that ends the rounds of a queue is that of earlier queues: a persistent kernel ends the
@@ -263,38 +104,33 @@ private:
   }
 
   const Job& program_;
-  const OutlinedOps& ops_;
   const std::vector<std::string> obstacles_; // by wave
   const Strategy strategy_;
-  const bool one_call_;
   Schedule& schedule_;
-  ImageConflicts images_;
-  std::map<std::uint32_t, std::vector<KernelObject>> calls_; // by op with barriers: of its only call
   std::optional<std::string> turn_;
-  bool launch_ends_ = false; // before the next shared stage
-  Section section_ = Section::before;
   Stage stage_; // the shared one that is being made
 };
 
 } // namespace
 
 bool Schedule::repeats_in_one_launch() const {
-  bool one = !launch_per_iteration;
-  for (std::size_t i = repeat_begin; i < repeat_end; ++i) {
-    one = one && !stages[i].plain && (i == repeat_begin || !stages[i].new_launch);
-  }
-  return one;
+  return std::none_of(stages.begin() + static_cast<std::ptrdiff_t>(repeat_begin),
+                      stages.begin() + static_cast<std::ptrdiff_t>(repeat_end),
+                      [](const Stage& stage) { return stage.plain; });
 }
 
 bool Schedule::is_one_launch() const {
-  return repeats_in_one_launch() &&
-         std::ranges::none_of(stages, [](const Stage& stage) { return stage.plain || stage.new_launch; });
+  return std::ranges::none_of(stages, &Stage::plain);
 }
 
 void number_rows(const Job& program, Schedule& schedule) {
   schedule.places.resize(program.waves.size());
+  schedule.row_stages.clear();
   for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
-    schedule.stages[stage].row = schedule.rows_before(stage);
+    schedule.stages[stage].row = static_cast<std::uint32_t>(schedule.row_stages.size());
+    if (!schedule.stages[stage].plain) {
+      schedule.row_stages.push_back(stage);
+    }
     std::uint32_t first = 0;
     for (const std::uint32_t wave : schedule.stages[stage].waves) {
       schedule.places[wave] = {.stage = stage, .first_pack = first};
@@ -316,31 +152,12 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
   TIDEGATE_TRY(schedule.storage, storage_of(program));
-  StageMaker maker(program, ops, std::move(shared.obstacles), strategy, limits, schedule);
+  StageMaker maker(program, std::move(shared.obstacles), strategy, schedule);
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
     maker.add(groups.group(group));
   }
   number_rows(program, schedule);
   return schedule;
-}
-
-KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& storage) {
-  if (argument.kind == ProgramArgument::Kind::sampler) {
-    return {.is_sampler = true, .sampler = argument.sampler};
-  }
-  return {.image = storage[argument.buffer], .access = argument.access};
-}
-
-void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t>& storage,
-                 std::vector<KernelObject>& objects) {
-  for (const ProgramArgument& argument : wave.arguments) {
-    if (argument.is_object()) {
-      const KernelObject object = kernel_object(argument, storage);
-      if (std::ranges::find(objects, object) == objects.end()) {
-        objects.push_back(object);
-      }
-    }
-  }
 }
 
 std::string schedule_violation(const Job& program, const Schedule& schedule) {
@@ -461,6 +278,180 @@ Result<void> check_order(const Job& program) {
     return tl::unexpected(refusal(barriers.error(), program));
   }
   return {};
+}
+
+namespace {
+
+// Returns true if tiles of `lanes` work-items with barriers can share a work-group: there are 15 named
+// barriers, of whole warps.
+bool packable(std::uint32_t lanes, std::uint32_t group_size) {
+  constexpr std::uint32_t warp = 32;
+  constexpr std::uint32_t named_barriers = 15;
+  return std::has_single_bit(lanes) && group_size % lanes == 0 && group_size % warp == 0 &&
+         (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
+}
+
+bool has_objects(const ProgramWave& wave) {
+  return std::ranges::any_of(wave.arguments, &ProgramArgument::is_object);
+}
+
+// Decides which waves a launch with this work-group size and these options can run.
+struct Shareability {
+  const Job& program;
+  const OutlinedOps& ops;
+  const KernelLimits& limits;
+  std::uint32_t group_size;
+  std::uint32_t unit; // whose compiler options it has
+
+  // Returns why a wave cannot join it, or an empty string. `may_idle`: as if all work-items idled that may.
+  [[nodiscard]] std::string obstacle(const ProgramWave& wave, bool may_idle = false) const {
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+    const std::uint32_t size = wave.range.group_size();
+    if (!ops.alone[wave.op].empty()) {
+      return ops.alone[wave.op];
+    }
+    // OpenCL C has no images in memory, and what a wave writes to one reaches other work-groups when its launch ends.
+    if (has_objects(wave)) {
+      return "it uses images or samplers, which a kernel for several waves cannot pass on";
+    }
+    if (program.unit(wave.op).built_in.empty() &&
+        program.unit(wave.op).parsed_options.others != program.units[unit].parsed_options.others) {
+      return "its compiler options differ from those of the other ops";
+    }
+    if (!kernel.sub_group_functions.empty()) {
+      return fmt::format("its kernel calls {}: a compiler chooses the sub-groups again for every kernel",
+                         *kernel.sub_group_functions.begin());
+    }
+    if (!kernel.needs_whole_group) {
+      return {};
+    }
+    if (!limits.barrier_kernels_share) {
+      return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
+             "device as cases of one kernel";
+    }
+    if ((kernel.idles || (may_idle && kernel.may_idle)) && size <= group_size) {
+      return {};
+    }
+    if (size != group_size && !packs(wave)) {
+      return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
+                         size, group_size);
+    }
+    return wave.range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
+                               : std::string();
+  }
+
+  // Returns true if several of its virtual work-groups may share one work-group.
+  [[nodiscard]] bool packs(const ProgramWave& wave) const {
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+    const std::uint32_t lanes = wave.range.group_size();
+    return limits.named_barriers && kernel.packs && packable(lanes, group_size) &&
+           kernel.local_bytes * (group_size / lanes) <= limits.local_bytes;
+  }
+};
+
+// Returns the key with the largest weight; the first of equals.
+template <class Key>
+Key heaviest(const std::map<Key, double>& weights, Key otherwise) {
+  double most = 0;
+  for (const auto& [key, weight] : weights) {
+    if (weight > most) {
+      most = weight;
+      otherwise = key;
+    }
+  }
+  return otherwise;
+}
+
+// Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most work-items
+// that run, as a smaller work-group runs a tile in several passes; multiplied by the number of concurrent tiles.
+std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
+  const std::uint32_t max_group_size = limits.group_size;
+  std::map<std::uint32_t, double> strict; // tiles
+  std::map<std::uint32_t, double> all;    // work-items
+  std::uint32_t least_without_idling = max_group_size;
+  for (const ProgramWave& wave : program.waves) {
+    const std::uint32_t size = wave.range.group_size();
+    if (size > max_group_size || !program.unit(wave.op).built_in.empty() || !ops.alone[wave.op].empty() || has_objects(wave) ||
+        !ops.kernels[wave.op].sub_group_functions.empty()) {
+      continue;
+    }
+    const auto tiles = static_cast<double>(tiles_as_written(wave));
+    all[size] += tiles * size * static_cast<double>(program.runs_of(wave));
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+    const bool may_idle = limits.items_idle && kernel.may_idle;
+    if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
+      strict[size] += tiles;
+      least_without_idling = may_idle ? least_without_idling : std::min(least_without_idling, size);
+    }
+  }
+  // If smaller tiles can share a work-group, or not too many work-items would idle, the largest size fits all.
+  constexpr double most_idle = 4; // for each that works: an idle one costs little
+  const std::uint32_t largest = strict.empty() ? 0 : strict.rbegin()->first;
+  double work = 0;
+  double idle = 0;
+  for (const auto& [size, tiles] : strict) {
+    work += size * tiles;
+    idle += (largest - size) * tiles;
+  }
+  const bool fits_all =
+      limits.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
+  const std::uint32_t size = largest != 0 && fits_all
+                                 ? largest
+                                 : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
+  const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
+  const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
+  return size * std::clamp(limits.tiles_side_by_side, 1U, most);
+}
+
+// Returns the first unit of those whose compiler options cover most tiles.
+std::uint32_t main_options(const Job& program) {
+  std::map<std::vector<std::string>, double> weights;
+  for (const ProgramWave& wave : program.waves) {
+    if (program.unit(wave.op).built_in.empty()) {
+      weights[program.unit(wave.op).parsed_options.others] += static_cast<double>(tiles_as_written(wave));
+    }
+  }
+  const auto options = heaviest(weights, std::vector<std::string>());
+  for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {
+    if (program.units[unit].parsed_options.others == options) {
+      return unit;
+    }
+  }
+  return 0;
+}
+
+} // namespace
+
+SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
+  SharedLaunch shared{.group_size = choose_group_size(program, ops, limits),
+                      .main_options = main_options(program),
+                      .obstacles = {}};
+  const Shareability launch{program, ops, limits, shared.group_size, shared.main_options};
+  for (const ProgramWave& wave : program.waves) {
+    shared.obstacles.push_back(launch.obstacle(wave));
+  }
+  return shared;
+}
+
+std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
+  const Shareability launch{program, ops, limits, choose_group_size(program, ops, limits),
+                            main_options(program)};
+  std::set<std::uint32_t> idling;
+  for (const ProgramWave& wave : program.waves) {
+    if (limits.items_idle && !launch.obstacle(wave).empty() && launch.obstacle(wave, true).empty()) {
+      idling.insert(wave.op);
+    }
+  }
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.range.group_size() != launch.group_size && !wave.range.ragged() && launch.packs(wave)) {
+      idling.erase(wave.op); // its work-groups would not run side by side any more
+    }
+  }
+  return idling;
+}
+
+std::uint64_t tiles_as_written(const ProgramWave& wave) {
+  return std::uint64_t{wave.range.tiles()} * wave.joined_waves;
 }
 
 } // namespace tidegate::engine

@@ -16,36 +16,6 @@ using device::strategy_names;
 using device::tile_mapping_names;
 using device::TileMapping;
 
-// Images and samplers of the generated kernel. OpenCL C forbids them in memory, arrays and structures. So
-// each one that a shared wave uses is a parameter of the kernel, and a case names those that it passes on:
-//
-//   kernel void tidegate_stage(…, uint first_entry, read_only image2d_t tg_object0, sampler_t tg_object1)
-//
-// A wave's descriptor holds the index of the parameter; waves with different ones have different cases.
-struct KernelObject {
-  bool is_sampler = false;
-  std::uint32_t image = 0; // index of the buffer whose memory it uses
-  Access access = Access::read;
-  SamplerSpec sampler{};
-
-  friend bool operator==(const KernelObject&, const KernelObject&) = default;
-};
-
-// Returns the object of a wave's argument in a swap phase; for images and samplers only.
-KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& storage);
-
-// Adds the objects of a wave that are not there yet.
-void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t>& storage,
-                 std::vector<KernelObject>& objects);
-
-// Most images and samplers that a kernel may have as parameters.
-struct ObjectLimits {
-  std::uint32_t read_images = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t write_images = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t read_write_images = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t samplers = std::numeric_limits<std::uint32_t>::max();
-};
-
 // Limits of a shared kernel.
 struct KernelLimits {
   std::uint32_t group_size = 256;
@@ -54,7 +24,6 @@ struct KernelLimits {
   std::uint32_t tiles_side_by_side = 0;
   bool named_barriers = false;   // available, so that kernels with barriers can run several tiles
   std::uint64_t local_bytes = 0; // for the local variables of all waves
-  ObjectLimits objects;
   bool barrier_kernels_share = true; // as cases of one kernel
   bool items_idle =
       false; // of a larger work-group, in kernels with barriers; PoCL (3.1) may copy a barrier after a condition
@@ -81,10 +50,9 @@ struct Stage {
   std::uint32_t packs = 0; // packs of these tiles
   std::uint32_t row = 0;   // in the tables of a launch: shared stages before it
   bool plain = false;      // its only wave is launched as the user's kernel
-  bool new_launch = false; // an earlier launch ends before it, so that its writes to images arrive
 };
 
-// A wave that cannot share a persistent launch, or for whose images one ends, and why.
+// A wave that cannot share a launch, and why.
 struct Fallback {
   std::uint32_t wave = 0;
   std::string reason;
@@ -103,15 +71,14 @@ struct WavePlace {
 struct Schedule {
   std::uint32_t group_size = 0; // work-items of each work-group that runs tiles
   std::vector<Stage> stages;
-  std::vector<WavePlace> places; // by wave
+  std::vector<WavePlace> places;         // by wave
+  std::vector<std::uint32_t> row_stages; // by row of the tables of a launch: its stage, which is not plain
   std::size_t repeat_begin = 0;  // index of a stage
   std::size_t repeat_end = 0;
   std::vector<std::uint32_t> tiles_per_pack; // by wave: tiles that a work-group runs concurrently
   std::vector<Fallback> fallbacks;
-  std::vector<Fallback> new_launches;              // waves for whose images a persistent launch ends
   std::uint32_t main_options = 0;                  // unit whose compiler options the generated kernel uses
   std::vector<std::vector<std::uint32_t>> storage; // storage[phase][buffer]: the buffer whose memory it uses
-  bool launch_per_iteration = false;               // iterations write images, so no launch covers several
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(storage.size()); }
   // Returns true if a persistent launch can run all iterations, or even all stages.
@@ -124,7 +91,7 @@ struct Schedule {
   }
   // Returns the shared stages before a stage, or before the end.
   [[nodiscard]] std::uint32_t rows_before(std::size_t stage) const {
-    return stage == 0 ? 0 : stages[stage - 1].row + (stages[stage - 1].plain ? 0 : 1);
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(row_stages, stage) - row_stages.begin());
   }
   [[nodiscard]] bool repeats(std::size_t stage) const { return repeat_begin <= stage && stage < repeat_end; }
   // Returns how often a stage has run when a run has come to `at`.

@@ -136,9 +136,6 @@ public:
   // Accounts for what the wave has written.
   void after(std::uint32_t wave, std::uint32_t iteration);
 
-  // Returns what rank 0 lacks of a buffer after that number of iterations.
-  [[nodiscard]] std::vector<RankTransfer> gather(std::uint32_t buffer, std::uint32_t iterations) const;
-
 private:
   void fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed, const std::vector<ByteRange>& fresh,
              std::vector<RankTransfer>& transfers) const;

@@ -6,11 +6,6 @@
 namespace tidegate::engine {
 namespace {
 
-using engine::StageRow;
-using engine::WaitRow;
-
-constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-
 class Names {
 public:
   std::uint32_t index_of(const std::string& name) {
@@ -27,41 +22,19 @@ private:
   std::vector<std::string> names_;
 };
 
-// The schedule's stage of a table row, and its waves' packs.
-struct RowOfWaves {
-  std::uint32_t stage = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> waves; // with the first pack of each
-  std::uint32_t packs = 0;
-};
-
-std::vector<RowOfWaves> rows_of(const CompiledProgram& compiled) {
-  std::vector<RowOfWaves> rows;
-  for (std::uint32_t stage = 0; stage < compiled.schedule.stages.size(); ++stage) {
-    if (compiled.schedule.stages[stage].plain) {
-      continue;
-    }
-    RowOfWaves row{.stage = stage, .waves = {}};
-    for (const std::uint32_t wave : compiled.schedule.stages[stage].waves) {
-      row.waves.emplace_back(wave, row.packs);
-      row.packs += compiled.schedule.packs(compiled.program, wave);
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-// Returns the waves of a row that own any pack of a run.
-std::vector<std::uint32_t> waves_in(const RowOfWaves& row, const TileRun& tiles) {
+// Returns the waves of a stage that own any pack of a task.
+std::vector<std::uint32_t> waves_in(const CompiledProgram& compiled, const TaskSpan& task) {
+  const Schedule& schedule = compiled.schedule;
   std::vector<std::uint32_t> waves;
-  const std::uint32_t stride = std::max<std::uint32_t>(static_cast<std::uint32_t>(std::abs(tiles.step)), 1);
+  const std::uint32_t stride = std::max<std::uint32_t>(static_cast<std::uint32_t>(std::abs(task.step)), 1);
   const std::uint32_t lowest =
-      tiles.step < 0 ? tiles.first - (tiles.count - 1) * stride : tiles.first; // serpentine runs backwards
-  for (std::size_t i = 0; i < row.waves.size() && tiles.count != 0; ++i) {
-    const std::uint32_t begin = row.waves[i].second;
-    const std::uint32_t end = i + 1 < row.waves.size() ? row.waves[i + 1].second : row.packs;
+      task.step < 0 ? task.first - (task.count - 1) * stride : task.first; // serpentine runs backwards
+  for (const std::uint32_t wave : schedule.stages[schedule.row_stages[*task.row]].waves) {
+    const std::uint32_t begin = schedule.places[wave].first_pack;
+    const std::uint32_t end = begin + schedule.packs(compiled.program, wave);
     const std::uint32_t skipped = begin <= lowest ? 0 : (begin - lowest + stride - 1) / stride;
-    if (skipped < tiles.count && lowest + skipped * stride < end) {
-      waves.push_back(row.waves[i].first);
+    if (skipped < task.count && lowest + skipped * stride < end) {
+      waves.push_back(wave);
     }
   }
   return waves;
@@ -127,7 +100,6 @@ class WaveTimesMaker {
 public:
   WaveTimesMaker(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers)
       : compiled_(compiled), workers_(workers) {
-    const std::vector<RowOfWaves> rows = rows_of(compiled);
     for (const LaunchSpan& launch : trace.launches) {
       if (launch.stage) {
         add(nullptr, compiled.schedule.stages[*launch.stage].waves, launch.iteration, launch.begin_ns,
@@ -136,9 +108,8 @@ public:
     }
     for (const TaskSpan& task : trace.tasks) {
       if (task.row && task.count != 0) {
-        const TileRun tiles{.first = task.first, .step = task.step, .count = task.count};
         const std::size_t row =
-            add(&task, waves_in(rows[*task.row], tiles), task.iteration, task.began_ns, task.ended_ns);
+            add(&task, waves_in(compiled, task), task.iteration, task.began_ns, task.ended_ns);
         times_[row].wait_ns += task.began_ns - task.asked_ns;
       }
     }
@@ -239,7 +210,7 @@ private:
 class TimelineMaker {
 public:
   TimelineMaker(const CompiledProgram& compiled, const Trace& trace)
-      : compiled_(compiled), trace_(trace), rows_(rows_of(compiled)) {}
+      : compiled_(compiled), schedule_(compiled.schedule), trace_(trace) {}
 
   Timeline make(bool until_met) {
     Timeline timeline{.clock = compiled_.clock, .names = {}, .left_out = trace_.left_out};
@@ -249,7 +220,8 @@ public:
       timeline.lanes.push_back(std::move(lane));
     }
     if (until_met) {
-      timeline.until_met_ns = last_end(timeline.lanes[1]);
+      const std::vector<TimelineSpan>& iterations = timeline.lanes[1].spans;
+      timeline.until_met_ns = iterations.empty() ? 0 : iterations.back().end_ns;
     }
     timeline.names = names_.take();
     return timeline;
@@ -260,7 +232,7 @@ private:
     Lane lane{.name = "launches", .spans = {}};
     for (const LaunchSpan& launch : trace_.launches) {
       const std::string name =
-          launch.stage ? text_of(compiled_, compiled_.schedule.stages[*launch.stage].waves) : "slice";
+          launch.stage ? text_of(compiled_, schedule_.stages[*launch.stage].waves) : "slice";
       lane.spans.push_back({.kind = launch.stage ? SpanKind::launch : SpanKind::slice,
                             .begin_ns = launch.begin_ns,
                             .end_ns = launch.end_ns,
@@ -278,7 +250,7 @@ private:
     const auto see = [&](std::uint32_t iteration, std::size_t stage, std::uint64_t begin,
                          std::uint64_t ended) {
       end = std::max(end, ended);
-      if (stage >= compiled_.schedule.repeat_begin && stage < compiled_.schedule.repeat_end) {
+      if (schedule_.repeats(stage)) {
         const auto at = begins.emplace(iteration, begin).first;
         at->second = std::min(at->second, begin);
       }
@@ -290,7 +262,7 @@ private:
     }
     for (const TaskSpan& task : trace_.tasks) {
       if (task.row) {
-        see(task.iteration, rows_[*task.row].stage, task.began_ns, task.ended_ns);
+        see(task.iteration, schedule_.row_stages[*task.row], task.began_ns, task.ended_ns);
       }
     }
     Lane lane{.name = "iterations", .spans = {}};
@@ -312,13 +284,14 @@ private:
         lanes.push_back({.name = fmt::format("work-group {}", lanes.size()), .spans = {}});
       }
       std::vector<TimelineSpan>& spans = lanes[task.group].spans;
+      const auto stage = task.row ? std::optional(schedule_.row_stages[*task.row]) : std::nullopt;
       if (task.began_ns > task.asked_ns) {
         spans.push_back({.kind = SpanKind::wait,
                          .begin_ns = task.asked_ns,
                          .end_ns = task.began_ns,
                          .name = names_.index_of("wait"),
                          .iteration = task.iteration,
-                         .stage = task.row ? std::optional(rows_[*task.row].stage) : std::nullopt});
+                         .stage = stage});
       }
       if (!task.row) {
         spans.push_back({.kind = SpanKind::until,
@@ -327,30 +300,21 @@ private:
                          .name = names_.index_of("until"),
                          .iteration = task.iteration});
       } else if (task.count != 0) {
-        const TileRun tiles{.first = task.first, .step = task.step, .count = task.count};
-        spans.push_back(work_span(task, tiles, task.began_ns, task.ended_ns));
+        spans.push_back({.kind = SpanKind::work,
+                         .begin_ns = task.began_ns,
+                         .end_ns = task.ended_ns,
+                         .name = names_.index_of(text_of(compiled_, waves_in(compiled_, task))),
+                         .iteration = task.iteration,
+                         .stage = stage,
+                         .tiles = TileRun{.first = task.first, .step = task.step, .count = task.count}});
       }
     }
     return lanes;
   }
 
-  TimelineSpan work_span(const TaskSpan& task, const TileRun& tiles, std::uint64_t begin, std::uint64_t end) {
-    return {.kind = SpanKind::work,
-            .begin_ns = begin,
-            .end_ns = end,
-            .name = names_.index_of(text_of(compiled_, waves_in(rows_[*task.row], tiles))),
-            .iteration = task.iteration,
-            .stage = rows_[*task.row].stage,
-            .tiles = tiles};
-  }
-
-  static std::uint64_t last_end(const Lane& lane) {
-    return lane.spans.empty() ? 0 : lane.spans.back().end_ns;
-  }
-
   const CompiledProgram& compiled_;
+  const Schedule& schedule_;
   const Trace& trace_;
-  const std::vector<RowOfWaves> rows_;
   Names names_;
 };
 

@@ -96,9 +96,6 @@ public:
           tiles_[wave].push_back(tiles_of(wave, group));
         }
       }
-      if (!stage.plain) {
-        stage_of_.push_back(static_cast<std::size_t>(&stage - schedule.stages.data()));
-      }
     }
     for (const WaitRow& wait : tables.waits) {
       longest_wait_ = std::max<std::uint64_t>(longest_wait_, wait.steps);
@@ -127,7 +124,7 @@ public:
         everybody();
       }
     }
-    for (std::size_t row = end; row < stage_of_.size(); ++row) {
+    for (std::size_t row = end; row < schedule_.row_stages.size(); ++row) {
       if (!step(row, iterations)) {
         return violation_;
       }
@@ -156,10 +153,10 @@ private:
       }
     }
     settle();
-    if (!apart(schedule_.stages[stage_of_[row]].waves, schedule_.storage[iteration % schedule_.phases()])) {
+    if (!apart(schedule_.stages[schedule_.row_stages[row]].waves, schedule_.storage[iteration % schedule_.phases()])) {
       return false;
     }
-    for (const std::uint32_t wave : schedule_.stages[stage_of_[row]].waves) {
+    for (const std::uint32_t wave : schedule_.stages[schedule_.row_stages[row]].waves) {
       if (!ordered(wave, iteration)) {
         return false;
       }
@@ -173,7 +170,7 @@ private:
         announced_[group].pop_front(); // too old for any wait
       }
     }
-    for (const std::uint32_t wave : schedule_.stages[stage_of_[row]].waves) {
+    for (const std::uint32_t wave : schedule_.stages[schedule_.row_stages[row]].waves) {
       latest_[iteration % schedule_.phases() * program_.waves.size() + wave] = {
           .wave = wave, .iteration = iteration, .step = before + 1};
     }
@@ -181,18 +178,17 @@ private:
     return true;
   }
 
-  // Returns true if a launch ends between this row and the previous one: at plain waves and for images, and in
-  // schedules with such stages at the end of each section, and of each iteration that has some.
+  // Returns true if a launch ends between this row and the previous one: at plain waves, and in schedules with such
+  // stages at the end of each section.
   [[nodiscard]] bool begins_launch(std::size_t row) const {
     if (schedule_.is_one_launch()) {
       return false;
     }
-    const std::size_t from = stage_of_[*previous_];
-    const std::size_t to = stage_of_[row];
+    const std::size_t from = schedule_.row_stages[*previous_];
+    const std::size_t to = schedule_.row_stages[row];
     bool ends = from >= to && !schedule_.repeats_in_one_launch();
     for (std::size_t stage = from + 1; stage <= to && !ends; ++stage) {
-      ends = schedule_.stages[stage].plain || schedule_.stages[stage].new_launch ||
-             stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
+      ends = schedule_.stages[stage].plain || stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
     }
     return ends;
   }
@@ -399,7 +395,6 @@ private:
   const LaunchTables& tables_;
   const TileMapping mapping_;
   const std::uint32_t groups_;
-  std::vector<std::size_t> stage_of_;               // by row of the tables
   std::vector<std::vector<std::uint64_t>> known_;   // known_[g][h]: steps of h that g knows to be completed
   std::vector<std::deque<Announcement>> announced_; // by group
   std::vector<std::vector<Run>> tiles_;             // by wave and group

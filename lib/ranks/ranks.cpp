@@ -110,42 +110,44 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Calls `use` with each block of a rank's part, and memory for it.
-template <class Use>
-Result<void> each_block(const FileInParts& file, std::size_t rank, const Use& use) {
+} // namespace
+
+Result<void> collect(const BytesInParts& parts, Ranks& ranks, const TakeBytes& take) {
   constexpr std::uint64_t most = std::uint64_t{64} << 20U;
-  const std::uint64_t end = file.begin[rank + 1];
-  std::vector<std::byte> block(std::min(end - file.begin[rank], most));
-  for (std::uint64_t at = file.begin[rank]; at < end; at += most) {
-    TIDEGATE_CHECK(use(at, std::span(block).first(std::min(most, end - at))));
+  const bool root = ranks.rank() == 0;
+  std::vector<std::byte> memory;
+  for (std::size_t from = 0; from + 1 < parts.begin.size(); ++from) {
+    const bool own = static_cast<std::size_t>(ranks.rank()) == from;
+    const std::uint64_t end = parts.begin[from + 1];
+    for (std::uint64_t at = parts.begin[from]; at < end && (own || root); at += most) {
+      memory.resize(std::min(end - at, most));
+      if (own) {
+        parts.read(at, memory);
+      }
+      if (own && !root) {
+        ranks.send(0, memory);
+      } else if (!own) {
+        ranks.receive(static_cast<int>(from), memory);
+      }
+      TIDEGATE_CHECK(ranks.wait());
+      if (root) {
+        TIDEGATE_CHECK(take(at, memory));
+      }
+    }
   }
   return {};
 }
 
-} // namespace
-
-Result<void> write_in_parts(const FileInParts& file, Ranks& ranks) {
-  using Block = std::span<std::byte>;
-  const auto own = static_cast<std::size_t>(ranks.rank());
-  if (own != 0) {
-    return each_block(file, own, [&](std::uint64_t at, Block block) {
-      file.read(at, block);
-      ranks.send(0, block);
-      return ranks.wait();
-    });
+Result<void> write_in_parts(const std::string& path, const std::string& head, const BytesInParts& parts,
+                            Ranks& ranks) {
+  if (ranks.rank() != 0) {
+    return collect(parts, ranks, {});
   }
-  TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
-  TIDEGATE_CHECK(output.write(file.head));
-  for (std::size_t from = 0; from + 1 < file.begin.size(); ++from) {
-    TIDEGATE_CHECK(each_block(file, from, [&](std::uint64_t at, Block block) {
-      if (from == 0) {
-        file.read(at, block);
-      } else {
-        ranks.receive(static_cast<int>(from), block);
-      }
-      return ranks.wait().and_then([&] { return output.write(text_of(block)); });
-    }));
-  }
+  TIDEGATE_TRY(Output output, Output::open(path, FileKinds::no_named_pipes));
+  TIDEGATE_CHECK(output.write(head));
+  TIDEGATE_CHECK(collect(parts, ranks, [&output](std::uint64_t, std::span<const std::byte> bytes) {
+    return output.write(text_of(bytes));
+  }));
   return output.commit();
 }
 

@@ -90,17 +90,20 @@ private:
   std::atomic<bool> waiting_ = false;
 };
 
-// A file whose bytes are on several ranks.
-struct FileInParts {
-  std::string path;
-  std::string head;                 // of the file, before all parts
-  std::vector<std::uint64_t> begin; // by rank: its first byte after the head, and the end of the last part
+// Bytes in a row, of which each rank has a part.
+struct BytesInParts {
+  std::vector<std::uint64_t> begin; // by rank: its first byte, and the end of the last part
   std::function<void(std::uint64_t at, std::span<std::byte> bytes)> read; // of the own part
 };
+using TakeBytes = std::function<Result<void>(std::uint64_t at, std::span<const std::byte> bytes)>;
 
-// Rank 0 writes the file from what the others send; it gets its name when all is written. All ranks call it. Errors:
+// Rank 0 takes all bytes in their order, in blocks. All ranks call it. Errors: of `take`; as wait().
+Result<void> collect(const BytesInParts& parts, Ranks& ranks, const TakeBytes& take);
+
+// Rank 0 writes a file of a head and these bytes, which gets its name when all is written. All ranks call it. Errors:
 // cannot_write; as wait().
-Result<void> write_in_parts(const FileInParts& file, Ranks& ranks);
+Result<void> write_in_parts(const std::string& path, const std::string& head, const BytesInParts& parts,
+                            Ranks& ranks);
 
 // Returns the name of this machine.
 std::string host_name();

@@ -5,7 +5,7 @@
 #include "core/statistics.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/hits.hpp"
+#include "engine/kinds.hpp"
 #include "engine/proof.hpp"
 #include "engine/queue_rounds.hpp"
 #include "tune/statistics.hpp"

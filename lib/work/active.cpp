@@ -3,7 +3,7 @@
 // right under every strategy and in plain launches. If it repeats, another wave counts and lists the active tiles
 // before it; persistent launches with barriers read these lists themselves (kernels/wave/active.cl), the kernel does
 // not.
-#include "engine/active.hpp"
+#include "engine/kinds.hpp"
 
 #include "opencl_c/outline.hpp"
 #include "wave/active_state.h"

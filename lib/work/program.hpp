@@ -4,7 +4,7 @@
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
 #include "engine/documents.hpp"
-#include "engine/hits.hpp"
+#include "engine/kinds.hpp"
 #include "engine/job.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>

@@ -7,7 +7,7 @@
 // All items of a tile share op and buffers, so its work-group takes one branch. An item takes four bytes, or
 // none where params count up, as indices do.
 #pragma once
-#include "engine/queue.hpp"
+#include "engine/kinds.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>

@@ -3,8 +3,8 @@
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "engine/kept.hpp"
-#include "engine/run.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/execute.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
@@ -61,8 +61,7 @@ void report_growth(RunReport& report, const RunReport& first, const RunReport& b
     ((report.telemetry.*counters += before.telemetry.*counters), ...);
   };
   add(&Telemetry::bytes_uploaded, &Telemetry::bytes_read_back, &Telemetry::bytes_moved,
-      &Telemetry::kernel_launches, &Telemetry::filling_launches, &Telemetry::recorded_launches,
-      &Telemetry::sync_points);
+      &Telemetry::kernel_launches, &Telemetry::filling_launches, &Telemetry::sync_points);
   report.wall_time_ns += before.wall_time_ns;
   const auto compare = [](auto& now, const auto& then) {
     if (now.capacity != then.capacity) {

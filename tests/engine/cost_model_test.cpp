@@ -67,11 +67,6 @@ TEST_CASE("what runs before and after the repetition counts once, and plain stag
   load.stages[1].plain = true; // three persistent launches: before, all iterations, and after
   CHECK(cost(Strategy::barrier).launches == 4500);
   CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 3 * (11'200 + 10'900));
-  load.stages[1] = load.stages[0];
-  load.stages[2].new_launch = true; // the same three
-  CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 3 * (11'200 + 10'900));
-  load.launch_per_iteration = true;
-  CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 102 * (11'200 + 10'900));
 }
 
 TEST_CASE("waits for all tiles of a wave are longer, the more groups have them") {

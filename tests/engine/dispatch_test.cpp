@@ -75,6 +75,7 @@ struct DispatcherRun {
     program.waves[1].name = "copy";
     schedule.stages = {{.waves = {0}, .tiles = 5, .packs = 5},
                        {.waves = {1}, .tiles = 3, .packs = 3, .row = 1}};
+    schedule.row_stages = {0, 1};
     tables.stages = {{.tiles = 5}, {.tiles = 3}};
     tables.steps = 2;
     session.kernels["persistent"] = [this](const StandInLaunch& launch) { persistent(launch); };

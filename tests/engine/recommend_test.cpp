@@ -1,7 +1,6 @@
 // A program as input of the launch policy.
 #include "../program_support.hpp"
-#include "engine/hits.hpp"
-#include "engine/queue.hpp"
+#include "engine/kinds.hpp"
 #include "engine/recommend.hpp"
 
 #include <doctest/doctest.h>

@@ -102,6 +102,24 @@ TEST_CASE("waves that cannot share a launch are excluded with the reason") {
   CHECK_FALSE(made.is_one_launch());
 }
 
+TEST_CASE("waves with images, samplers or sub-groups run as they are") {
+  Job program = program_of(2, {4});
+  program.buffers[0].image = ImageShape{};
+  program.waves = {wave_of(0, {}), wave_of(0, {{.kind = ProgramArgument::Kind::image, .value = {}}}),
+                   wave_of(0, {{.kind = ProgramArgument::Kind::sampler, .value = {}}}), wave_of(1, {})};
+  OutlinedOps ops = ops_of({false, true});
+  ops.kernels[1].sub_group_functions = {"sub_group_reduce_add"};
+  const Schedule made = schedule(program, ops, groups_of({{0, 1, 2, 3}}));
+  REQUIRE(made.fallbacks.size() == 3);
+  for (std::uint32_t wave = 1; wave < 4; ++wave) {
+    CHECK(made.fallbacks[wave - 1].wave == wave);
+    CHECK(made.fallbacks[wave - 1].reason ==
+          (wave == 3
+               ? "its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel"
+               : "it uses images or samplers, which a kernel for several waves cannot pass on"));
+  }
+}
+
 TEST_CASE("items idle where that leaves fewer waves alone") {
   Job program = program_of(3, {});
   program.waves = {wave_of(0, {}, range_of(960, 96)), wave_of(1, {}, range_of(600, 160)),

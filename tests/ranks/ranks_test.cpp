@@ -127,9 +127,8 @@ TEST_CASE("rank 0 writes a file from the parts of all ranks") {
   }
   const auto write = [&](ranks::Ranks& ranks) {
     const auto own = static_cast<std::size_t>(ranks.rank());
-    return ranks::write_in_parts({.path = folder.file("parts"),
-                                  .head = "head",
-                                  .begin = begin,
+    return ranks::write_in_parts(folder.file("parts"), "head",
+                                 {.begin = begin,
                                   .read =
                                       [&](std::uint64_t at, std::span<std::byte> bytes) {
                                         CHECK(at >= begin[own]);

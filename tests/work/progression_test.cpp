@@ -1,6 +1,6 @@
 // Values that change with each iteration, checked by example and against the recurrence.
 #include "../program_support.hpp"
-#include "engine/progression.hpp"
+#include "engine/job.hpp"
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>

@@ -45,17 +45,14 @@ Result<void> write_outputs(TraversalRun& run, const TraversalResults& results,
     const std::array<std::uint64_t, 1> vertices{plan.shape.vertices};
     const std::string head = file.path.ends_with(".npy") ? npy_header(type, vertices) : "";
     if (ranks != nullptr) {
-      ranks::FileInParts parts{.path = file.path,
-                               .head = head,
-                               .begin = {},
-                               .read = [&](std::uint64_t at, std::span<std::byte> block) {
-                                 std::ranges::copy(bytes.subspan(at - first * size, block.size()),
-                                                   block.begin());
-                               }};
+      ranks::BytesInParts parts{.begin = {}, .read = [&](std::uint64_t at, std::span<std::byte> block) {
+                                  std::ranges::copy(bytes.subspan(at - first * size, block.size()),
+                                                    block.begin());
+                                }};
       for (const std::uint32_t vertex : plan.part->cut) {
         parts.begin.push_back(vertex * size);
       }
-      TIDEGATE_CHECK(ranks::write_in_parts(parts, *ranks));
+      TIDEGATE_CHECK(ranks::write_in_parts(file.path, head, parts, *ranks));
     } else {
       TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
       TIDEGATE_CHECK(output.write(head));

@@ -1,7 +1,7 @@
 // A traversal on its device: the graph that it works on, what is decided before it runs, and its passes.
 #pragma once
 #include "device/monitor.hpp"
-#include "engine/kept.hpp"
+#include "engine/device_memory.hpp"
 #include "engine/run_options.hpp"
 #include "engine/traversal/own.hpp"
 #include "engine/traversal/rank_run.hpp"

@@ -167,7 +167,7 @@ private:
     std::array<std::uint64_t, 6> numbers{
         words[TG_VERTICES * TG_COUNTER_LINE], at(TG_EDGES, 16),  at(TG_SCANNED, 16),
         words[TG_FAR * TG_COUNTER_LINE],      at(TG_CHANGE, 32), at(TG_IDLE, 32)};
-    clock_.together([&] { return ranks_.reduce(numbers, ranks::Reduction::sum); });
+    engine::or_refuse(ranks_.reduce(numbers, ranks::Reduction::sum));
     return std::bit_cast<Counted>(numbers);
   }
 
@@ -176,7 +176,7 @@ private:
   // Gives each rank what the others have for it.
   template <class T>
   std::vector<std::vector<T>> exchange(std::vector<std::vector<T>> sent) {
-    return clock_.together([&] { return ranks_.exchange(std::move(sent)); });
+    return engine::or_refuse(ranks_.exchange(std::move(sent)));
   }
 
   // Gives every rank the own parts of an array in device memory, whose element v / `per_element` is that of vertex v.
@@ -228,7 +228,7 @@ private:
         return all;
       }
       std::uint64_t nearest = ~words[TG_NEAREST * TG_COUNTER_LINE];
-      nearest = clock_.together([&] { return ranks_.reduce(nearest, ranks::Reduction::min); });
+      nearest = engine::or_refuse(ranks_.reduce(nearest, ranks::Reduction::min));
       part_.near = near_after(static_cast<std::uint32_t>(nearest));
     }
   }
@@ -327,7 +327,7 @@ private:
     launch(TG_PART_FINISH);
     const int rank = ranks_.rank();
     std::vector<std::byte> forest(value_bytes(shape_));
-    const auto wait = [this] { return clock_.together([this] { return ranks_.wait(); }); };
+    const auto wait = [this] { return engine::or_refuse(ranks_.wait()); };
     for (int bit = 1; bit < ranks_.size() && !out_of_time(); bit *= 2) {
       if ((rank & bit) != 0) {
         engine::download(session_, memory(RankPlace::values), 0, forest);

@@ -3,7 +3,7 @@
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "engine/kept.hpp"
+#include "engine/device_memory.hpp"
 #include "engine/report_head.hpp"
 #include "engine/traversal/execute.hpp"
 #include <tidegate/core/encode.hpp>
