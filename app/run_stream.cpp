@@ -1,5 +1,5 @@
 // `tidegate run --stream`: reads one request per line and writes one report per line. All requests share one session
-// with the device; programs, inputs and graphs that a request leaves there serve the next ones (engine/kept.hpp).
+// with the device; programs, inputs and graphs that a request leaves there serve the next ones (engine/device_memory.hpp).
 #include "app/documents.hpp"
 #include "app/run.hpp"
 #include "core/interrupt.hpp"

@@ -6,12 +6,12 @@ namespace tidegate::device {
 
 template <class Count>
 struct CallsOf {
-  Count launches{0};          // of kernels
-  Count waits{0};             // calls that return when the device has done its part
-  Count bytes_written{0};     // from the host's memory
-  Count bytes_read{0};        // into the host's memory
-  Count blocks{0};            // of device memory that are allocated now: buffers and images
-  Count buffer_bytes{0};      // of the buffers among them
+  Count launches{0};      // of kernels
+  Count waits{0};         // calls that return when the device has done its part
+  Count bytes_written{0}; // from the host's memory
+  Count bytes_read{0};    // into the host's memory
+  Count blocks{0};        // of device memory that are allocated now: buffers and images
+  Count buffer_bytes{0};  // of the buffers among them
 };
 
 using CallCounts = CallsOf<std::uint64_t>;

@@ -17,7 +17,8 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
   std::size_t most_groups = 1;
   if (compiled.persistent()) {
     device::require(session.clear(nothing, poll_bytes), "clearing a buffer");
-    PersistentArguments arguments{.numbers = {.most_polls = 1}}; // without iterations it only counts itself and returns
+    PersistentArguments arguments{
+        .numbers = {.most_polls = 1}}; // without iterations it only counts itself and returns
     arguments.memory.fill(&nothing);
     arguments.set(session, kernel.kernel, compiled.tables.dynamic_local_bytes);
   } else {
@@ -86,13 +87,13 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
   if (!compiled.persistent() || !built.kernel) {
     return {};
   }
-  const std::uint32_t resident =
-      resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
-                      [&](const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
-                        PersistentArguments arguments{.numbers = {.budget = settle_polls, .most_polls = most_polls}};
-                        arguments.memory.fill(&poll); // iterations are 0, so nothing else is read
-                        arguments.set(session, built.kernel->kernel, compiled.tables.dynamic_local_bytes);
-                      });
+  const std::uint32_t resident = resident_groups(
+      session, device, *built.kernel, compiled.schedule.group_size,
+      [&](const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
+        PersistentArguments arguments{.numbers = {.budget = settle_polls, .most_polls = most_polls}};
+        arguments.memory.fill(&poll); // iterations are 0, so nothing else is read
+        arguments.set(session, built.kernel->kernel, compiled.tables.dynamic_local_bytes);
+      });
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, resident)};
 }
 

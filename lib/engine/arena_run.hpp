@@ -45,12 +45,12 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<Holding> 
 struct ArenaRun {
   DispatchOutcome outcome;
   std::vector<std::byte> until_value; // after the last iteration: one element; empty without `until`
-  std::vector<QueueOutcome> queues; // of waves with a queue
-  HostContents outputs;             // by buffer; none after a hang, only logs of a run that is not done
-  std::uint64_t publish_ns = 0;     // allocating and filling device memory
-  std::uint64_t read_back_ns = 0;   // reading outputs and queue states
-  std::uint64_t buffers_read = 0;   // results
-  device::CallCounts calls;         // from the first upload to the last read-back
+  std::vector<QueueOutcome> queues;   // of waves with a queue
+  HostContents outputs;               // by buffer; none after a hang, only logs of a run that is not done
+  std::uint64_t publish_ns = 0;       // allocating and filling device memory
+  std::uint64_t read_back_ns = 0;     // reading outputs and queue states
+  std::uint64_t buffers_read = 0;     // results
+  device::CallCounts calls;           // from the first upload to the last read-back
 };
 
 // Allocates and fills the arena, dispatches, reads the outputs back and frees the memory; with `inputs`, takes and

@@ -24,7 +24,7 @@ namespace tidegate::engine {
 struct StageLoad {
   enum class Waits : std::uint8_t { none, few, all };
 
-  bool plain = false;      // launched separately
+  bool plain = false; // launched separately
   Waits waits = Waits::all;
   std::uint32_t awaited_packs = 0; // packs of stages that a tile waits for completely
   std::uint32_t packs = 0;

@@ -123,22 +123,22 @@ void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_
       .memory = {&arena_.whole, &device_tables_.stages, &device_tables_.entries, &device_tables_.waits,
                  &device_tables_.words, &counters_->memory(), &progress_, &counters_->memory()},
       .numbers = {.stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
-      .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
-      .stage_end = rows.stage_end,
-      .repeat_begin = rows.repeat_begin,
-      .repeat_end = rows.repeat_end,
-      .steps = tables_.steps,
-      .phase_count = schedule_.phases(),
-      .entries_per_phase = tables_.entries_per_phase,
-      .mapping = static_cast<std::uint32_t>(compiled_.synchronization.mapping),
-      .iterations = program_.iterations,
-      .iteration = position.iteration,
-      .stage = position.stage,
-      .turn = position.turn,
-      .budget = static_cast<std::uint32_t>(std::min(budget, most_budget / limits_.workers)),
-      .arrivals = arrivals_,
-      .arrivals_per_barrier = limits_.arrivals_per_barrier,
-      .most_polls = limits_.most_polls}};
+                  .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
+                  .stage_end = rows.stage_end,
+                  .repeat_begin = rows.repeat_begin,
+                  .repeat_end = rows.repeat_end,
+                  .steps = tables_.steps,
+                  .phase_count = schedule_.phases(),
+                  .entries_per_phase = tables_.entries_per_phase,
+                  .mapping = static_cast<std::uint32_t>(compiled_.synchronization.mapping),
+                  .iterations = program_.iterations,
+                  .iteration = position.iteration,
+                  .stage = position.stage,
+                  .turn = position.turn,
+                  .budget = static_cast<std::uint32_t>(std::min(budget, most_budget / limits_.workers)),
+                  .arrivals = arrivals_,
+                  .arrivals_per_barrier = limits_.arrivals_per_barrier,
+                  .most_polls = limits_.most_polls}};
   arguments.set(session_, kernel_->kernel, tables_.dynamic_local_bytes);
 
   if (compiled_.strategy.strategy == Strategy::barrier) {
@@ -182,7 +182,8 @@ bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, 
   (void)checked_index(reached.iteration, std::uint64_t{program_.iterations} + 1, "an iteration");
   (void)checked_index(reached.stage, std::uint64_t{rows.stage_end} + 1, "a stage");
   outcome_.reached = {.iteration = reached.iteration,
-                      .stage = at_end ? schedule_.row_stages[reached.stage - 1] + 1 : schedule_.row_stages[reached.stage],
+                      .stage = at_end ? schedule_.row_stages[reached.stage - 1] + 1
+                                      : schedule_.row_stages[reached.stage],
                       .turn = reached.turn};
   monitor_.reach(outcome_.reached);
   completed(reached.iteration);

@@ -72,9 +72,9 @@ private:
     device::Buffer stages, entries, waits, words;
   } device_tables_; // the tables in device memory
   device::Buffer progress_;
-  std::optional<Counters> counters_;      // where there is a kernel
-  std::uint32_t arrivals_ = 0;            // at the barrier, so far
-  std::uint64_t budget_;                  // turns of the next slice
+  std::optional<Counters> counters_; // where there is a kernel
+  std::uint32_t arrivals_ = 0;       // at the barrier, so far
+  std::uint64_t budget_;             // turns of the next slice
   struct {
     // Launches between two waits of the host. The first ones show how long a launch takes: what is queued cannot be
     // stopped at the deadline.
@@ -84,7 +84,7 @@ private:
     std::uint64_t launches_before = 0; // of those under way
     Clock::time_point settled_at;
   } batch_;
-  std::uint32_t span_room_ = 0;             // spans that are kept of a work-group
+  std::uint32_t span_room_ = 0; // spans that are kept of a work-group
   LaunchTimes times_;
   std::vector<SliceTimes> slices_; // by the device's clock alone
   DispatchOutcome outcome_;

@@ -1,10 +1,10 @@
 // A compiled program on its device: build, prove the schedule, dispatch, prove the outputs, write them.
 #pragma once
 #include "device/monitor.hpp"
-#include "engine/kinds.hpp"
 #include "engine/arena_run.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
+#include "engine/kinds.hpp"
 #include "engine/proof.hpp"
 #include "engine/rank_clock.hpp"
 #include "engine/run_options.hpp"

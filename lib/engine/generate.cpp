@@ -1,8 +1,8 @@
 #include "engine/generate.hpp"
 
 #include "device/kernels.hpp"
-#include "engine/kinds.hpp"
 #include "engine/job_checks.hpp"
+#include "engine/kinds.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 

@@ -19,7 +19,8 @@ std::optional<CacheEntry> decode_entry(std::string_view bytes) {
   }
   bytes.remove_prefix(hash_digits);
   CacheEntry entry;
-  const char* const end = std::from_chars(bytes.data(), bytes.data() + bytes.size(), entry.resident_groups).ptr;
+  const char* const end =
+      std::from_chars(bytes.data(), bytes.data() + bytes.size(), entry.resident_groups).ptr;
   if (end == bytes.data() + bytes.size() || *end != '\n') {
     return {};
   }

@@ -45,8 +45,8 @@ enum class Cases : std::uint8_t {
 struct LaunchTables {
   Mode mode = Mode::interpreter;
   std::vector<Case> cases;
-  std::vector<StageRow> stages;      // the shared stages of the schedule, in order
-  std::vector<EntryRow> entries;     // by swap phase
+  std::vector<StageRow> stages;  // the shared stages of the schedule, in order
+  std::vector<EntryRow> entries; // by swap phase
   std::vector<WaitRow> waits;
   std::uint32_t steps = 0; // shared stages of an iteration
   std::uint32_t entries_per_phase = 0;

@@ -129,7 +129,8 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
     }
   }
   std::vector<std::uint32_t> rules_of(program.waves.size());
-  std::vector<std::uint32_t> carried(program.buffers.size()); // by memory: of waves that wrote it in earlier iterations
+  std::vector<std::uint32_t> carried(
+      program.buffers.size()); // by memory: of waves that wrote it in earlier iterations
   // Traces the waves of a section in an iteration. Returns true if any memory derives from more rules than before.
   const auto trace = [&](Section section, std::uint64_t iteration) {
     const std::vector<std::uint32_t>& memory = storage[iteration % storage.size()];

@@ -5,8 +5,8 @@
 #include "engine/arena_run.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
-#include "engine/slices.hpp"
 #include "engine/plain_waves.hpp"
+#include "engine/slices.hpp"
 
 namespace tidegate::engine {
 

@@ -73,9 +73,8 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
     failure.published = unpacked_item(place, state[faulted ? TG_QUEUE_FAULT_PARAM : TG_QUEUE_LAST_PARAM]);
     failure.needed_capacity = faulted ? 0 : outcome.counts->needed_capacity;
   } else {
-    failure.item = queue.item_at(static_cast<std::uint32_t>(
-        checked_index(place, queue.published.empty() ? queue.items.size() : queue.published.size(),
-                      "an item of a queue")));
+    failure.item = queue.item_at(static_cast<std::uint32_t>(checked_index(
+        place, queue.published.empty() ? queue.items.size() : queue.published.size(), "an item of a queue")));
   }
   return outcome;
 }

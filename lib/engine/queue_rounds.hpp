@@ -4,8 +4,8 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
-#include "engine/plain_programs.hpp"
 #include "engine/kinds.hpp"
+#include "engine/plain_programs.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 

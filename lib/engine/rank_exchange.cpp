@@ -311,11 +311,13 @@ bool RankExchange::in_parts(std::uint32_t buffer) const {
 
 // The parts of an output: what each rank owns, or all of it on rank 0.
 ranks::BytesInParts RankExchange::parts_of(std::uint32_t buffer) const {
-  ranks::BytesInParts parts{.begin = {0}, .read = [this, buffer](std::uint64_t at, std::span<std::byte> bytes) {
-                              download(session_, memory(buffer, last_iteration_), at - room(buffer).begin, bytes);
-                            }};
+  ranks::BytesInParts parts{
+      .begin = {0}, .read = [this, buffer](std::uint64_t at, std::span<std::byte> bytes) {
+        download(session_, memory(buffer, last_iteration_), at - room(buffer).begin, bytes);
+      }};
   for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
-    parts.begin.push_back(split_.split(buffer) ? split_.owned[buffer][rank].end : program_.buffers[buffer].bytes);
+    parts.begin.push_back(split_.split(buffer) ? split_.owned[buffer][rank].end
+                                               : program_.buffers[buffer].bytes);
   }
   return parts;
 }

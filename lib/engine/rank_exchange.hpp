@@ -5,11 +5,11 @@
 #include "device/session.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/slices.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
 #include "engine/rank_clock.hpp"
 #include "engine/run_options.hpp"
+#include "engine/slices.hpp"
 #include "engine/split.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>

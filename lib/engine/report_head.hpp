@@ -1,10 +1,10 @@
 // The part of a report that runs of both kinds of programs have.
 #pragma once
 #include "device/monitor.hpp"
-#include "engine/slices.hpp"
 #include "engine/proof.hpp"
 #include "engine/rank_clock.hpp"
 #include "engine/run_options.hpp"
+#include "engine/slices.hpp"
 #include "engine/timeline.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -24,8 +24,8 @@ struct Telemetry {
   std::uint64_t bytes_read_back = 0;
   std::uint64_t bytes_moved = 0;
   std::uint64_t resident_allocations = 0;
-  std::uint64_t kernel_launches = 0;   // of the dispatch
-  std::uint64_t filling_launches = 0;  // outside of it, to fill device memory or to check results there
+  std::uint64_t kernel_launches = 0;  // of the dispatch
+  std::uint64_t filling_launches = 0; // outside of it, to fill device memory or to check results there
   std::uint64_t sync_points = 0;
   std::uint64_t occupancy_proxy_bps = 0;
   std::uint64_t frontier_density_bps = 0;

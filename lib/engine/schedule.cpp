@@ -34,8 +34,7 @@ Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
 class StageMaker {
 public:
   StageMaker(const Job& program, std::vector<std::string> obstacles, Strategy strategy, Schedule& schedule)
-      : program_(program), obstacles_(std::move(obstacles)), strategy_(strategy),
-        schedule_(schedule) {}
+      : program_(program), obstacles_(std::move(obstacles)), strategy_(strategy), schedule_(schedule) {}
 
   void add(std::span<const std::uint32_t> group) {
     const Section section = group.empty() ? Section::after : program_.waves[group.front()].section;
@@ -371,8 +370,8 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
   std::uint32_t least_without_idling = max_group_size;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size || !program.unit(wave.op).built_in.empty() || !ops.alone[wave.op].empty() || has_objects(wave) ||
-        !ops.kernels[wave.op].sub_group_functions.empty()) {
+    if (size > max_group_size || !program.unit(wave.op).built_in.empty() || !ops.alone[wave.op].empty() ||
+        has_objects(wave) || !ops.kernels[wave.op].sub_group_functions.empty()) {
       continue;
     }
     const auto tiles = static_cast<double>(tiles_as_written(wave));

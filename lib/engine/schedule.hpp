@@ -22,8 +22,8 @@ struct KernelLimits {
   // Tiles that a work-group runs concurrently, for the waves that determine its size; 0: always one, also for
   // smaller waves.
   std::uint32_t tiles_side_by_side = 0;
-  bool named_barriers = false;   // available, so that kernels with barriers can run several tiles
-  std::uint64_t local_bytes = 0; // for the local variables of all waves
+  bool named_barriers = false;       // available, so that kernels with barriers can run several tiles
+  std::uint64_t local_bytes = 0;     // for the local variables of all waves
   bool barrier_kernels_share = true; // as cases of one kernel
   bool items_idle =
       false; // of a larger work-group, in kernels with barriers; PoCL (3.1) may copy a barrier after a condition
@@ -73,7 +73,7 @@ struct Schedule {
   std::vector<Stage> stages;
   std::vector<WavePlace> places;         // by wave
   std::vector<std::uint32_t> row_stages; // by row of the tables of a launch: its stage, which is not plain
-  std::size_t repeat_begin = 0;  // index of a stage
+  std::size_t repeat_begin = 0;          // index of a stage
   std::size_t repeat_end = 0;
   std::vector<std::uint32_t> tiles_per_pack; // by wave: tiles that a work-group runs concurrently
   std::vector<Fallback> fallbacks;

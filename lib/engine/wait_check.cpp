@@ -153,7 +153,8 @@ private:
       }
     }
     settle();
-    if (!apart(schedule_.stages[schedule_.row_stages[row]].waves, schedule_.storage[iteration % schedule_.phases()])) {
+    if (!apart(schedule_.stages[schedule_.row_stages[row]].waves,
+               schedule_.storage[iteration % schedule_.phases()])) {
       return false;
     }
     for (const std::uint32_t wave : schedule_.stages[schedule_.row_stages[row]].waves) {
@@ -188,7 +189,8 @@ private:
     const std::size_t to = schedule_.row_stages[row];
     bool ends = from >= to && !schedule_.repeats_in_one_launch();
     for (std::size_t stage = from + 1; stage <= to && !ends; ++stage) {
-      ends = schedule_.stages[stage].plain || stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
+      ends =
+          schedule_.stages[stage].plain || stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
     }
     return ends;
   }

@@ -4,7 +4,6 @@
 // before it; persistent launches with barriers read these lists themselves (kernels/wave/active.cl), the kernel does
 // not.
 #include "engine/kinds.hpp"
-
 #include "opencl_c/outline.hpp"
 #include "wave/active_state.h"
 #include "work/program.hpp"

@@ -4,8 +4,8 @@
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
 #include "engine/documents.hpp"
-#include "engine/kinds.hpp"
 #include "engine/job.hpp"
+#include "engine/kinds.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -95,7 +95,7 @@ struct IterationStep {
   Number by;
 };
 
-// A value that changes with each iteration (formula: lib/engine/progression.hpp).
+// A value that changes with each iteration (formula: lib/engine/job.hpp).
 struct IterationSpec {
   std::optional<IterationStep> step; // one of the forms is required
   std::uint64_t every = 1;

@@ -113,10 +113,11 @@ TEST_CASE("waves with images, samplers or sub-groups run as they are") {
   REQUIRE(made.fallbacks.size() == 3);
   for (std::uint32_t wave = 1; wave < 4; ++wave) {
     CHECK(made.fallbacks[wave - 1].wave == wave);
-    CHECK(made.fallbacks[wave - 1].reason ==
-          (wave == 3
-               ? "its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel"
-               : "it uses images or samplers, which a kernel for several waves cannot pass on"));
+    CHECK(
+        made.fallbacks[wave - 1].reason ==
+        (wave == 3
+             ? "its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel"
+             : "it uses images or samplers, which a kernel for several waves cannot pass on"));
   }
 }
 
