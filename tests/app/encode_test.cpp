@@ -33,19 +33,6 @@ TEST_CASE("optional members are left out, empty lists are not") {
                           "}");
 }
 
-TEST_CASE("an error is an object without a kind") {
-  const Error error{.code = ErrorCode::device_out_of_memory,
-                    .message = "too \"big\"",
-                    .fix = "less",
-                    .requested = 18446744073709551615U,
-                    .available = 1};
-  CHECK(encode(error, Style::compact) ==
-        R"({"code":"device_out_of_memory","message":"too \"big\"","fix":"less",)"
-        R"("requested":18446744073709551615,"available":1})");
-  CHECK(encode(StreamError{.error = {.code = ErrorCode::overflow, .message = "m", .fix = "f"}, .line = 4},
-               Style::compact) == R"({"error":{"code":"overflow","message":"m","fix":"f"},"line":4})");
-}
-
 TEST_CASE("identifiers are numbers or strings, as they came") {
   const std::string json =
       R"({"kind":"arena_plan","schema_version":1,"height_bytes":0,"lower_bound_bytes":0,)"

@@ -47,31 +47,22 @@ using uint2 = unsigned __attribute__((vector_size(8)));
 
 // Functions that the compiled kernels call.
 extern "C" {
-#define TG_HOOK(bytes)                                                                                       \
-  void __tsan_read##bytes(void* at) {                                                                        \
-    note(at, bytes, false);                                                                                  \
-  }                                                                                                          \
-  void __tsan_write##bytes(void* at) {                                                                       \
-    note(at, bytes, true);                                                                                   \
-  }                                                                                                          \
-  void __tsan_unaligned_read##bytes(void* at) {                                                              \
-    note(at, bytes, false);                                                                                  \
-  }                                                                                                          \
-  void __tsan_unaligned_write##bytes(void* at) {                                                             \
-    note(at, bytes, true);                                                                                   \
-  }                                                                                                          \
-  void __tsan_volatile_read##bytes(void* at) {                                                               \
-    note(at, bytes, false);                                                                                  \
-  }                                                                                                          \
-  void __tsan_volatile_write##bytes(void* at) {                                                              \
-    note(at, bytes, true);                                                                                   \
+#define TG_HOOK(kind, bytes, writes)                                                                         \
+  void __tsan_##kind##bytes(void* at) {                                                                      \
+    note(at, bytes, writes);                                                                                 \
   }
-TG_HOOK(1)
-TG_HOOK(2)
-TG_HOOK(4)
-TG_HOOK(8)
-TG_HOOK(16)
-#undef TG_HOOK
+#define TG_HOOKS(bytes)                                                                                      \
+  TG_HOOK(read, bytes, false)                                                                                \
+  TG_HOOK(write, bytes, true)                                                                                \
+  TG_HOOK(unaligned_read, bytes, false)                                                                      \
+  TG_HOOK(unaligned_write, bytes, true)                                                                      \
+  TG_HOOK(volatile_read, bytes, false)                                                                       \
+  TG_HOOK(volatile_write, bytes, true)
+TG_HOOKS(1)
+TG_HOOKS(2)
+TG_HOOKS(4)
+TG_HOOKS(8)
+TG_HOOKS(16)
 void __tsan_func_entry(void* /*caller*/) {}
 void __tsan_func_exit() {}
 void __tsan_init() {}
@@ -162,10 +153,36 @@ struct Pointer {
   std::string declaration;
 };
 
-// Generates one kernel. Subscripts stay near the id and above 0; loops are short.
-class Generator {
+class Chance {
 public:
-  explicit Generator(std::uint64_t seed) : engine_(seed) {}
+  explicit Chance(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
+  bool chance(std::uint64_t percent) { return below(100) < percent; }
+  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
+  // One of the texts between " | ", with $v replaced by `v`, and so on.
+  std::string form(std::string_view texts, std::initializer_list<std::pair<char, std::string_view>> values) {
+    std::string made;
+    const std::string chosen = one_of(opencl_c::test::split(texts, " | "));
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const auto* const value =
+          chosen[i] != '$'
+              ? values.end()
+              : std::ranges::find(values, chosen[i + 1], &std::pair<char, std::string_view>::first);
+      made += value == values.end() ? std::string(1, chosen[i]) : std::string(value->second);
+      i += value == values.end() ? 0 : 1;
+    }
+    return made;
+  }
+
+private:
+  std::mt19937_64 engine_;
+};
+
+// Generates one kernel. Subscripts stay near the id and above 0; loops are short.
+class Generator : Chance {
+public:
+  using Chance::Chance;
 
   std::string kernel(const std::string& name) {
     static constexpr std::array<std::uint32_t, 5> shares{0, 0, 4, 12, 40};
@@ -195,10 +212,7 @@ public:
   }
 
 private:
-  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
-  bool chance(std::uint64_t percent) { return below(100) < percent; }
   bool odd() { return chance(odd_); }
-  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
   std::string fresh(const std::string& prefix) { return prefix + std::to_string(names_++); }
 
   Pointer pointer(const std::string& name) {
@@ -255,53 +269,19 @@ private:
   std::string subscript() {
     const std::string v = id();
     if (!odd()) {
-      return one_of({v, v, v, v + " + " + constant(), v + " - " + constant(), constant() + " + " + v,
-                     "(" + v + ")", "(uint)" + v, "(int)(" + v + ") - " + constant(),
-                     v + " + 1 - " + constant(), "(size_t)" + v});
+      return form(
+          "$v | $v | $v | $v + $c | $v - $c | $c + $v | ($v) | (uint)$v | (int)($v) - $c | $v + 1 - $c | (size_t)$v",
+          {{'v', v}, {'c', constant()}});
     }
-    const std::string w = lvalue_id();
-    return one_of({"n",
-                   v + " * 1",
-                   v + " ^ 1",
-                   v + " | 1",
-                   "(" + v + " & 3) + 1000",
-                   v + " % 7 + 1000",
-                   "n + (" + v + " & 7)",
-                   w + "++",
-                   "(" + w + ")++",
-                   "++" + w,
-                   w + "--",
-                   "NEXT(" + w + ")",
-                   "(" + w + " += 1)",
-                   "shifted(" + v + ")",
-                   "(n, " + v + ")",
-                   "(" + v + ", n)",
-                   v + " == 1003 ? 1002 : " + v,
-                   "min((uint)" + v + ", 1004u)",
-                   "sizeof(" + v + ") + " + v,
-                   "-" + v + " + 2010",
-                   "~" + v + " + 2010",
-                   "(uchar)" + v + " + 900",
-                   "get_group_id(0) * 8 + get_local_id(0)",
-                   "get_local_id(0) + 1000",
-                   "as_uint((uint)" + v + ")",
-                   "ONE + " + v,
-                   v + " + TWO",
-                   "!" + v + " + " + v,
-                   "*&" + w,
-                   "(*(&(" + w + ")))--",
-                   "(" + w + " = 1005)",
-                   "get_global_id(1) + 1001",
-                   "get_global_id(n & 1) + 1001",
-                   v + " + acc % 2",
-                   "((uint2)(" + v + ", 1002)).y",
-                   "(ushort)" + v,
-                   v + " << 0",
-                   v + " + (n > 1001)",
-                   v + " + 'a' - 'a'",
-                   "(int)1001",
-                   "1002",
-                   "(uint)(1003.0f)"});
+    return form(
+        "n | $v * 1 | $v ^ 1 | $v|1 | ($v & 3) + 1000 | $v % 7 + 1000 | n + ($v & 7) | $w++ | ($w)++ | ++$w | $w-- | "
+        "NEXT($w) | ($w += 1) | shifted($v) | (n, $v) | ($v, n) | $v == 1003 ? 1002 : $v | "
+        "min((uint)$v, 1004u) | sizeof($v) + $v | -$v + 2010 | ~$v + 2010 | (uchar)$v + 900 | "
+        "get_group_id(0) * 8 + get_local_id(0) | get_local_id(0) + 1000 | as_uint((uint)$v) | ONE + $v | "
+        "$v + TWO | !$v + $v | *&$w | (*(&($w)))-- | ($w = 1005) | get_global_id(1) + 1001 | "
+        "get_global_id(n & 1) + 1001 | $v + acc % 2 | ((uint2)($v, 1002)).y | (ushort)$v | $v << 0 | "
+        "$v + (n > 1001) | $v + 'a' - 'a' | (int)1001 | 1002 | (uint)(1003.0f)",
+        {{'v', v}, {'w', lvalue_id()}});
   }
 
   std::string lvalue_id() {
@@ -318,14 +298,12 @@ private:
   std::string element(const Pointer& p) {
     const std::string i = subscript();
     const std::string k = one_of({"0", "1", "3", "n & 3"});
-    std::string at = one_of({p.name + "[" + i + "]", p.name + "[" + i + "]", "(" + p.name + ")[" + i + "]",
-                             "AT(" + p.name + ", " + i + ")", "((" + p.name + ")[(" + i + ")])"});
+    std::string at =
+        form("$p[$i] | $p[$i] | ($p)[$i] | AT($p, $i) | (($p)[($i)])", {{'p', p.name}, {'i', i}});
     if (odd()) {
-      at = one_of({"*(" + p.name + " + (" + i + "))", "(*(&" + p.name + "[" + i + "]))",
-                   "(" + i + ")[" + p.name + "]", "(&(" + p.name + "[" + i + "]))[1]",
-                   "(" + p.name + " + 1)[" + i + "]",
-                   "(n & 1 ? " + p.name + " : " + p.name + " + 2)[" + i + "]",
-                   "(0, " + p.name + ")[" + i + "]", "(*&" + p.name + ")[" + i + "]"});
+      at = form("*($p + ($i)) | (*(&$p[$i])) | ($i)[$p] | (&($p[$i]))[1] | ($p + 1)[$i] | "
+                "(n & 1 ? $p : $p + 2)[$i] | (0, $p)[$i] | (*&$p)[$i]",
+                {{'p', p.name}, {'i', i}});
       at = at.starts_with("*") ? "(" + at + ")" : at;
     }
     switch (p.of) {
@@ -440,12 +418,11 @@ private:
     }
     switch (below(16)) {
     case 0:
-      return one_of({"(" + v + ")++;", "bump(&" + v + ");", "bump(REF(" + v + "));",
-                     "{ private uint* " + k + " = REF(" + v + "); (*" + k + ")++; }", "NEXT(" + v + ");",
-                     "*(&(" + v + ")) += 1;", v + " ^= 1;", v + " = n + 3;",
-                     "if (n > 1001) " + v + " = 1003;", "for (; acc < 2; (" + v + ")++) acc += 2;",
-                     "SET(" + v + ", 1004);", "acc && " + v + "--;", "{ acc = (" + v + " -= 1); }",
-                     "do (" + v + ")--; while (0);"});
+      return form(
+          "($v)++; | bump(&$v); | bump(REF($v)); | { private uint* $k = REF($v); (*$k)++; } | NEXT($v); | "
+          "*(&($v)) += 1; | $v ^= 1; | $v = n + 3; | if (n > 1001) $v = 1003; | for (; acc < 2; ($v)++) acc += 2; | "
+          "SET($v, 1004); | acc && $v--; | { acc = ($v -= 1); } | do ($v)--; while (0);",
+          {{'v', v}, {'k', k}});
     case 1:
       return fmt::format("{{ uint {0} = {1}; uint* {0}p = &({0}); *{0}p = 1002; acc += (uint){2}[{0}]{3}; }}",
                          k, id(), a.name,
@@ -491,50 +468,31 @@ private:
 
   // Hides a pointer, an index that is data, or that the pointer was constant.
   std::string on_uints(const std::string& p, bool is_const, const std::string& k) {
-    const std::string i = subscript();
     const std::string data = "(uint)" + element(any()) + " % 8";
-    const std::string c = is_const ? "const " : "";
-    std::vector<std::string> forms{
-        fmt::format("{{ uint2 {0}; ({0}).x = {1}; acc += {2}[{0}.x + 1000]; }}", k, data, p),
-        fmt::format("{{ word_of {0}; {0}.f = 0; {0}.u = {1}; acc += {2}[{0}.both.x + 1000]; }}", k, data, p),
-        fmt::format("acc += {0}[(uint)*(global enum cell*){0} % 8 + 1000];", p),
-        fmt::format("acc += {}[((pair){{{}, n}}).x];", p, i),
-        fmt::format(
-            "{{ pair {0} = {{ {1}, 1001 }}; acc += {2}[{0}.x] + {2}[{0}.y]; {0}.x++; acc += {2}[{0}.x]; }}",
-            k, i, p),
-        fmt::format("acc += nested({}, {});", p, i),
-        fmt::format("acc += inner(&{}[1], {});", p, i),
-        fmt::format("acc += {}[clamped((int){}, 1001, 1005)];", p, i),
-        fmt::format("{{ global {3}uint* {0} = {1}; global {3}uint* {0}l = {0} + 1; acc += {0}l[{2}]; }}", k,
-                    p, i, c),
-        fmt::format("{{ global {3}uint* {0} = {1}; {0} += 2; acc += {0}[{2}]; }}", k, p, i, c),
-        fmt::format("{{ global {3}uint* {0}[2] = {{ {1}, {1} + 1 }}; acc += {0}[n & 1][{2}]; }}", k, p, i, c),
-        fmt::format("acc += *REF({}[{}]) + (*REF({}))[1001];", p, i, p),
-        fmt::format("acc += ((n, {}))[{}];", p, i),
-        fmt::format("*(global uint*)REF({}[{}]) = 1;", p, i),
-        fmt::format("*((global uint*)&({}[{}])) = 1;", p, i),
-        fmt::format("PTR(uint, n & 1 ? {0} : {0})[{1}] = 2;", p, i),
-        fmt::format("((uints){})[{}] = 3;", p, i),
-        fmt::format("*(__typeof__((global uint*)0))({} + 1003) = 3;", p),
-        fmt::format("{{ global uint* {0} = (global uint*)({1} + 1001); {0}[1] += 2; }}", k, p),
-        fmt::format("{{ ulong {0} = (ulong)&({1}[{2}]); *(global uint*){0} = 2; }}", k, p, i),
-        fmt::format("put((global uint*){}, {}, 3);", p, i),
-        fmt::format("vstore2((uint2)(1), 500, (global uint*){});", p),
-        fmt::format("((global word_of*){})[501].u = 4;", p),
-        fmt::format("*(global enum cell*)&{}[{}] = FULL;", p, i)};
+    std::string forms =
+        "{ uint2 $k; ($k).x = $d; acc += $p[$k.x + 1000]; } | "
+        "{ word_of $k; $k.f = 0; $k.u = $d; acc += $p[$k.both.x + 1000]; } | "
+        "acc += $p[(uint)*(global enum cell*)$p % 8 + 1000]; | acc += $p[((pair){$i, n}).x]; | "
+        "{ pair $k = { $i, 1001 }; acc += $p[$k.x] + $p[$k.y]; $k.x++; acc += $p[$k.x]; } | "
+        "acc += nested($p, $i); | acc += inner(&$p[1], $i); | acc += $p[clamped((int)$i, 1001, 1005)]; | "
+        "{ global $cuint* $k = $p; global $cuint* $kl = $k + 1; acc += $kl[$i]; } | "
+        "{ global $cuint* $k = $p; $k += 2; acc += $k[$i]; } | "
+        "{ global $cuint* $k[2] = { $p, $p + 1 }; acc += $k[n & 1][$i]; } | "
+        "acc += *REF($p[$i]) + (*REF($p))[1001]; | acc += ((n, $p))[$i]; | *(global uint*)REF($p[$i]) = 1; | "
+        "*((global uint*)&($p[$i])) = 1; | PTR(uint, n & 1 ? $p : $p)[$i] = 2; | ((uints)$p)[$i] = 3; | "
+        "*(__typeof__((global uint*)0))($p + 1003) = 3; | "
+        "{ global uint* $k = (global uint*)($p + 1001); $k[1] += 2; } | "
+        "{ ulong $k = (ulong)&($p[$i]); *(global uint*)$k = 2; } | put((global uint*)$p, $i, 3); | "
+        "vstore2((uint2)(1), 500, (global uint*)$p); | ((global word_of*)$p)[501].u = 4; | "
+        "*(global enum cell*)&$p[$i] = FULL;";
     if (!is_const) {
-      for (const std::string& form :
-           {fmt::format("put_near({}, {});", p, i), fmt::format("add({}, {});", p, i),
-            fmt::format("add({} + 1, {});", p, i), fmt::format("moved({}, {})[1] = 2;", p, i),
-            fmt::format("atomic_add({} + ({}), 3);", p, i),
-            fmt::format("acc += atomic_add(&{}[{}], 3);", p, i)}) {
-        forms.push_back(form);
-      }
+      forms += " | put_near($p, $i); | add($p, $i); | add($p + 1, $i); | moved($p, $i)[1] = 2; | "
+               "atomic_add($p + ($i), 3); | acc += atomic_add(&$p[$i], 3);";
     }
-    return one_of(forms);
+    return form(forms,
+                {{'p', p}, {'i', subscript()}, {'k', k}, {'d', data}, {'c', is_const ? "const " : ""}});
   }
 
-  std::mt19937_64 engine_;
   std::uint32_t odd_ = 0;
   std::size_t names_ = 0;
   std::vector<std::string> variables_; // that hold or held an id
@@ -642,9 +600,9 @@ namespace {
 
 // Generates a kernel whose subscripts are sums, products, conditions and loops over the ids, for reach_of(). A subscript of pointer
 // p is written «p|e»: the analysis reads p[e], and the compiled program calls at_p(e), which records e and returns any number.
-class ReachGenerator {
+class ReachGenerator : Chance {
 public:
-  explicit ReachGenerator(std::uint64_t seed) : engine_(seed) {}
+  using Chance::Chance;
 
   std::string kernel(const std::string& name) {
     names_ = 0;
@@ -660,10 +618,6 @@ public:
   }
 
 private:
-  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
-  bool chance(std::uint64_t percent) { return below(100) < percent; }
-  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
-
   std::string atom() {
     return chance(60) ? one_of(variables_)
                       : one_of({"0", "1", "2", "3u", "5", "11", "get_global_id(0)", "get_global_id(1)",
@@ -764,7 +718,6 @@ private:
     }
   }
 
-  std::mt19937_64 engine_;
   std::size_t names_ = 0;
   std::vector<std::string> variables_;
 };

@@ -29,30 +29,6 @@ TEST_CASE("bad input outranks a negative answer outranks success") {
   CHECK(worst(ExitCode::done, ExitCode::done) == ExitCode::done);
 }
 
-TEST_CASE("text: a place, a pointer and a fix") {
-  const Error error{.code = ErrorCode::unknown_key,
-                    .message = "unknown key \"que_len\"",
-                    .fix = "did you mean \"queue_len\"?",
-                    .source = "request.json",
-                    .pointer = "/que_len",
-                    .line = 3,
-                    .column = 7};
-  CHECK(describe(error) == "tidegate: request.json:3:7: error: unknown key \"que_len\" [unknown_key]\n"
-                           "  at: /que_len\n"
-                           "  fix: did you mean \"queue_len\"?");
-}
-
-TEST_CASE("text: unknown parts are omitted") {
-  CHECK(describe({.code = ErrorCode::overflow, .message = "too much"}) ==
-        "tidegate: error: too much [overflow]");
-  CHECK(describe({.code = ErrorCode::overflow, .message = "too much", .source = "a", .pointer = ""}) ==
-        "tidegate: a: error: too much [overflow]");
-  CHECK(describe({.code = ErrorCode::warning, .message = "\x1b[31m", .fix = "\a", .source = "a"}) ==
-        "tidegate: a: warning: \\x1b[31m\n  fix: \\x07");
-  CHECK(describe({.code = ErrorCode::syntax_error, .message = "not JSON", .line = 2}) ==
-        "tidegate: input:2: error: not JSON [syntax_error]");
-}
-
 TEST_CASE("text: a log keeps its lines") {
   CHECK(describe({.code = ErrorCode::build_failure,
                   .message = "no",
@@ -199,19 +175,6 @@ TEST_CASE("binary and very long lines are not quoted") {
   CHECK(excerpt(4096)->size() == 4096);
   CHECK_FALSE(excerpt(4097));
   CHECK_FALSE(with_excerpt({.line = 1}, std::string_view("{\0", 2)).excerpt);
-}
-
-TEST_CASE("an error shows the excerpt below its message") {
-  CHECK(describe({.code = ErrorCode::kernel_source,
-                  .message = "no",
-                  .fix = "mend",
-                  .source = "a.cl",
-                  .line = 2,
-                  .column = 3,
-                  .excerpt = "x y"}) == "tidegate: a.cl:2:3: error: no [kernel_source]\n"
-                                        "  2 | x y\n"
-                                        "    |   ^\n"
-                                        "  fix: mend");
 }
 
 } // namespace

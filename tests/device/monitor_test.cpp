@@ -13,8 +13,7 @@ TEST_CASE("what a driver compiles at a first launch is no wall time") {
   std::this_thread::sleep_for(200ms); // it looks every 50 ms
   CHECK_FALSE(given_up);
   device::work_notes().compiling = false;
-  for (int i = 0; i < 200 && !given_up; ++i) {
+  while (!given_up) { // or this test never ends
     std::this_thread::sleep_for(10ms);
   }
-  CHECK(given_up);
 }

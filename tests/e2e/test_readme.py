@@ -83,9 +83,12 @@ class Readme(unittest.TestCase):
                     continue
                 with self.subTest(command):
                     dropped = "POCL_EXTRA_BUILD_FLAGS" if re.search("heat|matrix_chain", command) else ""  # they run longer than they compile
-                    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, text=True,
-                                          env={name: value for name, value in env.items() if name != dropped},
-                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
+                    for _ in range(5 if "mpirun" in command else 1):  # ranks that compile with PoCL at once disturb each other now and then
+                        done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, text=True,
+                                              env={name: value for name, value in env.items() if name != dropped},
+                                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
+                        if "failed to build the program" not in done.stdout:
+                            break
                     self.assertEqual(done.returncode == 0, "error: " not in output, done.stdout)
                     if output:
                         self.assertRegex(done.stdout, f"^{pattern(output)}$")

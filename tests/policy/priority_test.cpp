@@ -78,34 +78,5 @@ TEST_CASE("diffusion stops early once it has converged") {
   CHECK(stuck.front() != stuck.front());
 }
 
-TEST_CASE("diffusion equals its definition bit for bit") {
-  const std::uint64_t used_seed = seed();
-  INFO("TIDEGATE_SEED=", used_seed);
-  Random random(used_seed);
-  const auto draw = [&random] {
-    return random.chance(10) ? 0.0 : (static_cast<double>(random.between(0, 4'000'000)) - 2e6) / 1e6;
-  };
-  for (int round = 0; round < 2'000; ++round) {
-    CAPTURE(round);
-    Values stalks(random.between(0, 6));
-    Values restriction(stalks.size());
-    for (std::size_t i = 0; i < stalks.size(); ++i) {
-      stalks[i] = draw();
-      restriction[i] = draw();
-    }
-    const double damping = draw();
-    const std::uint32_t iterations = random.magnitude(7);
-    Values expected = stalks;
-    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
-      for (std::size_t i = 0; i < expected.size(); ++i) {
-        const double factor = damping * restriction[i];
-        const double step = factor * expected[i];
-        expected[i] = expected[i] - step;
-      }
-    }
-    REQUIRE(same_bits(diffuse_priorities(stalks, restriction, damping, iterations), expected));
-  }
-}
-
 } // namespace
 } // namespace tidegate::policy

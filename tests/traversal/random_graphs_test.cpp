@@ -106,25 +106,4 @@ TEST_CASE("a wave that is chosen twice follows the topology of the last that ran
   check(program, device, {.compile = {.strategy = engine::Strategy::launch}});
 }
 
-TEST_CASE("in one launch, with work-groups of several work-items") {
-  const device::DeviceInfo device = test::cpu(device::MemoryOrdering::classic);
-  std::mt19937 random(34);
-  for (const Algorithm algorithm : {Algorithm::bfs, Algorithm::sssp}) {
-    if (tidegate::test::scale != 1) {
-      continue;
-    }
-    for (int i = 0; i < 12; ++i) {
-      engine::RunOptions options{.compile = {.strategy = engine::Strategy::barrier, .workers = 1},
-                                 .traversal = {.group_size = 8}};
-      options.traversal.alone_vertices = i % 2 == 0 ? 2 : 100;
-      if (i % 6 != 0) {
-        options.traversal.force_topology = static_cast<Topology>(i % 6);
-      }
-      CAPTURE(static_cast<int>(algorithm));
-      CAPTURE(i);
-      check(random_program(algorithm, random), device, options);
-    }
-  }
-}
-
 } // namespace tidegate::traversal

@@ -11,7 +11,7 @@ using namespace tidegate::tuning;
 
 namespace {
 
-constexpr std::uint64_t budget_ns = 10'000'000'000;
+constexpr std::uint64_t budget_ns = 1'000'000'000'000; // on a machine of any speed
 
 struct Measured : StandInRun {
   Measured() { options.compile.strategy.reset(); }
@@ -19,6 +19,29 @@ struct Measured : StandInRun {
   Result<FirstRunResult> first(FirstRunResult earlier = {}, std::uint64_t repeat = 3,
                                std::string_view type = "u32") {
     return first_run(lowering_of(program_of(repeat, type)), device, options, std::move(earlier), monitor);
+  }
+
+  // With `options.first_run_budget_ns`, or more where this machine is so slow that no candidate has time.
+  Result<FirstRunResult> first_with_time(const FirstRunResult& earlier = {}, std::uint64_t repeat = 3) {
+    for (;; options.first_run_budget_ns *= 4) {
+      auto found = first(earlier, repeat);
+      if (!found || !found->report.settled || options.first_run_budget_ns > budget_ns) {
+        return found;
+      }
+    }
+  }
+
+  // Builds end when this is set; until then they are not finished in time. The threads that wait use the stand-in.
+  std::shared_ptr<std::atomic<bool>> may_end = std::make_shared<std::atomic<bool>>(false);
+  void build_slowly() {
+    while_building = [end = may_end] { end->wait(false); };
+  }
+  void end_builds() const {
+    *may_end = true;
+    may_end->notify_all();
+    while (abandoned_builds()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
 
   Result<FirstRunResult> chosen() {
@@ -87,10 +110,11 @@ TEST_CASE("a later run goes on where the time was up, and nothing is tried twice
   Measured run;
   run.then = take_2_ms;
   run.options.first_run_budget_ns = 400'000'000;
-  run.while_building = [] { std::this_thread::sleep_for(std::chrono::milliseconds(600)); };
+  run.build_slowly();
   FirstRunResult state;
   for (int runs = 0; runs < 50 && !state.report.settled; ++runs) {
-    const auto found = run.first(state);
+    const auto found = runs == 0 ? run.first_with_time() : run.first(state);
+    run.end_builds();
     REQUIRE(found);
     CHECK(tried(*found) >= tried(state));
     if (runs == 0) {
@@ -99,9 +123,6 @@ TEST_CASE("a later run goes on where the time was up, and nothing is tried twice
       CHECK(found->report.next == "tries counters");
     }
     state = *found;
-    while (abandoned_builds()) { // its thread uses the stand-in
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
     run.options.first_run_budget_ns = budget_ns;
     run.while_building = {};
   }
@@ -121,7 +142,7 @@ TEST_CASE("the first run lists the candidates, and what was tried stays, whateve
     run.device.type = device::DeviceType::cpu;
     run.device.platform = "Portable Computing Language";
     run.device.extensions = "cl_khr_int64_base_atomics";
-    run.device.profile->launch_ns = 100'000;
+    run.device.profile->launch_ns = 300'000;
     run.options.first_run_budget_ns = budget_ns;
     const auto wait = [&run](bool slow) {
       run.then = slow ? [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(4)); }
@@ -158,7 +179,7 @@ TEST_CASE(
       {.value = "counters", .ratio = 0.9, .taken = true, .thrown_out = ""},
       {.value = "barrier", .ratio = 0.7, .taken = false, .thrown_out = "other outputs"},
       {.value = "launch", .ratio = 2, .taken = false, .thrown_out = ""}};
-  run.while_persistent = [] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); };
+  run.while_persistent = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   const auto found = run.first(earlier, 1);
   REQUIRE(found);
   CHECK(found->report.settled);
@@ -189,8 +210,10 @@ TEST_CASE("nothing is timed while a candidate is built") {
 TEST_CASE("candidates whose runs are long do not keep a first run beyond its time") {
   Measured run;
   run.options.first_run_budget_ns = 400'000'000;
-  run.while_persistent = [] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
-  const auto found = run.first({}, 1);
+  run.while_persistent = [&run] {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(run.options.first_run_budget_ns / 4 * 3));
+  };
+  const auto found = run.first_with_time({}, 1);
   REQUIRE(found);
   CHECK_FALSE(found->report.settled);
   CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
@@ -202,24 +225,24 @@ TEST_CASE("a build that is not finished in time is not waited for, and is left o
     CAPTURE(begun_before);
     Measured run;
     run.options.first_run_budget_ns = 400'000'000;
-    run.while_building = [] { std::this_thread::sleep_for(std::chrono::milliseconds(900)); };
+    run.build_slowly();
     FirstRunResult earlier;
     if (begun_before) {
       earlier.report.candidates = {{.value = "counters", .ratio = {}, .thrown_out = ""},
                                    {.value = "barrier", .ratio = {}, .thrown_out = ""}};
     }
-    const auto found = run.first(earlier);
+    const auto found = run.first_with_time(earlier);
+    run.end_builds();
     REQUIRE(found);
     CHECK_FALSE(found->report.settled);
     REQUIRE(found->report.candidates.size() > 1);
     CHECK(tried(*found) == (begun_before ? 1 : 0));
     CHECK(found->report.candidates.front().thrown_out ==
-          (begun_before ? "not built in 0.4 s of a first run" : ""));
+          (begun_before
+               ? fmt::format("not built in {} of a first run", seconds_text(run.options.first_run_budget_ns))
+               : ""));
     CHECK(found->report.reason ==
           "plain launches: the time of the first run was up before a candidate was built");
-    while (abandoned_builds()) { // its thread uses the stand-in
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
   }
 }
 
