@@ -1,18 +1,10 @@
 // `tidegate arena`: buffer lifetimes become offsets in one arena, as a document, a table or a picture.
-#include "app/arena.hpp"
-
-#include "app/options.hpp"
+#include "app/command_line.hpp"
 #include "app/plan.hpp"
 #include "core/table.hpp"
 
-#include <unistd.h>
-
 namespace tidegate::app {
 namespace {
-
-struct ArenaOptions {
-  std::optional<std::uint64_t> capacity_bytes; // instead of the document's
-};
 
 using planning::ArenaProof;
 
@@ -103,11 +95,9 @@ planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes
 namespace {
 
 // Errors of decoding, and of the planner with ids, a pointer and a fix.
-Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& options) {
+Result<PlannedArena> arena_document(std::string_view json, std::optional<std::uint64_t> capacity_bytes) {
   TIDEGATE_TRY(auto lifetimes, documents::decode<documents::BufferLifetimes>(json));
-  if (options.capacity_bytes) {
-    lifetimes.capacity_bytes = options.capacity_bytes;
-  }
+  lifetimes.capacity_bytes = capacity_bytes ? capacity_bytes : lifetimes.capacity_bytes;
   TIDEGATE_CHECK(index_buffers(lifetimes));
   auto plan = planning::plan_arena(arena_problem(lifetimes), {});
   if (!plan) {
@@ -149,8 +139,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   }
   align_right(rows, {1, 2});
 
-  TableRows figures;
-  figures.push_back({"lower bound", exact_bytes(plan.lower_bound_bytes) + " alive at one moment"});
+  TableRows figures{{"lower bound", exact_bytes(plan.lower_bound_bytes) + " alive at one moment"}};
   if (lifetimes.capacity_bytes) {
     figures.push_back({"capacity", exact_bytes(*lifetimes.capacity_bytes)});
   }
@@ -173,123 +162,80 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
 //         0 +-+-+-----+---+---+
 //             0              7
 
-class ArenaPicture : Drawing {
-public:
-  explicit ArenaPicture(const PlannedArena& planned)
-      : buffers_(planned.lifetimes.buffers), plan_(planned.plan),
-        capacity_(planned.lifetimes.capacity_bytes) {
-    for (const auto& [id, lifetime] : buffers_) {
-      begin_ = std::min(begin_, lifetime.lower);
-      end_ = std::max(end_, lifetime.upper);
-    }
-    begin_ = std::min(begin_, end_);
-  }
-
-  std::string draw(const std::string& headline) {
-    add("{}<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n", svg_head(page_width, page_height));
-    add_text(left, 26, "head", headline);
-    add_text(left, 46, "soft",
-             fmt::format("lower bound {}{}", bytes_text(plan_.lower_bound_bytes),
-                         capacity_ ? ", capacity " + bytes_text(*capacity_) : ""));
-    axes();
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      box(i);
-    }
-    bound();
-    add("</svg>\n");
-    return take();
-  }
-
-private:
-  [[nodiscard]] double x(std::uint64_t time) const {
-    return end_ == begin_
-               ? left
-               : left + width * (static_cast<double>(time - begin_) / static_cast<double>(end_ - begin_));
-  }
-  [[nodiscard]] double y(std::uint64_t offset) const {
-    const double share =
-        plan_.height_bytes == 0 ? 0 : static_cast<double>(offset) / static_cast<double>(plan_.height_bytes);
-    return top + height * (1 - share);
-  }
-
-  void axes() {
-    // About four steps; of bytes a power of two, of time 1, 2 or 5 times a power of ten.
-    const std::uint64_t bytes_step = std::bit_ceil(std::max<std::uint64_t>(plan_.height_bytes / 5, 1));
-    for (std::uint64_t offset = 0; offset <= plan_.height_bytes; offset += bytes_step) {
-      add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"group\"/>\n", left, left + width,
-          y(offset), y(offset));
-      add_text(left - 8, y(offset) + 4, "soft", bytes_text(offset), "end");
-      if (offset > plan_.height_bytes - bytes_step) {
-        break; // the next one might wrap
-      }
-    }
-    const std::uint64_t length = end_ - begin_;
-    std::uint64_t power = 1;
-    while (power <= length / 40) {
-      power *= 10;
-    }
-    const std::uint64_t step = power * (length / power <= 5    ? 1
-                                        : length / power <= 10 ? 2
-                                        : length / power <= 25 ? 5
-                                                               : 10);
-    for (std::uint64_t time = (begin_ + step - 1) / step * step; time <= end_; time += step) {
-      add_text(x(time), top + height + 18, "soft", std::to_string(time), "middle");
-      if (time > end_ - step) {
-        break;
-      }
-    }
-    add_text(left + width / 2, top + height + 34, "soft", "time", "middle");
-  }
-
-  void box(std::size_t i) {
-    const auto& [id, lifetime] = buffers_[i];
-    if (lifetime.size == 0) {
-      return; // takes no room
-    }
-    const std::string name = arena_label(id);
-    const std::string size = bytes_text(lifetime.size);
-    const double from = x(lifetime.lower);
-    const double upper = y(plan_.offsets[i] + lifetime.size);
-    const double across = x(lifetime.upper) - from;
-    const double high = y(plan_.offsets[i]) - upper;
-    add("<g><title>{}: {} at {}, alive in [{}, {})</title>", xml_text(name), size, plan_.offsets[i],
-        lifetime.lower, lifetime.upper);
-    add(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" fill-opacity="0.4" stroke="{}"/>)",
-        from, upper, across, high, picture_colours[i % picture_colours.size()],
-        picture_colours[i % picture_colours.size()]);
-    // The label is as much of the name and the size as there is room for.
-    const auto fits = [across](std::string_view label) {
-      return static_cast<double>(character_count(label)) * character < across - 4;
-    };
-    const std::string both = name + "  " + size;
-    const std::string label = fits(both) ? both : fits(name) ? name : "";
-    if (!label.empty() && high >= line_height) {
-      add_text(from + across / 2, upper + high / 2 + 4, "name", label, "middle");
-    }
-    add("</g>\n");
-  }
-
-  void bound() {
-    add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"bound\"><title>lower bound</title></line>\n",
-        left, left + width, y(plan_.lower_bound_bytes), y(plan_.lower_bound_bytes));
-  }
-
-  // Pixels: of the page, and of the arena in it.
-  static constexpr double page_width = 960, page_height = 600;
-  static constexpr double left = 80, right = 20, top = 70, bottom = 40;
-  static constexpr double width = page_width - left - right, height = page_height - top - bottom;
-  static constexpr double character = 6.6, line_height = 13; // of a label
-
-  const std::vector<documents::NamedBuffer>& buffers_;
-  const planning::ArenaPlan& plan_;
-  const std::optional<std::uint64_t> capacity_;
-  std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0; // of time
-};
-
 } // namespace
 
 std::string arena_svg(const PlannedArena& planned, const std::string& headline) {
-  return ArenaPicture(planned).draw(headline);
+  constexpr double left = 80, top = 70, width = 860, height = 490; // pixels of the arena
+  const documents::BufferLifetimes& lifetimes = planned.lifetimes;
+  const planning::ArenaPlan& plan = planned.plan;
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0; // of time
+  for (const auto& [id, lifetime] : lifetimes.buffers) {
+    begin = std::min(begin, lifetime.lower);
+    end = std::max(end, lifetime.upper);
+  }
+  begin = std::min(begin, end);
+  const auto share = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  const auto x = [&](std::uint64_t time) { return left + width * share(time - begin, end - begin); };
+  const auto y = [&](std::uint64_t offset) { return top + height * (1 - share(offset, plan.height_bytes)); };
+  Drawing picture;
+  picture.begin(left + width + 20, top + height + 40);
+  picture.add_text(left, 26, "head", headline);
+  picture.add_text(
+      left, 46, "soft",
+      fmt::format("lower bound {}{}", bytes_text(plan.lower_bound_bytes),
+                  lifetimes.capacity_bytes ? ", capacity " + bytes_text(*lifetimes.capacity_bytes) : ""));
+  // About four steps on each axis; of bytes a power of two, of time 1, 2 or 5 times a power of ten.
+  const std::uint64_t bytes_step = std::bit_ceil(std::max<std::uint64_t>(plan.height_bytes / 5, 1));
+  for (std::uint64_t step = 0; step <= plan.height_bytes / bytes_step; ++step) {
+    const double at = y(step * bytes_step);
+    picture.add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"group\"/>\n", left,
+                left + width, at, at);
+    picture.add_text(left - 8, at + 4, "soft", bytes_text(step * bytes_step), "end");
+  }
+  std::uint64_t power = 1;
+  while (power <= (end - begin) / 40) {
+    power *= 10;
+  }
+  const std::uint64_t steps = (end - begin) / power;
+  const std::uint64_t time_step = power * (steps <= 5 ? 1 : steps <= 10 ? 2 : steps <= 25 ? 5 : 10);
+  for (std::uint64_t step = (begin + time_step - 1) / time_step; step <= end / time_step; ++step) {
+    picture.add_text(x(step * time_step), top + height + 18, "soft", std::to_string(step * time_step),
+                     "middle");
+  }
+  picture.add_text(left + width / 2, top + height + 34, "soft", "time", "middle");
+  for (std::size_t i = 0; i < lifetimes.buffers.size(); ++i) {
+    const auto& [id, lifetime] = lifetimes.buffers[i];
+    if (lifetime.size == 0) {
+      continue; // takes no room
+    }
+    const std::string name = arena_label(id), size = bytes_text(lifetime.size);
+    const double from = x(lifetime.lower), upper = y(plan.offsets[i] + lifetime.size);
+    const double across = x(lifetime.upper) - from, high = y(plan.offsets[i]) - upper;
+    picture.add(
+        R"(<g><title>{}: {} at {}, alive in [{}, {})</title><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" fill-opacity="0.4" stroke="{}"/>)",
+        xml_text(name), size, plan.offsets[i], lifetime.lower, lifetime.upper, from, upper, across, high,
+        picture_colours[i % picture_colours.size()], picture_colours[i % picture_colours.size()]);
+    // The label is as much of the name and the size as there is room for.
+    const auto fits = [across](std::string_view label) {
+      constexpr double character = 6.6;
+      return static_cast<double>(character_count(label)) * character < across - 4;
+    };
+    constexpr double line_height = 13;
+    const std::string both = name + "  " + size;
+    if (const std::string label = fits(both)   ? both
+                                  : fits(name) ? name
+                                               : "";
+        !label.empty() && high >= line_height) {
+      picture.add_text(from + across / 2, upper + high / 2 + 4, "name", label, "middle");
+    }
+    picture.add("</g>\n");
+  }
+  picture.add(
+      "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"bound\"><title>lower bound</title></line>\n</svg>\n",
+      left, left + width, y(plan.lower_bound_bytes));
+  return picture.svg;
 }
 
 namespace {
@@ -298,7 +244,7 @@ constexpr std::array<std::string_view, 3> arena_formats{"json", "table", "svg"};
 
 struct ArenaSettings {
   Route route{.format = ""};
-  ArenaOptions arena;
+  std::optional<std::uint64_t> capacity_bytes; // instead of the document's
 };
 
 Result<ExitCode> run_arena(ArenaSettings& settings) {
@@ -306,7 +252,7 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
   route.format = picture_format(route.format, route.output);
   const Answer answer = [&](std::string_view json, documents::Style style,
                             std::string& text) -> Result<void> {
-    TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.arena));
+    TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.capacity_bytes));
     if (route.format == "json") {
       encode_arena(std::move(planned), style, text);
     } else {
@@ -315,7 +261,7 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
     }
     return {};
   };
-  return serve(route, [&] { return answer; });
+  return serve(route, answer);
 }
 
 } // namespace
@@ -323,8 +269,7 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
 CommandModel arena_command() {
   const auto settings = std::make_shared<ArenaSettings>();
   return {
-      .options = {bytes_option("--capacity", settings->arena.capacity_bytes,
-                               "Capacity instead of the document's"),
+      .options = {bytes_option("--capacity", settings->capacity_bytes, "Capacity instead of the document's"),
                   format_option(settings->route.format, arena_formats,
                                 "JSON for programs (default), a table for people, or a picture: time across, "
                                 "offsets up; -o x.svg means that"),

@@ -1,10 +1,11 @@
 // `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
 #include "app/check.hpp"
 
-#include "app/arena.hpp"
+#include "app/plan.hpp"
 #include "app/run.hpp"
 #include "core/catalogue.hpp"
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace tidegate::app {
@@ -89,6 +90,216 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
 
 namespace {
 
+// Adds a verdict to a report.
+template <class Report, class Checked>
+void count_verdict(Report& report, std::vector<Checked>& verdicts, Checked checked) {
+  ++report.checked;
+  ++(checked.verdict == Verdict::valid ? report.valid : report.failed);
+  verdicts.push_back(std::move(checked));
+}
+
+// Returns the last line of a report for people.
+std::string verdict_counts(const auto& report, bool colour) {
+  return bold(fmt::format("{} checked, {} valid, {} invalid", report.checked, report.valid, report.failed),
+              colour) +
+         '\n';
+}
+
+// `check graph`: what graph files contain.
+
+using documents::CheckedGraph;
+using documents::GraphContents;
+
+constexpr std::array<std::string_view, 5> format_titles{"Matrix Market", "DIMACS", "list of edges", "METIS",
+                                                        "CSV"};
+
+CheckedGraph check_graph(const std::string& file) {
+  auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}});
+  if (!loaded) {
+    return {.file = file, .verdict = Verdict::invalid, .graph = {}, .error = std::move(loaded.error())};
+  }
+  const graphs::FileFacts& facts = *loaded->facts; // set, because no cache is used
+  return {.file = file,
+          .verdict = Verdict::valid,
+          .graph = GraphContents{.format = facts.format,
+                                 .first_id = facts.first_vertex,
+                                 .compressed = facts.compressed,
+                                 .lines = facts.lines,
+                                 .entries = facts.entries,
+                                 .both_directions = facts.both_directions,
+                                 .summary = summarise(loaded->graph),
+                                 .values = {.type = facts.values,
+                                            .least = facts.value_range.least,
+                                            .greatest = facts.value_range.greatest,
+                                            .negative = facts.value_range.negative}},
+          .error = {}};
+}
+
+std::string number_text(const Number& number) {
+  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
+}
+
+std::vector<std::string> degree_row(std::string_view name, const graphs::DegreeRange& degrees) {
+  return {std::string(name), fmt::format("{}", degrees.max),
+          fmt::format("minimum {}, median {}", degrees.min, degrees.median)};
+}
+
+std::vector<std::string> value_row(const documents::GraphValues& values) {
+  if (!values.least) {
+    return {"values", "none", "unweighted"};
+  }
+  return {"values", std::string(graphs::value_column_names[static_cast<std::size_t>(values.type)]),
+          fmt::format("{} to {}{}", number_text(*values.least), number_text(*values.greatest),
+                      values.negative == 0
+                          ? ""
+                          : fmt::format(", {} negative: sssp cannot use them", values.negative))};
+}
+
+std::string headline(const CheckedGraph& checked) {
+  const GraphContents& graph = *checked.graph;
+  return fmt::format("{}: {}{}, {}", printable(display_name(checked.file)),
+                     format_titles[static_cast<std::size_t>(graph.format)],
+                     graph.compressed ? " in gzip" : "", plural(graph.lines, "line"));
+}
+
+std::string contents_table(const GraphContents& graph) {
+  const graphs::GraphSummary& summary = graph.summary;
+  const auto count = [](std::uint64_t number) { return fmt::format("{}", number); };
+  return render_table(
+      {{"vertices", count(summary.vertices),
+        fmt::format("counted from {}; {} isolated", graph.first_id, summary.isolated_vertices)},
+       {"edges", count(summary.edges),
+        fmt::format("from {} {}{}; {}", graph.entries, graph.entries == 1 ? "entry" : "entries",
+                    graph.both_directions ? ", each in both directions" : "",
+                    summary.symmetric ? "symmetric" : "not symmetric")},
+       degree_row("out degree", summary.out_degree),
+       degree_row("in degree", summary.in_degree),
+       {"self-loops", count(summary.self_loops), ""},
+       {"repeated edges", count(summary.repeated_edges), ""},
+       {"components", count(summary.components),
+        fmt::format("{} vertices in the largest", summary.largest_component)},
+       value_row(graph.values)});
+}
+
+documents::GraphCheck check_graphs(const std::vector<std::string>& files) {
+  documents::GraphCheck report;
+  for (const std::string& file : files) {
+    count_verdict(report, report.graphs, check_graph(file));
+  }
+  return report;
+}
+
+std::string graph_table(const documents::GraphCheck& report, bool colour) {
+  std::string text;
+  for (const CheckedGraph& checked : report.graphs) {
+    text +=
+        checked.graph
+            ? fmt::format("{}\n\n{}\n", bold(headline(checked), colour), contents_table(*checked.graph))
+            : fmt::format("{}\n\n{}\n\n",
+                          bold(fmt::format("{}: not a graph", printable(display_name(checked.file))), colour),
+                          printable(checked.error->message));
+  }
+  return text + verdict_counts(report, colour);
+}
+
+// Findings for services that show them in a change: `check --format github|sarif|junit`.
+
+// A checked document with its errors and warnings.
+struct Finding {
+  std::string file; // with the line of a stream
+  std::string document;
+  std::vector<Error> errors; // and warnings: of the code `warning`
+};
+
+using nlohmann::ordered_json;
+
+// Names in documents may have control characters.
+std::string text_of(const Error& error) {
+  return printable(error.message) + (error.fix.empty() ? "" : "\nfix: " + printable(error.fix));
+}
+
+std::string_view code_of(const Error& error) {
+  return error_code_names[static_cast<std::size_t>(error.code)];
+}
+
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string safe;
+  for (const char c : text) {
+    special.find(c) == special.npos ? safe += c : safe += fmt::format("%{:02X}", c);
+  }
+  return safe;
+}
+
+// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+std::string github(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    for (const Error& error : finding.errors) {
+      text += fmt::format("::{} file={}", error.code == ErrorCode::warning ? "warning" : "error",
+                          escaped(printable(error.source.value_or(finding.file)), "%:,"));
+      text += error.line ? fmt::format(",line={}", *error.line) : "";
+      text += error.column ? fmt::format(",col={}", *error.column) : "";
+      text += fmt::format(",title={}::{}\n", code_of(error), escaped(text_of(error), "%\r\n"));
+    }
+  }
+  return text;
+}
+
+// SARIF 2.1.0, an OASIS standard.
+std::string sarif(const std::vector<Finding>& findings) {
+  ordered_json results = ordered_json::array();
+  for (const Finding& finding : findings) {
+    for (const Error& error : finding.errors) {
+      ordered_json place{{"artifactLocation", {{"uri", error.source.value_or(finding.file)}}}};
+      if (error.line) {
+        place["region"] = {{"startLine", *error.line}};
+        if (error.column) {
+          place["region"]["startColumn"] = *error.column;
+        }
+      }
+      results.push_back({{"ruleId", code_of(error)},
+                         {"level", error.code == ErrorCode::warning ? "warning" : "error"},
+                         {"message", {{"text", text_of(error)}}},
+                         {"locations", ordered_json::array({{{"physicalLocation", std::move(place)}}})}});
+    }
+  }
+  const ordered_json driver{{"name", "tidegate"}, {"version", TIDEGATE_VERSION}};
+  const ordered_json run{
+      {"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", results}};
+  return ordered_json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                      {"version", "2.1.0"},
+                      {"runs", ordered_json::array({run})}}
+             .dump(2, ' ', true, ordered_json::error_handler_t::replace) +
+         '\n';
+}
+
+std::string junit(const std::vector<Finding>& findings) {
+  std::string cases;
+  std::size_t failed = 0;
+  for (const Finding& finding : findings) {
+    std::string inside;
+    bool fails = false;
+    for (const Error& error : finding.errors) {
+      const bool warning = error.code == ErrorCode::warning;
+      fails |= !warning;
+      const std::string text = xml_lines(describe(error));
+      inside += warning ? fmt::format("<system-out>{}</system-out>\n", text)
+                        : fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>\n", code_of(error),
+                                      xml_text(error.message), text);
+    }
+    failed += fails ? 1 : 0;
+    cases += fmt::format("<testcase classname=\"{}\" name=\"{}\">\n{}</testcase>\n",
+                         xml_text(finding.document), xml_text(finding.file), inside);
+  }
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                     "<testsuite name=\"tidegate check\" tests=\"{}\" failures=\"{}\">\n{}</testsuite>\n",
+                     findings.size(), failed, cases);
+}
+
+std::string ci_text(std::string_view format, const std::vector<Finding>& findings) {
+  return format == "github" ? github(findings) : format == "sarif" ? sarif(findings) : junit(findings);
+}
+
 struct CheckSettings {
   std::optional<std::string> document;         // the type of every document; without it each says its own
   std::vector<std::string> files;              // paths, or - for standard input
@@ -132,53 +343,33 @@ Result<CheckContext> read_context(const CheckSettings& request) {
   return context;
 }
 
-// Returns all errors and warnings of a checked document or graph, the error that decides on the exit code first.
-std::vector<Error> findings_of(const auto& checked) {
-  std::vector<Error> all;
+// Returns all errors and warnings of a verdict, the error that decides on the exit code first.
+Finding finding_of(const CheckedDocument& checked) {
+  Finding finding{.file =
+                      display_name(checked.file) + (checked.line ? fmt::format(":{}", *checked.line) : ""),
+                  .document = checked.document.value_or("unknown"),
+                  .errors = {}};
   if (checked.error) {
-    all.push_back(*checked.error);
+    finding.errors.push_back(*checked.error);
   }
-  if constexpr (requires { checked.others; }) {
-    for (const auto& list : {checked.others, checked.warnings}) {
-      if (list) {
-        all.insert(all.end(), list->begin(), list->end());
-      }
-    }
+  for (const auto& list : {checked.others, checked.warnings}) {
+    std::ranges::copy(list.value_or(std::vector<Error>()), std::back_inserter(finding.errors));
   }
-  return all;
+  return finding;
 }
 
-ExitCode exit_code_of(const auto& checked) {
+Finding finding_of(const documents::CheckedGraph& checked) {
+  return {.file = display_name(checked.file),
+          .document = "graph",
+          .errors = checked.error ? std::vector{*checked.error} : std::vector<Error>()};
+}
+
+ExitCode exit_code_of(const Finding& finding) {
   ExitCode code = ExitCode::done;
-  for (const Error& error : findings_of(checked)) {
+  for (const Error& error : finding.errors) {
     code = error.code == ErrorCode::warning ? code : worst(code, exit_code(error));
   }
   return code;
-}
-
-// The verdict on a line of a stream.
-CheckedDocument check_line(std::string_view line, const std::string& file, std::uint64_t number,
-                           const CheckSettings& request, const CheckContext& context) {
-  auto replaced = documents::replace_parameters(std::string(line));
-  return replaced ? check_document(*replaced, request.document, file, number, context)
-                  : CheckedDocument{.file = file,
-                                    .line = number,
-                                    .document = request.document,
-                                    .verdict = Verdict::invalid,
-                                    .error = std::move(replaced.error())};
-}
-
-// Calls `visit` for every line that is not blank, with its number from 1.
-template <class Visit>
-void for_each_line(std::string_view text, Visit visit) {
-  for (std::uint64_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
-      visit(line, number);
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
 }
 
 // Answers each line of each file with a report; a line that is not JSON has none.
@@ -193,19 +384,19 @@ Result<ExitCode> check_streams(const CheckSettings& request) {
       return tl::unexpected(std::move(input.error()));
     }
     const LineAnswer answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
-      CheckedDocument checked = check_line(line, file, reply.line, request, context);
+      TIDEGATE_TRY(const std::string json, documents::replace_parameters(std::string(line)));
+      CheckedDocument checked = check_document(json, request.document, file, reply.line, context);
       if (checked.error && checked.error->code == ErrorCode::syntax_error) {
         return tl::unexpected(*std::move(checked.error));
       }
-      reply.exit_code = exit_code_of(checked);
+      reply.exit_code = exit_code_of(finding_of(checked));
       documents::CheckReport report;
       count_verdict(report, report.documents, std::move(checked));
       documents::encode(documents::DocumentOf<documents::CheckReport>::document, &report,
                         documents::Style::compact, reply.text);
       return {};
     };
-    TIDEGATE_TRY(const StreamSummary summary, answer_stream(
-                                                  *input, output, [&answer] { return answer; }, all_cores()));
+    TIDEGATE_TRY(const StreamSummary summary, answer_stream(*input, output, answer, all_cores()));
     code = worst(code, summary.exit_code);
   }
   TIDEGATE_CHECK(output.commit());
@@ -217,22 +408,16 @@ Result<ExitCode> check_streams(const CheckSettings& request) {
 Result<documents::CheckReport> check_documents(const CheckSettings& request) {
   TIDEGATE_TRY(const auto context, read_context(request));
   documents::CheckReport report;
-  const auto add = [&report](CheckedDocument checked) {
-    count_verdict(report, report.documents, std::move(checked));
-  };
   for (const std::string& file : request.files) {
     const auto text =
         read_document(file, context.dag || context.lifetimes ? std::span<const documents::Parameter>()
                                                              : request.parameters);
-    if (!text) {
-      add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
-    } else if (request.stream) {
-      for_each_line(text->json, [&](std::string_view line, std::uint64_t number) {
-        add(check_line(line, file, number, request, context));
-      });
-    } else {
-      add(check_document(text->json, request.document, file, {}, context, text->written));
-    }
+    count_verdict(report, report.documents,
+                  text ? check_document(text->json, request.document, file, {}, context, text->written)
+                       : CheckedDocument{.file = file,
+                                         .document = request.document,
+                                         .verdict = Verdict::invalid,
+                                         .error = text.error()});
   }
   return report;
 }
@@ -240,16 +425,13 @@ Result<documents::CheckReport> check_documents(const CheckSettings& request) {
 std::string check_table(const documents::CheckReport& report, bool colour) {
   TableRows rows;
   for (const CheckedDocument& checked : report.documents) {
-    std::string location = display_name(checked.file);
-    if (checked.line) {
-      location += fmt::format(":{}", *checked.line);
-    }
-    const std::string verdict(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]);
     std::string why = checked.error ? checked.error->message : "";
     if (checked.others) {
       why += fmt::format(" (and {})", plural(checked.others->size(), "more error"));
     }
-    rows.push_back({location, checked.document.value_or("?"), verdict, std::move(why)});
+    rows.push_back({display_name(checked.file), checked.document.value_or("?"),
+                    std::string(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]),
+                    std::move(why)});
   }
   return render_table(rows) + verdict_counts(report, colour);
 }
@@ -295,51 +477,40 @@ Result<void> take_type(CheckSettings& request) {
   return {};
 }
 
-// Refuses options that have no effect on `check graph`.
-Result<void> refuse_document_options(const CheckSettings& request) {
-  const std::string_view option = request.stream                ? "--stream"
-                                  : request.dag                 ? "--dag"
-                                  : request.lifetimes           ? "--lifetimes"
-                                  : !request.parameters.empty() ? "--param"
-                                                                : "";
-  if (option.empty()) {
-    return {};
-  }
-  return failure(ErrorCode::invalid_usage,
-                 fmt::format("{} is for documents, and check graph reads graphs", option), "leave it out");
-}
-
 constexpr std::array<std::string_view, 5> check_formats{"json", "table", "github", "sarif", "junit"};
 
-// A mistyped document type looks like a file that does not exist, and standard input can be read once.
-Result<void> refuse_words(const CheckSettings& request) {
-  const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
-                      (request.lifetimes == "-" ? 1 : 0);
-  if (inputs > 1) {
-    return failure(ErrorCode::invalid_usage, "standard input can be read once",
-                   "give - once; with --stream each of its lines is a document");
+// Refuses options that have no effect, words that are not files, and an output that would replace an input.
+Result<void> check_words(const CheckSettings& request, bool graphs) {
+  const std::string_view of_documents = request.stream                ? "--stream"
+                                        : request.dag                 ? "--dag"
+                                        : request.lifetimes           ? "--lifetimes"
+                                        : !request.parameters.empty() ? "--param"
+                                                                      : "";
+  if (graphs && !of_documents.empty()) {
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("{} is for documents, and check graph reads graphs", of_documents),
+                   "leave it out");
   }
-  const std::string& first = request.files.front();
-  const auto found = documents::find_document(first);
-  if (!request.document && !found && found.error().nearest && ::access(first.c_str(), F_OK) != 0) {
-    Error error = found.error();
-    error.code = ErrorCode::invalid_usage;
-    return tl::unexpected(std::move(error));
-  }
-  return {};
-}
-
-// Refuses words that are not files, and an output that would replace an input.
-Result<void> check_files(const CheckSettings& settings) {
-  TIDEGATE_CHECK(refuse_words(settings));
-  FileUses files{.inputs = {}, .outputs = {{settings.output, "-o", {}}}};
-  for (const std::string& file : settings.files) {
+  TIDEGATE_CHECK(refuse_stream(request.stream, request.format, request.parameters));
+  FileUses files{.inputs = {}, .outputs = {{request.output, "-o", {}}}};
+  for (const std::string& file : request.files) {
     files.inputs.push_back({file, "a document that is checked", {}});
   }
-  for (const auto& reference : {settings.dag, settings.lifetimes}) {
+  for (const auto& reference : {request.dag, request.lifetimes}) {
     if (reference) {
       files.inputs.push_back({*reference, "the reference of the plans", {}});
     }
+  }
+  if (std::ranges::count(files.inputs, "-", &NamedFile::path) > 1) {
+    return failure(ErrorCode::invalid_usage, "standard input can be read once",
+                   "give - once; with --stream each of its lines is a document");
+  }
+  // A mistyped document type looks like a file that does not exist.
+  const std::string& first = request.files.front();
+  if (auto found = documents::find_document(first);
+      !request.document && !found && found.error().nearest && ::access(first.c_str(), F_OK) != 0) {
+    found.error().code = ErrorCode::invalid_usage;
+    return tl::unexpected(std::move(found.error()));
   }
   return refuse_overwriting(files);
 }
@@ -351,17 +522,9 @@ Result<ExitCode> answer(const CheckSettings& settings, const Report& report, con
   ExitCode code = ExitCode::done;
   std::vector<Finding> findings;
   for (const auto& verdict : verdicts) {
-    Finding& finding = findings.emplace_back();
-    finding.file = display_name(verdict.file);
-    if constexpr (requires { verdict.document; }) {
-      finding.file += verdict.line ? fmt::format(":{}", *verdict.line) : "";
-      finding.document = verdict.document.value_or("unknown");
-    } else {
-      finding.document = "graph";
-    }
-    finding.errors = findings_of(verdict);
-    print_findings(finding.errors);
-    code = worst(code, exit_code_of(verdict));
+    findings.push_back(finding_of(verdict));
+    print_findings(findings.back().errors);
+    code = worst(code, exit_code_of(findings.back()));
   }
   if (settings.format.empty() || settings.format == "json" || settings.format == "table") {
     TIDEGATE_CHECK(write_document(settings.output, settings.format, report, table));
@@ -382,17 +545,12 @@ Result<ExitCode> run_check(CheckSettings& settings) {
   if (settings.files.empty()) {
     settings.files.emplace_back("-");
   }
-  if (graphs) {
-    TIDEGATE_CHECK(refuse_document_options(settings));
-  }
-  TIDEGATE_CHECK(refuse_parameters(settings.stream, settings.parameters));
-  TIDEGATE_CHECK(check_files(settings));
+  TIDEGATE_CHECK(check_words(settings, graphs));
   if (graphs) {
     const documents::GraphCheck report = check_graphs(settings.files);
     return answer(settings, report, report.graphs, graph_table);
   }
-  if (settings.stream && (settings.format == "json" ||
-                          (settings.format.empty() && !is_table(settings.format, settings.output)))) {
+  if (settings.stream) {
     return check_streams(settings);
   }
   TIDEGATE_TRY(const documents::CheckReport report, check_documents(settings));
@@ -414,28 +572,29 @@ CommandModel check_command() {
       "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
       "`check plan` and `check arena` compare plans with their input; `check graph` describes graph files");
   files.choices = document_kinds();
-  return {.options =
-              {flag("--stream", request.stream,
-                    "Treat each line of a file as a document; print a line, or a row of the table, for each"),
-               file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
-               needing("--dag",
-                       bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
-               file_option("--lifetimes", request.lifetimes, "Buffer lifetimes to check arena plans against"),
-               needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
-                                                   "Capacity instead of the lifetimes'")),
-               parameter_option(request.parameters), path_scope_option(request.scope),
-               flag("--strict", request.strict, "Count warnings as errors"),
-               format_option(settings->format, check_formats,
-                             "JSON, a table for people (default on a terminal), or for CI: annotations of "
-                             "GitHub, SARIF, JUnit XML"),
-               output_option(settings->output, {"json", "sarif", "xml"})},
-          .positionals = {std::move(files)},
-          .examples = {{"Is the evidence complete?",
-                        "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
-                       {"Does a plan keep what it promises?",
-                        "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
-                        "examples/stereo_camera.json -"}},
-          .run = [settings] { return run_check(*settings); }};
+  return {
+      .options = {flag("--stream", request.stream,
+                       "Treat each line of a file as a document; print a line for each"),
+                  file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
+                  needing("--dag",
+                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
+                  file_option("--lifetimes", request.lifetimes,
+                              "Buffer lifetimes to check arena plans against"),
+                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                      "Capacity instead of the lifetimes'")),
+                  parameter_option(request.parameters), path_scope_option(request.scope),
+                  flag("--strict", request.strict, "Count warnings as errors"),
+                  format_option(settings->format, check_formats,
+                                "JSON, a table for people (default on a terminal), or for CI: annotations of "
+                                "GitHub, SARIF, JUnit XML"),
+                  output_option(settings->output, {"json", "sarif", "xml"})},
+      .positionals = {std::move(files)},
+      .examples = {{"Is the evidence complete?",
+                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
+                   {"Does a plan keep what it promises?",
+                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                    "examples/stereo_camera.json -"}},
+      .run = [settings] { return run_check(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -22,37 +22,6 @@ documents::CheckedDocument check_document(std::string_view json, const std::opti
                                           const std::string& file, std::optional<std::uint64_t> line = {},
                                           const CheckContext& context = {}, std::string_view written = {});
 
-// Adds a verdict to a report.
-template <class Report, class Checked>
-void count_verdict(Report& report, std::vector<Checked>& verdicts, Checked checked) {
-  ++report.checked;
-  ++(checked.verdict == documents::Verdict::valid ? report.valid : report.failed);
-  verdicts.push_back(std::move(checked));
-}
-
-// Returns the last line of a report for people.
-template <class Report>
-std::string verdict_counts(const Report& report, bool colour) {
-  return bold(std::to_string(report.checked) + " checked, " + std::to_string(report.valid) + " valid, " +
-                  std::to_string(report.failed) + " invalid",
-              colour) +
-         '\n';
-}
-
-// A checked document with its errors and warnings, for a service that shows them.
-struct Finding {
-  std::string file; // with the line of a stream
-  std::string document;
-  std::vector<Error> errors; // and warnings: of the code `warning`
-};
-std::string ci_text(std::string_view format, const std::vector<Finding>& findings); // github, sarif or junit
-
-// Checks every file; a file that is not a graph gets a verdict, too.
-documents::GraphCheck check_graphs(const std::vector<std::string>& files);
-
-// Returns a table for each graph and the counts, for people.
-std::string graph_table(const documents::GraphCheck& report, bool colour);
-
 // Decodes a document and judges it. The error and its `others` are all of its faults, each with a pointer; likely mistakes
 // become warnings of the entry, which has the document's file. Errors: of decoding, of a program, incomplete_evidence,
 // inconsistent_evidence, invalid_plan, outputs_differ; of a report, also that of the run.

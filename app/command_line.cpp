@@ -1,6 +1,6 @@
 #include "app/command_line.hpp"
 
-#include "app/ranks.hpp"
+#include "app/devices.hpp"
 #include "core/interrupt.hpp"
 
 #include <CLI/CLI.hpp>
@@ -329,9 +329,6 @@ Result<Action> parse(std::vector<std::string> arguments) {
     arguments.erase(arguments.begin());
     return [words = std::move(arguments)] { return write_text("-", complete(command_line(), words)); };
   }
-  if (arguments == std::vector<std::string>{"__manual"}) { // for the build
-    return [] { return write_text("-", manual_commands(command_line())); };
-  }
   TIDEGATE_TRY(const auto named, named_subcommand(arguments));
   if (ranks::launched().rank != 0 && named != "run" && named != "devices") {
     return [] { return ExitCode::done; }; // rank 0 answers
@@ -340,7 +337,8 @@ Result<Action> parse(std::vector<std::string> arguments) {
   CLI::App parser(root.summary, root.name);
   parser.get_formatter()->column_width(left_column);
   parser.footer(
-      "`tidegate COMMAND --help` describes a command, `man tidegate` all of them; these options may follow any command.");
+      "`tidegate COMMAND --help` describes a command; these options may follow any command. TIDEGATE_DEVICE names the device of\n"
+      "run, XDG_CACHE_HOME the folder of what is kept, NO_COLOR and CLICOLOR_FORCE decide on colour.");
   add_command(parser, root);
   try {
     // CLI11 takes the arguments last to first.

@@ -1,112 +1,137 @@
-// `tidegate compare`: two reports of runs next to each other.
-#include "app/documents.hpp"
-#include "app/options.hpp"
-#include "app/speed.hpp"
-#include "core/table.hpp"
-#include "engine/traversal/documents.hpp"
+// `tidegate compare`: two reports of runs next to each other; and texts of measured speeds.
+#include "app/run.hpp"
 
 #include <nlohmann/json.hpp>
 
 namespace tidegate::app {
 namespace {
 
+std::string factor_text(double ratio) {
+  constexpr double without_fraction = 100;
+  return fmt::format("{:.{}f}", ratio, ratio < without_fraction ? 2 : 0);
+}
+
+std::string range_text(double low, double high) {
+  return fmt::format("{} to {}", factor_text(low), factor_text(high));
+}
+
+} // namespace
+
+std::string speed_text(const Speed& speed, std::string_view other) {
+  const std::string counted = plural(speed.rounds, "round");
+  const std::string spread = range_text(speed.low, speed.high);
+  switch (speed.verdict) {
+  case SpeedVerdict::faster:
+    return fmt::format("{} times as fast as {} ({} with 95 % confidence, {})", factor_text(speed.ratio),
+                       other, spread, counted);
+  case SpeedVerdict::slower:
+    return fmt::format("takes {} times as long as {} ({} with 95 % confidence, {})",
+                       factor_text(1 / speed.ratio), other, range_text(1 / speed.high, 1 / speed.low),
+                       counted);
+  case SpeedVerdict::no_difference:
+    return fmt::format("no difference from {} is shown ({} times as fast with 95 % confidence, {})", other,
+                       spread, counted);
+  case SpeedVerdict::same_launches:
+    return fmt::format("the same launches as {}; the difference is chance ({} times as fast, {})", other,
+                       spread, counted);
+  case SpeedVerdict::too_few_rounds:
+    return fmt::format("{} times as fast as {} ({}; too few rounds for a verdict: {} of 6)",
+                       factor_text(speed.ratio), other, spread, speed.rounds);
+  }
+  return {};
+}
+
+Speed speed_of(const engine::Comparison& compared) {
+  return {.ratio = compared.speedup,
+          .low = compared.speedup_low,
+          .high = compared.speedup_high,
+          .verdict = compared.verdict,
+          .rounds = compared.rounds};
+}
+
+std::string markdown_text(const engine::Comparison& compared, std::string_view launched,
+                          std::string_view other) {
+  std::string text = "| launched by | median | least | most | times as fast |\n|:---|---:|---:|---:|---:|\n";
+  const auto row = [&text](std::string_view name, const std::vector<double>& ns, const std::string& speed) {
+    const auto [least, most] = std::ranges::minmax(ns);
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", name, short_time_text(median(ns)),
+                        short_time_text(least), short_time_text(most), speed);
+  };
+  row(other, compared.plain_rounds_ns, "1.00");
+  row(launched, compared.run_rounds_ns,
+      fmt::format("{} ({})", factor_text(compared.speedup),
+                  range_text(compared.speedup_low, compared.speedup_high)));
+  return text;
+}
+
+std::string csv_text(const engine::Comparison& compared) {
+  std::string text = "round,run_ns,other_ns\n";
+  for (std::size_t i = 0; i < compared.run_rounds_ns.size(); ++i) {
+    text += fmt::format("{},{:.0f},{:.0f}\n", i + 1, compared.run_rounds_ns[i], compared.plain_rounds_ns[i]);
+  }
+  return text;
+}
+
+namespace {
+
 using documents::ComparedNumber;
-using documents::ComparedText;
 using documents::ReportComparison;
+using ReportJson = nlohmann::json;
 
 // A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
 
-// The compared values, and what their rows are called if not by their key.
-struct Key {
-  const char* pointer;
-  std::string_view name{};
-};
+// What is compared, and the names of rows that are not called by their key.
+using Key = std::array<const char*, 2>;
 constexpr std::array text_keys{
-    Key{"/status"},   Key{"/device/name", "device"},    Key{"/device/driver_version", "driver"},
-    Key{"/strategy"}, Key{"/telemetry/execution_mode"}, Key{"/promotion/promoted"},
-    Key{"/algorithm"}};
-constexpr std::array number_keys{Key{"/wall_time_ns"},
-                                 Key{"/build_ns"},
-                                 Key{"/backend_dispatch_ns"},
-                                 Key{"/telemetry/kernel_launches"},
-                                 Key{"/telemetry/sync_points"},
-                                 Key{"/telemetry/bytes_uploaded"},
-                                 Key{"/telemetry/bytes_read_back"},
-                                 Key{"/effective_geometry/worker_groups"},
-                                 Key{"/effective_geometry/workgroup_size"},
-                                 Key{"/iterations"},
-                                 Key{"/memory/arena_bytes"},
-                                 Key{"/wave_times/critical_path_ns"},
-                                 Key{"/wave_times/synchronization_ns"},
-                                 Key{"/graph/vertices"},
-                                 Key{"/graph/edges"},
-                                 Key{"/summary/waves"}};
+    Key{"/status", ""},   Key{"/device/name", "device"},        Key{"/device/driver_version", "driver"},
+    Key{"/strategy", ""}, Key{"/telemetry/execution_mode", ""}, Key{"/promotion/promoted", ""},
+    Key{"/algorithm", ""}};
+constexpr std::array number_keys{Key{"/wall_time_ns", ""},
+                                 Key{"/build_ns", ""},
+                                 Key{"/backend_dispatch_ns", ""},
+                                 Key{"/telemetry/kernel_launches", ""},
+                                 Key{"/telemetry/sync_points", ""},
+                                 Key{"/telemetry/bytes_uploaded", ""},
+                                 Key{"/telemetry/bytes_read_back", ""},
+                                 Key{"/effective_geometry/worker_groups", ""},
+                                 Key{"/effective_geometry/workgroup_size", ""},
+                                 Key{"/iterations", ""},
+                                 Key{"/memory/arena_bytes", ""},
+                                 Key{"/wave_times/critical_path_ns", ""},
+                                 Key{"/wave_times/synchronization_ns", ""},
+                                 Key{"/graph/vertices", ""},
+                                 Key{"/graph/edges", ""},
+                                 Key{"/summary/waves", ""}};
+
+const ReportJson& value_in(const ReportJson& report, const std::string& pointer) {
+  static const ReportJson missing = ReportJson::array();
+  const ReportJson::json_pointer place(pointer);
+  return report.contains(place) ? report.at(place) : missing;
+}
 
 // Returns the value at a pointer if there is one of this type.
 template <class T>
-std::optional<T> value_at(const nlohmann::json& report, const std::string& pointer) {
-  const nlohmann::json::json_pointer at(pointer);
-  if (!report.contains(at)) {
-    return {};
-  }
-  const nlohmann::json& value = report[at];
+std::optional<T> value_at(const ReportJson& report, const std::string& pointer) {
+  const ReportJson& value = value_in(report, pointer);
   const bool fits = std::is_same_v<T, std::string> ? value.is_string() : value.is_number();
   return fits ? std::optional(value.get<T>()) : std::nullopt;
 }
 
-template <class T>
-std::vector<std::pair<std::string, T>> values_of(const nlohmann::json& report, std::span<const Key> keys) {
-  std::vector<std::pair<std::string, T>> values;
-  for (const Key& key : keys) {
-    const std::string_view pointer = key.pointer;
-    if (auto value = value_at<T>(report, key.pointer)) {
-      values.emplace_back(key.name.empty() ? pointer.substr(pointer.rfind('/') + 1) : key.name, *value);
+// Appends the values of both reports, unless neither has one.
+template <class T, class Compared>
+void add_values(const ReportJson& a, const ReportJson& b, std::span<const Key> keys,
+                std::vector<Compared>& values) {
+  for (const auto& [pointer, name] : keys) {
+    Compared pair{.name = *name != '\0' ? name : std::strrchr(pointer, '/') + 1,
+                  .a = value_at<T>(a, pointer),
+                  .b = value_at<T>(b, pointer)};
+    if (pair.a || pair.b) {
+      values.push_back(std::move(pair));
     }
   }
-  return values;
 }
 
-std::vector<double> list_at(const nlohmann::json& report, const char* pointer) {
-  std::vector<double> list;
-  const nlohmann::json::json_pointer at(pointer);
-  if (report.contains(at) && report[at].is_array()) {
-    for (const nlohmann::json& item : report[at]) {
-      list.push_back(item.is_number() ? item.get<double>() : 0);
-    }
-  }
-  return list;
-}
-
-// The compared parts of a report of either kind.
-struct Report {
-  std::vector<std::pair<std::string, std::string>> texts;
-  std::vector<std::pair<std::string, double>> numbers;
-  std::vector<std::pair<std::string, double>> waves; // mean ns of an execution, by wave
-  std::vector<std::string> topologies;               // of each wave of a graph program
-  Timings timings;                                   // without rounds: it was not run with --compare
-};
-
-void add_waves(const nlohmann::json& json, Report& report) {
-  const auto each = [&json](const char* list, auto add) {
-    const nlohmann::json::json_pointer at(list);
-    for (std::size_t i = 0; json.contains(at) && json[at].is_array() && i < json[at].size(); ++i) {
-      add(json[at][i]);
-    }
-  };
-  each("/wave_times/waves", [&](const nlohmann::json& wave) {
-    report.waves.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"),
-                              value_at<double>(wave, "/time_ns").value_or(0) /
-                                  std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
-  });
-  each("/waves", [&](const nlohmann::json& wave) {
-    report.topologies.push_back(value_at<std::string>(wave, "/topology").value_or("?"));
-    if (const auto time = value_at<double>(wave, "/time_ns")) {
-      report.waves.emplace_back(fmt::format("wave {}", report.topologies.size() - 1), *time);
-    }
-  });
-}
-
-Result<Report> read_compared(const std::string& file) {
+Result<ReportJson> read_compared(const std::string& file) {
   TIDEGATE_TRY(const DocumentText text, read_document(file));
   const auto kind = documents::kind_of(text.json);
   if (!kind) {
@@ -114,58 +139,61 @@ Result<Report> read_compared(const std::string& file) {
   }
   const documents::Document& waves = documents::DocumentOf<documents::RunReportDocument>::document;
   const documents::Document& frontier = documents::DocumentOf<traversal::FrontierReport>::document;
-  const nlohmann::json json = nlohmann::json::parse(text.json, nullptr, false);
-  if ((*kind != waves.kind && *kind != frontier.kind) ||
-      value_at<double>(json, "/schema_version") != waves.schema_version) {
-    Error error{.code = *kind == waves.kind || *kind == frontier.kind ? ErrorCode::unsupported_version
-                                                                      : ErrorCode::wrong_kind,
-                .message = fmt::format("this is no {} or {} of schema_version {}", waves.kind, frontier.kind,
-                                       waves.schema_version),
-                .fix = "give two reports of `tidegate run`",
-                .source = display_name(file)};
-    return tl::unexpected(std::move(error));
+  ReportJson report = ReportJson::parse(text.json, nullptr, false);
+  const bool of_run = *kind == waves.kind || *kind == frontier.kind;
+  if (!of_run || value_at<double>(report, "/schema_version") != waves.schema_version) {
+    return tl::unexpected(Error{.code = of_run ? ErrorCode::unsupported_version : ErrorCode::wrong_kind,
+                                .message = fmt::format("this is no {} or {} of schema_version {}", waves.kind,
+                                                       frontier.kind, waves.schema_version),
+                                .fix = "give two reports of `tidegate run`",
+                                .source = display_name(file)});
   }
-  Report report{.texts = values_of<std::string>(json, text_keys),
-                .numbers = values_of<double>(json, number_keys),
-                .waves = {},
-                .topologies = {},
-                .timings = {}};
-  const auto dispatch = value_at<double>(json, "/backend_dispatch_ns");
-  const auto iterations = value_at<double>(json, "/iterations");
-  if (dispatch && iterations && *iterations != 0) {
-    report.numbers.emplace_back("iteration_ns", *dispatch / *iterations);
-  }
-  add_waves(json, report);
-  report.timings.run_ns = list_at(json, "/comparison/run_rounds_ns");
-  // Items, bytes and a graph's size, which other work hardly has all alike.
-  for (const char* const of : {"/items_in_all", "/memory/sum_bytes", "/graph/vertices", "/graph/edges"}) {
-    if (const auto value = value_at<std::uint64_t>(json, of)) {
-      report.timings.workload +=
-          fmt::format("{} {}, ", std::string_view(of).substr(std::string_view(of).rfind('/') + 1), *value);
-    }
-  }
-  report.timings.workload += value_at<std::string>(json, "/algorithm").value_or("") + " on " +
-                             value_at<std::string>(json, "/device/name").value_or("an unknown device");
   return report;
 }
 
-// Pairs values of the same name, in the order of the first report. A value that only one report has is null for the
-// other.
-template <class Compared, class Values>
-std::vector<Compared> paired(const Values& a, const Values& b) {
-  std::vector<Compared> pairs;
-  for (const auto& [name, value] : a) {
-    pairs.push_back({.name = std::string(name), .a = value});
+// The mean nanoseconds of an execution of each wave, and the topologies of a graph's waves.
+struct WaveCosts {
+  std::vector<std::pair<std::string, double>> waves;
+  std::vector<std::string> topologies;
+};
+
+WaveCosts costs_of(const ReportJson& report) {
+  WaveCosts costs;
+  for (const ReportJson& wave : value_in(report, "/wave_times/waves")) {
+    costs.waves.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"),
+                             value_at<double>(wave, "/time_ns").value_or(0) /
+                                 std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
   }
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    const auto& [name, value] = b[i];
-    const bool same_place = i < pairs.size() && pairs[i].name == name;
-    const auto at = same_place ? pairs.begin() + static_cast<std::ptrdiff_t>(i)
-                               : std::ranges::find(pairs, std::string(name), &Compared::name);
-    if (at == pairs.end()) {
-      pairs.push_back({.name = std::string(name), .b = value});
-    } else {
-      at->b = value;
+  for (const ReportJson& wave : value_in(report, "/waves")) {
+    if (const auto time = value_at<double>(wave, "/time_ns")) {
+      costs.waves.emplace_back(fmt::format("wave {}", costs.topologies.size()), *time);
+    }
+    costs.topologies.push_back(value_at<std::string>(wave, "/topology").value_or("?"));
+  }
+  return costs;
+}
+
+// Pairs waves of the same name, in the order of the first report.
+std::vector<ComparedNumber> paired_waves(const ReportJson& a, const ReportJson& b) {
+  const WaveCosts first = costs_of(a), second = costs_of(b);
+  std::vector<ComparedNumber> pairs;
+  std::map<std::string_view, std::size_t> place;
+  for (const auto& [name, ns] : first.waves) {
+    place.emplace(name, pairs.size());
+    pairs.push_back({.name = name, .a = ns});
+  }
+  for (const auto& [name, ns] : second.waves) {
+    const auto [found, is_new] = place.emplace(name, pairs.size());
+    if (is_new) {
+      pairs.push_back({.name = name});
+    }
+    pairs[found->second].b = ns;
+  }
+  for (std::size_t i = 0; i < std::min({pairs.size(), first.topologies.size(), second.topologies.size()});
+       ++i) {
+    if (pairs[i].a && pairs[i].b) {
+      pairs[i].a_topology = first.topologies[i];
+      pairs[i].b_topology = second.topologies[i];
     }
   }
   return pairs;
@@ -179,78 +207,66 @@ void add_ratios(std::vector<ComparedNumber>& numbers) {
   }
 }
 
-// The comparison of two reports, and the error of --fail-slower.
-struct Compared {
-  ReportComparison made;
-  std::optional<Error> slower;
-};
+// Items, bytes and a graph's size, which other work hardly has all alike, and the device.
+std::string workload_of(const ReportJson& report) {
+  std::string text;
+  for (const char* const of : {"/items_in_all", "/memory/sum_bytes", "/graph/vertices", "/graph/edges"}) {
+    if (const auto value = value_at<std::uint64_t>(report, of)) {
+      text += fmt::format("{} {}, ", std::strrchr(of, '/') + 1, *value);
+    }
+  }
+  return text + value_at<std::string>(report, "/algorithm").value_or("") + " on " +
+         value_at<std::string>(report, "/device/name").value_or("an unknown device");
+}
 
-Result<Compared> compare(const std::string& a_file, const std::string& b_file,
-                         std::optional<double> fail_slower) {
-  TIDEGATE_TRY(const Report a, read_compared(a_file));
-  TIDEGATE_TRY(const Report b, read_compared(b_file));
-  ReportComparison made{.a = a_file,
-                        .b = b_file,
-                        .texts = paired<ComparedText>(a.texts, b.texts),
-                        .numbers = paired<ComparedNumber>(a.numbers, b.numbers),
-                        .waves = paired<ComparedNumber>(a.waves, b.waves)};
-  add_ratios(made.numbers);
-  add_ratios(made.waves);
-  for (std::size_t i = 0; i < std::min({made.waves.size(), a.topologies.size(), b.topologies.size()}); ++i) {
-    if (ComparedNumber& wave = made.waves[i]; wave.a && wave.b) {
-      wave.a_topology = a.topologies[i];
-      wave.b_topology = b.topologies[i];
+// Compares the rounds of both reports; returns nothing if there are too few for an interval.
+std::optional<documents::Baseline> baseline_of(const ReportJson& a, const ReportJson& b,
+                                               const std::string& file) {
+  const auto rounds_of = [](const ReportJson& report) {
+    std::vector<double> ns;
+    for (const ReportJson& round : value_in(report, "/comparison/run_rounds_ns")) {
+      ns.push_back(round.is_number() ? round.get<double>() : 0);
     }
+    return ns;
+  };
+  const std::vector<double> earlier = rounds_of(a);
+  const RatioEstimate estimated = unpaired_ratio(rounds_of(b), earlier);
+  if (!estimated.certain) {
+    return {};
   }
-  if (a.timings.workload == b.timings.workload) { // times of other work say nothing
-    made.speed = against_baseline(b.timings, a.timings, a_file);
-  }
-  Compared compared{.made = std::move(made), .slower = {}};
-  if (fail_slower) {
-    TIDEGATE_CHECK(refuse_other_work(b.timings, a.timings));
-    if (!compared.made.speed) {
-      return failure(ErrorCode::invalid_usage,
-                     "--fail-slower needs two reports with enough rounds to compare",
-                     "make both with `tidegate run --compare 9 -o FILE`");
-    }
-    compared.slower = slower_than_baseline(*compared.made.speed, *fail_slower);
-  }
-  return compared;
+  return documents::Baseline{.file = file,
+                             .rounds = earlier.size(),
+                             .run_ns = median(earlier),
+                             .speedup = estimated.ratio,
+                             .speedup_low = estimated.low,
+                             .speedup_high = estimated.high,
+                             .verdict = verdict_of(estimated)};
 }
 
 std::string value_text(std::string_view name, std::optional<double> value) {
-  if (!value) {
-    return "-";
-  }
-  return name.ends_with("_ns") ? short_time_text(*value)
-         : name.starts_with("bytes") || name.ends_with("_bytes")
-             ? bytes_text(static_cast<std::uint64_t>(*value))
-             : fmt::format("{:.0f}", *value);
-}
-
-std::string ratio_text(const ComparedNumber& number) {
-  return number.ratio ? fmt::format("{:.3g}", *number.ratio) : "";
+  const bool bytes = name.starts_with("bytes") || name.ends_with("_bytes");
+  return !value                  ? "-"
+         : name.ends_with("_ns") ? short_time_text(*value)
+         : bytes                 ? bytes_text(static_cast<std::uint64_t>(*value))
+                                 : fmt::format("{:.0f}", *value);
 }
 
 // Combines consecutive waves with the same topologies into one row, because a traversal may have thousands of waves.
 std::vector<ComparedNumber> stretches(const std::vector<ComparedNumber>& waves) {
   std::vector<ComparedNumber> rows;
-  for (std::size_t first = 0; first < waves.size();) {
-    ComparedNumber row = waves[first];
-    std::size_t end = first + 1;
-    for (; row.a_topology && end < waves.size() && waves[end].a_topology == row.a_topology &&
-           waves[end].b_topology == row.b_topology;
+  for (std::size_t first = 0, end = 0; first < waves.size(); first = end) {
+    ComparedNumber& row = rows.emplace_back(waves[first]);
+    for (end = first + 1; row.a_topology && end < waves.size() && waves[end].a_topology == row.a_topology &&
+                          waves[end].b_topology == row.b_topology;
          ++end) {
-      row.a = *row.a + *waves[end].a;
-      row.b = *row.b + *waves[end].b;
+      *row.a += *waves[end].a;
+      *row.b += *waves[end].b;
     }
     if (row.a_topology) {
       row.name =
           fmt::format("{}: {}{}", end - first == 1 ? row.name : fmt::format("waves {} to {}", first, end - 1),
                       *row.a_topology, row.a_topology == row.b_topology ? "" : " / " + *row.b_topology);
     }
-    rows.push_back(std::move(row));
-    first = end;
   }
   add_ratios(rows);
   return rows;
@@ -258,23 +274,32 @@ std::vector<ComparedNumber> stretches(const std::vector<ComparedNumber>& waves) 
 
 std::string comparison_table(const ReportComparison& made, bool colour) {
   std::string text;
-  if (made.speed) {
-    text = bold("B: " + speed_text(*made.speed, "A"), colour) + '\n';
+  if (const auto& speed = made.speed) {
+    text = bold("B: " + speed_text({.ratio = speed->speedup,
+                                    .low = speed->speedup_low,
+                                    .high = speed->speedup_high,
+                                    .verdict = speed->verdict,
+                                    .rounds = speed->rounds},
+                                   "A"),
+                colour) +
+           '\n';
   }
   TableRows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
-  for (const ComparedText& pair : made.texts) {
+  for (const documents::ComparedText& pair : made.texts) {
     rows.push_back(
         {"  " + pair.name, pair.a.value_or("-"), pair.a == pair.b ? "the same" : pair.b.value_or("-"), ""});
   }
+  const auto add = [&rows](std::string name, std::string_view unit, const ComparedNumber& pair) {
+    rows.push_back({"  " + name, value_text(unit, pair.a), value_text(unit, pair.b),
+                    pair.ratio ? fmt::format("{:.3g}", *pair.ratio) : ""});
+  };
   for (const ComparedNumber& pair : made.numbers) {
     std::string name = pair.name.ends_with("_ns") ? pair.name.substr(0, pair.name.size() - 3) : pair.name;
     std::ranges::replace(name, '_', ' ');
-    rows.push_back(
-        {"  " + name, value_text(pair.name, pair.a), value_text(pair.name, pair.b), ratio_text(pair)});
+    add(std::move(name), pair.name, pair);
   }
   for (const ComparedNumber& wave : stretches(made.waves)) {
-    rows.push_back(
-        {"  " + wave.name, value_text("_ns", wave.a), value_text("_ns", wave.b), ratio_text(wave)});
+    add(wave.name, "_ns", wave);
   }
   return text + render_table(rows);
 }
@@ -291,16 +316,67 @@ Result<double> read_percent(const std::string& text) {
   return percent / 100;
 }
 
+struct CompareSettings {
+  std::vector<std::string> reports;
+  std::optional<double> fail_slower;
+  std::string_view format{};
+  std::string output = "-";
+};
+
+Result<ExitCode> run_compare(const CompareSettings& settings) {
+  if (settings.reports.size() != 2) {
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("compare takes two reports, not {}", settings.reports.size()),
+                   "name the earlier one first: tidegate compare A.json B.json");
+  }
+  const std::string &a_file = settings.reports[0], &b_file = settings.reports[1];
+  TIDEGATE_CHECK(refuse_overwriting(FileUses{.inputs = {{a_file, "a report", {}}, {b_file, "a report", {}}},
+                                             .outputs = {{settings.output, "-o", {}}}}));
+  TIDEGATE_TRY(const ReportJson a, read_compared(a_file));
+  TIDEGATE_TRY(const ReportJson b, read_compared(b_file));
+  ReportComparison made{
+      .a = a_file, .b = b_file, .speed = {}, .texts = {}, .numbers = {}, .waves = paired_waves(a, b)};
+  add_values<std::string>(a, b, text_keys, made.texts);
+  add_values<double>(a, b, number_keys, made.numbers);
+  const auto iteration_ns = [](const ReportJson& report) -> std::optional<double> {
+    const auto dispatch = value_at<double>(report, "/backend_dispatch_ns");
+    const auto iterations = value_at<double>(report, "/iterations");
+    return dispatch && iterations && *iterations != 0 ? std::optional(*dispatch / *iterations) : std::nullopt;
+  };
+  if (iteration_ns(a) || iteration_ns(b)) {
+    made.numbers.push_back({.name = "iteration_ns", .a = iteration_ns(a), .b = iteration_ns(b)});
+  }
+  add_ratios(made.numbers);
+  add_ratios(made.waves);
+  const bool same_work = workload_of(a) == workload_of(b); // times of other work say nothing
+  made.speed = same_work ? baseline_of(a, b, a_file) : std::nullopt;
+  if (settings.fail_slower && !same_work) {
+    return failure(
+        ErrorCode::invalid_usage,
+        fmt::format("the baseline timed other work: {}; this run: {}", workload_of(a), workload_of(b)),
+        "give the report of this program with the same sizes, on this device");
+  }
+  if (settings.fail_slower && !made.speed) {
+    return failure(ErrorCode::invalid_usage, "--fail-slower needs two reports with enough rounds to compare",
+                   "make both with `tidegate run --compare 9 -o FILE`");
+  }
+  TIDEGATE_TRY(const ExitCode written,
+               write_document(settings.output, settings.format, made, comparison_table));
+  if (settings.fail_slower && made.speed->verdict == SpeedVerdict::slower &&
+      1 / made.speed->speedup > 1 + *settings.fail_slower) {
+    return failure(ErrorCode::slower_than_baseline,
+                   fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",
+                               100 * (1 / made.speed->speedup - 1), in_quotes(a_file),
+                               100 * *settings.fail_slower),
+                   "look at what both reports say of `comparison`; the outputs were written");
+  }
+  return written;
+}
+
 } // namespace
 
 CommandModel compare_command() {
-  struct Settings {
-    std::vector<std::string> reports;
-    std::optional<double> fail_slower;
-    std::string_view format{};
-    std::string output = "-";
-  };
-  const auto settings = std::make_shared<Settings>();
+  const auto settings = std::make_shared<CompareSettings>();
   return {
       .options = {option("--fail-slower", "PERCENT", settings->fail_slower, read_percent,
                          "Exit with 1 if B is slower than A by more, such as 5%"),
@@ -312,26 +388,7 @@ CommandModel compare_command() {
             "tidegate run examples/programs/heat/program.json --by-wave -o a.json && tidegate run "
             "examples/programs/heat/program.json --strategy barrier --by-wave -o b.json && tidegate compare "
             "a.json b.json --format table"}},
-      .run = [settings]() -> Result<ExitCode> {
-        if (settings->reports.size() != 2) {
-          return failure(ErrorCode::invalid_usage,
-                         fmt::format("compare takes two reports, not {}", settings->reports.size()),
-                         "name the earlier one first: tidegate compare A.json B.json");
-        }
-        FileUses files{.inputs = {}, .outputs = {{settings->output, "-o", {}}}};
-        for (const std::string& report : settings->reports) {
-          files.inputs.push_back({report, "a report", {}});
-        }
-        TIDEGATE_CHECK(refuse_overwriting(files));
-        TIDEGATE_TRY(const Compared compared,
-                     compare(settings->reports[0], settings->reports[1], settings->fail_slower));
-        auto written = write_document(settings->output, settings->format, compared.made, comparison_table);
-        if (written && compared.slower) {
-          print_error(*compared.slower);
-          return exit_code(*compared.slower);
-        }
-        return written;
-      }};
+      .run = [settings] { return run_compare(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -2,16 +2,14 @@
 // __complete`, which answers from the model that the parser uses: a candidate on each line, with a tab and
 // its meaning where it has one, and a last line ":files" where names of files may stand too (":files html
 // htm" where they end so). A candidate that ends in "=" goes on without a blank.
-#include "app/options.hpp"
+#include "app/command_line.hpp"
 
 namespace tidegate::app {
 namespace {
 
-using Words = std::vector<std::string>;
-
 // bash takes words apart at "=": --format = table. Joins them, and returns how much of the last word bash
 // keeps.
-std::size_t join_at_equals(Words& words) {
+std::size_t join_at_equals(std::vector<std::string>& words) {
   std::size_t kept = 0;
   for (std::size_t i = 1; i < words.size();) {
     if (words[i] != "=") {
@@ -28,144 +26,118 @@ std::size_t join_at_equals(Words& words) {
   return kept;
 }
 
-// The place in the command line that the words lead to, and what may stand there.
-class Completion {
-public:
-  // `kept`: how much of the last word bash keeps.
-  Completion(const CommandModel& root, std::string typed, std::size_t kept)
-      : typed_(std::move(typed)), kept_(kept) {
-    enter(root);
+// Where the words of a command line lead.
+struct Place {
+  const CommandModel* command = nullptr;
+  std::vector<const OptionModel*> options; // of the command, then those of its parents
+  std::set<const OptionModel*> used;
+  const OptionModel* waiting = nullptr; // for its value
+  std::size_t position = 0;
+  bool ended = false; // by --
+
+  void enter(const CommandModel& entered) {
+    command = &entered;
+    position = 0;
+    for (std::size_t i = 0; i < entered.options.size(); ++i) {
+      options.insert(options.begin() + static_cast<std::ptrdiff_t>(i), &entered.options[i]);
+    }
+  }
+
+  [[nodiscard]] const OptionModel* named(const std::string& name) const {
+    const auto found = std::ranges::find_if(options, [&name](const OptionModel* option) {
+      return std::ranges::find(option->names, name) != option->names.end();
+    });
+    return found == options.end() ? nullptr : *found;
   }
 
   void take(const std::string& word) {
-    if (waiting_) {
-      waiting_ = nullptr;
-    } else if (!ended_ && word == "--") {
-      ended_ = true;
-    } else if (!ended_ && word.size() > 1 && word[0] == '-') {
+    if (waiting != nullptr) {
+      waiting = nullptr;
+    } else if (!ended && word == "--") {
+      ended = true;
+    } else if (!ended && word.size() > 1 && word[0] == '-') {
       const bool is_long = word.starts_with("--");
       if (const OptionModel* const option =
               named(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2))) {
-        used_.insert(option);
-        const bool has_value = word.size() > 2 && (!is_long || word.find('=') != std::string::npos);
-        waiting_ = option->value.empty() || has_value ? nullptr : option;
+        used.insert(option);
+        const bool has_value = word.size() > 2 && (!is_long || word.find('=') != word.npos);
+        waiting = option->value.empty() || has_value ? nullptr : option;
       }
+    } else if (const auto below = std::ranges::find(command->subcommands, word, &CommandModel::name);
+               below != command->subcommands.end()) {
+      enter(*below);
     } else {
-      const auto below = std::ranges::find(command_->subcommands, word, &CommandModel::name);
-      below == command_->subcommands.end() ? static_cast<void>(++position_) : enter(*below);
+      ++position;
+    }
+  }
+};
+
+// What may stand at a place: the candidates that begin as the typed word does.
+struct Offer {
+  const std::string typed;
+  const std::size_t kept; // how much of the typed word bash keeps
+  std::string lines{}, files{};
+
+  void word(const std::string& text, std::string_view meaning = "") {
+    if (text.starts_with(typed)) {
+      lines += text.substr(kept) + (meaning.empty() ? "" : "\t") + std::string(meaning) + '\n';
     }
   }
 
-  std::string answer() {
-    const std::size_t equals = typed_.starts_with("--") ? typed_.find('=') : std::string::npos;
-    if (waiting_) {
-      offer_values(*waiting_, "");
-    } else if (!ended_ && equals != std::string::npos) {
-      if (const OptionModel* const option = named(typed_.substr(0, equals))) {
-        offer_values(*option, typed_.substr(0, equals + 1));
-      }
-    } else if (!ended_ && typed_.starts_with('-')) {
-      offer_options();
-    } else if (!command_->subcommands.empty()) {
-      for (const CommandModel& subcommand : command_->subcommands) {
-        if (position_ == 0) { // else the command is unknown
-          offer(subcommand.name, subcommand.summary);
-        }
-      }
-    } else if (!offer_positional() && !ended_) {
-      offer_options();
-    }
-    return lines_ + files_;
-  }
-
-private:
-  void enter(const CommandModel& command) {
-    std::vector<const OptionModel*> all;
-    std::ranges::transform(command.options, std::back_inserter(all), [](const auto& own) { return &own; });
-    for (const OptionModel* const inherited : options_) {
-      const auto same = [inherited](const OptionModel& own) {
-        return std::ranges::find_first_of(own.names, inherited->names) != own.names.end();
-      };
-      if (std::ranges::none_of(command.options, same)) {
-        all.push_back(inherited);
-      }
-    }
-    options_ = std::move(all);
-    command_ = &command;
-    position_ = 0;
-  }
-
-  const OptionModel* named(const std::string& name) const {
-    for (const OptionModel* option : options_) {
-      if (std::ranges::find(option->names, name) != option->names.end()) {
-        return option;
-      }
-    }
-    return nullptr;
-  }
-
-  void offer(const std::string& word, std::string_view meaning = "") {
-    if (word.starts_with(typed_)) {
-      lines_ += word.substr(kept_) + (meaning.empty() ? "" : "\t") + std::string(meaning) + '\n';
-    }
-  }
-
-  // The values of an option, each after `prefix`, which is typed already.
-  void offer_values(const OptionModel& option, const std::string& prefix) {
-    if (const std::size_t equals = typed_.find('=', prefix.size()); equals != std::string::npos) {
-      for (const OptionModel& setting : option.settings) {
-        if (typed_.compare(prefix.size(), equals - prefix.size(), setting.names.front()) == 0) {
-          return offer_values(setting, typed_.substr(0, equals + 1));
-        }
-      }
-    }
+  // The values of an option, each after `prefix`, which is typed already. Returns false if there are none to offer.
+  bool values(const OptionModel& option, const std::string& prefix) {
+    const std::size_t equals = typed.find('=', prefix.size());
     for (const OptionModel& setting : option.settings) {
-      offer(prefix + setting.names.front() + '=', setting.meaning);
+      if (equals != typed.npos && typed.substr(prefix.size(), equals - prefix.size()) == setting.names[0]) {
+        return values(setting, typed.substr(0, equals + 1));
+      }
+      word(prefix + setting.names[0] + '=', setting.meaning);
     }
     for (const std::string& choice : option.choices) {
-      offer(prefix + choice);
+      word(prefix + choice);
     }
     if (option.takes_file) {
-      offer_files(option.endings);
+      files = fmt::format(":files{}{}\n", option.endings.empty() ? "" : " ", fmt::join(option.endings, " "));
     }
+    return option.takes_file || !option.choices.empty();
   }
 
-  void offer_files(const Words& endings = {}) {
-    files_ = fmt::format(":files{}{}\n", endings.empty() ? "" : " ", fmt::join(endings, " "));
+  bool positionals(const Place& place) {
+    const auto& all = place.command->positionals;
+    if (place.position < all.size()) {
+      return values(all[place.position], "");
+    }
+    const bool more = !all.empty() && all.back().value.ends_with("..."); // of "[KIND] FILE..." a file
+    files = more ? ":files\n" : "";
+    return more;
   }
 
-  void offer_options() {
-    for (const OptionModel* option : options_) {
-      for (const std::string& name : option->names) {
-        if (!used_.contains(option) || option->repeats) {
-          offer(name, option->meaning);
+  void at(const Place& place) {
+    const std::size_t equals = typed.starts_with("--") ? typed.find('=') : typed.npos;
+    if (place.waiting != nullptr) {
+      values(*place.waiting, "");
+    } else if (!place.ended && equals != typed.npos) {
+      if (const OptionModel* const option = place.named(typed.substr(0, equals))) {
+        values(*option, typed.substr(0, equals + 1));
+      }
+    } else if (!place.command->subcommands.empty() && (place.ended || !typed.starts_with('-'))) {
+      for (const CommandModel& subcommand : place.command->subcommands) {
+        if (place.position == 0) { // else the command is unknown
+          word(subcommand.name, subcommand.summary);
         }
       }
+    } else if (!place.ended && (typed.starts_with('-') || !positionals(place))) {
+      for (const OptionModel* option : place.options) {
+        for (const std::string& name : option->names) {
+          if (!place.used.contains(option) || option->repeats) {
+            word(name, option->meaning);
+          }
+        }
+      }
+    } else if (place.ended) {
+      positionals(place);
     }
   }
-
-  bool offer_positional() {
-    const auto& positionals = command_->positionals;
-    if (position_ < positionals.size()) {
-      offer_values(positionals[position_], "");
-      return positionals[position_].takes_file || !positionals[position_].choices.empty();
-    }
-    if (positionals.empty() || !positionals.back().value.ends_with("...")) {
-      return false;
-    }
-    offer_files(); // of "[KIND] FILE..." only the first word may be a name
-    return true;
-  }
-
-  const std::string typed_;
-  const std::size_t kept_;
-  std::string lines_, files_;
-  const CommandModel* command_ = nullptr;
-  std::vector<const OptionModel*> options_; // of the command, then those of its parents
-  std::set<const OptionModel*> used_;
-  const OptionModel* waiting_ = nullptr; // for its value
-  std::size_t position_ = 0;
-  bool ended_ = false; // by --
 };
 
 // COMP_WORDS holds "=" as a word where COMP_WORDBREAKS does; readline quotes the names of files itself where
@@ -256,67 +228,14 @@ constexpr std::array stubs{bash_stub, zsh_stub, fish_stub};
 
 std::string complete(const CommandModel& root, std::vector<std::string> words) {
   const std::size_t kept = join_at_equals(words);
-  Completion completion(root, words.empty() ? "" : words.back(), kept);
+  Place place;
+  place.enter(root);
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    completion.take(words[i]);
+    place.take(words[i]);
   }
-  return completion.answer();
-}
-
-// The section COMMANDS of the manual page, which ends app/manual.roff, from the model of the command line.
-
-namespace {
-
-// roff reads a backslash as an escape, a dot or quote at the start of a line as a request, and prints "-" as
-// a hyphen that cannot be pasted into a shell.
-std::string line(std::string_view text) {
-  std::string roff = "\\&";
-  for (const char c : text) {
-    const std::size_t special = std::string_view("\\-\"'`^~").find(c);
-    constexpr std::string_view escapes[]{"\\e", "\\-", "\\(dq", "\\(aq", "\\(ga", "\\(ha", "\\(ti"};
-    special == std::string_view::npos ? roff += c : roff += escapes[special];
-  }
-  return roff + '\n';
-}
-
-void append_option(const OptionModel& option, std::string_view separator, std::string& roff) {
-  const bool many = option.choices.size() > 4; // roff does not break a tag
-  const std::string value = many && !option.takes_file ? "NAME" : option.value;
-  roff += ".TP\n.B " + line(fmt::format("{}{}{}", fmt::join(option.names, ", "),
-                                        option.names.empty() || value.empty() ? "" : separator, value));
-  roff +=
-      line(option.meaning) + (many ? line(fmt::format("(one of {})", fmt::join(option.choices, ", "))) : "");
-  if (!option.settings.empty()) {
-    roff += ".RS\n";
-    for (const OptionModel& setting : option.settings) {
-      append_option(setting, "=", roff);
-    }
-    roff += ".RE\n";
-  }
-}
-
-void append(const CommandModel& command, const std::string& path, std::string& roff) {
-  roff += ".SS " + line(path) + line(command.summary) + ".PP\n.B " + line(path + " [OPTIONS]");
-  for (const OptionModel& positional : command.positionals) {
-    roff += ".B " + line(positional.value);
-  }
-  for (const auto* const options : {&command.positionals, &command.options}) {
-    std::ranges::for_each(*options, [&roff](const OptionModel& option) { append_option(option, " ", roff); });
-  }
-  for (const CommandExample& example : command.examples) {
-    roff += ".PP\n" + line(example.purpose) + ".nf\n.B " + line(example.line) + ".fi\n";
-  }
-  for (const CommandModel& subcommand : command.subcommands) {
-    append(subcommand, path + ' ' + subcommand.name, roff);
-  }
-}
-
-} // namespace
-
-std::string manual_commands(const CommandModel& root) {
-  std::string roff = ".SH COMMANDS\n";
-  append(root, root.name, roff);
-  return roff;
+  Offer offer{.typed = words.empty() ? "" : words.back(), .kept = kept};
+  offer.at(place);
+  return offer.lines + offer.files;
 }
 
 // tidegate completion

@@ -1,6 +1,5 @@
 #include "app/devices.hpp"
 
-#include "app/ranks.hpp"
 #include "core/interrupt.hpp"
 #include "device/documents.hpp"
 #include "device/kernels.hpp"

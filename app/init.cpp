@@ -38,15 +38,14 @@ Result<engine::WaveProgram> draft(const InitSettings& settings) {
   }
   std::set<std::string> assumed;
   TIDEGATE_TRY(engine::WaveProgram program, engine::draft_program(request, engine::assume_macros(assumed)));
-  for (auto& [name, buffer] : program.buffers) {
-    keep_files(buffer.output, request.folder);
-  }
-  for (auto& [name, image] : program.images) {
-    keep_files(image.output, request.folder);
-  }
-  for (auto& [name, list] : program.hits) {
-    keep_files(list.output, request.folder);
-  }
+  const auto keep_all = [&request](auto& named) {
+    for (auto& [name, each] : named) {
+      keep_files(each.output, request.folder);
+    }
+  };
+  keep_all(program.buffers);
+  keep_all(program.images);
+  keep_all(program.hits);
   for (auto& [name, op] : program.ops) {
     if (op.source.starts_with("..")) {
       op.note = "lies outside of the program's folder: run with --allow-outside, or move the program there";

@@ -1,7 +1,7 @@
 // Checks documents for faults that their schemas cannot express and that need no device to find: those that `plan`, `arena`
 // and `run` would find, incomplete evidence, invalid plans, wrong sums.
-#include "app/arena.hpp"
 #include "app/check.hpp"
+#include "app/plan.hpp"
 #include "app/run.hpp"
 #include "engine/traversal/own.hpp"
 #include "engine/traversal/run.hpp"
@@ -13,6 +13,7 @@ namespace {
 using documents::CheckedDocument;
 using documents::LaunchRecommendationDocument;
 
+// The fault of a field of evidence that is incomplete, or contradicts the rest of the document.
 tl::unexpected<Error> incomplete(std::string_view what, std::string_view document, std::string pointer,
                                  std::string_view field) {
   return tl::unexpected(Error{
@@ -23,20 +24,6 @@ tl::unexpected<Error> incomplete(std::string_view what, std::string_view documen
       .field = std::string(field)});
 }
 
-tl::unexpected<Error>
-inconsistent(std::string pointer, std::string_view field, std::string message,
-             std::string fix = "make the recommendation and its evidence again from the same request") {
-  return tl::unexpected(Error{.code = ErrorCode::inconsistent_evidence,
-                              .message = std::move(message),
-                              .fix = std::move(fix),
-                              .pointer = std::move(pointer),
-                              .field = std::string(field)});
-}
-
-std::string contradicts(std::string_view field) {
-  return fmt::format("{} contradicts the rest of the document", field);
-}
-
 // Checks one kind of evidence: it must agree with the recommendation, name its own type, and be complete if it says so.
 // `further`: additional arguments of contradicted_field().
 template <class EvidenceType, class... Further>
@@ -44,25 +31,35 @@ Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType
                         std::optional<bool> claimed_complete,
                         const policy::LaunchRecommendation& recommendation, Further... further) {
   const auto at = [which](std::string_view field) { return fmt::format("/evidence/{}/{}", which, field); };
-  if (evidence) {
-    if (const auto field = policy::contradicted_field(*evidence, recommendation, further...)) {
-      return inconsistent(at(*field), *field, contradicts(*field));
-    }
+  const auto contradicts = [](std::string pointer, std::string_view field, std::string message = "") {
+    return tl::unexpected(
+        Error{.code = ErrorCode::inconsistent_evidence,
+              .message = !message.empty() ? std::move(message)
+                                          : fmt::format("{} contradicts the rest of the document", field),
+              .fix = "make the recommendation and its evidence again from the same request",
+              .pointer = std::move(pointer),
+              .field = std::string(field)});
+  };
+  if (const auto field =
+          evidence ? policy::contradicted_field(*evidence, recommendation, further...) : std::nullopt) {
+    return contradicts(at(*field), *field);
   }
-  const auto field = evidence ? policy::incomplete_field(*evidence) : std::nullopt;
-  if (field && claimed_complete == true) {
-    return inconsistent(
+  if (evidence.has_value() != claimed_complete.has_value()) {
+    return contradicts(fmt::format("/evidence/complete/{}", which), which);
+  }
+  if (!evidence) {
+    return {};
+  }
+  const auto field = policy::incomplete_field(*evidence);
+  if (field && *claimed_complete) {
+    return contradicts(
         at(*field), *field,
         fmt::format("the {} evidence is said to be complete, but {} is not as it must be", which, *field));
-  }
-  if (claimed_complete.has_value() != evidence.has_value() ||
-      (evidence && *claimed_complete == field.has_value())) {
-    return inconsistent(fmt::format("/evidence/complete/{}", which), which, contradicts(which));
   }
   if (field) {
     return incomplete(fmt::format("{} evidence", which), "launch_recommendation", at(*field), *field);
   }
-  return {};
+  return *claimed_complete ? Result<void>() : contradicts(fmt::format("/evidence/complete/{}", which), which);
 }
 
 Result<void> judge(const LaunchRecommendationDocument& document, const CheckContext& /*context*/,
@@ -102,15 +99,8 @@ Result<void> judge(const documents::FrontierMemoryPlan& document, const CheckCon
       return invalid_plan(*std::move(violation), "plan");
     }
   }
+  const planning::MemoryPlan& plan = document.plan;
   const std::size_t groups = document.barriers.groups.size();
-  if (document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1)) {
-    return invalid_plan(fmt::format("global_barriers is given as {}, and there are {} groups",
-                                    document.barriers.global_barriers, groups),
-                        "plan");
-  }
-  if (document.objective.has_value() != (document.planner == documents::Planner::compact)) {
-    return invalid_plan("the objective belongs to the strategy compact and to no other", "plan");
-  }
   std::vector<std::uint32_t> waves;
   std::size_t widest = 0;
   std::uint64_t most_bytes = 0;
@@ -120,24 +110,26 @@ Result<void> judge(const documents::FrontierMemoryPlan& document, const CheckCon
     most_bytes = std::max(most_bytes, group.fused_bytes);
   }
   std::ranges::sort(waves);
-  for (std::size_t i = 0; i < waves.size(); ++i) {
-    if (waves[i] != i) {
-      return invalid_plan(fmt::format("of {} waves, wave {} is not in exactly one group", waves.size(), i),
-                          "plan");
-    }
+  std::size_t in_order = 0;
+  while (in_order < waves.size() && waves[in_order] == in_order) {
+    ++in_order;
   }
-  const planning::MemoryPlan& plan = document.plan;
-  if (plan.max_group_width > widest || // it is smaller if windows count as one wave
-      plan.lower_bound_groups > groups || !peaks_fit(plan, most_bytes, groups)) {
-    return invalid_plan("max_group_width, lower_bound_groups or the peaks are not what the groups allow",
-                        "plan");
-  }
-  if (plan.optimal != (plan.lower_bound_groups == groups)) {
-    return invalid_plan(fmt::format("optimal is {}, with {} and lower_bound_groups {}", plan.optimal,
-                                    plural(groups, "group"), plan.lower_bound_groups),
-                        "plan");
-  }
-  return {};
+  const std::array<std::pair<bool, std::string>, 5> faults{
+      {{document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1),
+        fmt::format("global_barriers is given as {}, and there are {} groups",
+                    document.barriers.global_barriers, groups)},
+       {document.objective.has_value() != (document.planner == documents::Planner::compact),
+        "the objective belongs to the strategy compact and to no other"},
+       {in_order != waves.size(),
+        fmt::format("of {} waves, wave {} is not in exactly one group", waves.size(), in_order)},
+       {plan.max_group_width > widest || // it is smaller if windows count as one wave
+            plan.lower_bound_groups > groups || !peaks_fit(plan, most_bytes, groups),
+        "max_group_width, lower_bound_groups or the peaks are not what the groups allow"},
+       {plan.optimal != (plan.lower_bound_groups == groups),
+        fmt::format("optimal is {}, with {} and lower_bound_groups {}", plan.optimal, plural(groups, "group"),
+                    plan.lower_bound_groups)}}};
+  const auto* const fault = std::ranges::find(faults, true, &std::pair<bool, std::string>::first);
+  return fault == faults.end() ? Result<void>() : invalid_plan(fault->second, "plan");
 }
 
 Result<void> judge(const documents::ArenaPlanDocument& document, const CheckContext& context,

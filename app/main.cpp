@@ -1,6 +1,6 @@
 // The entry of the process: its allocator and its signal handlers; run_tidegate() does the rest.
 #include "app/command_line.hpp"
-#include "app/terminal.hpp"
+#include "app/serve.hpp"
 #include "core/interrupt.hpp"
 #include "tune/workbench.hpp"
 

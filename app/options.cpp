@@ -1,5 +1,4 @@
-#include "app/options.hpp"
-
+#include "app/command_line.hpp"
 #include "core/catalogue.hpp"
 #include "core/table.hpp"
 
@@ -88,7 +87,8 @@ OptionModel short_flag(std::string letter, std::string name, bool& given, std::s
 
 OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
                          std::span<const std::string_view> names, std::string meaning) {
-  const auto take = [choose = std::move(choose), names](const std::string& word) -> Result<void> {
+  const auto take = [choose = std::move(choose), names = std::vector(names.begin(), names.end())](
+                        const std::string& word) -> Result<void> {
     const auto found = std::ranges::find(names, word);
     if (found == names.end()) {
       Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(names))};
@@ -215,7 +215,7 @@ CommandModel document_command(std::string name, std::string summary, const std::
                       stream_option(route->stream), output_option(route->output)},
           .positionals = {input_positional(route->input, document)},
           .examples = {std::move(example)},
-          .run = [route, answer = std::move(answer)] { return serve(*route, [&answer] { return answer; }); }};
+          .run = [route, answer = std::move(answer)] { return serve(*route, answer); }};
 }
 
 } // namespace tidegate::app

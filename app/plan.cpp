@@ -1,5 +1,3 @@
-#include "app/plan.hpp"
-
 #include "app/run.hpp"
 #include "core/catalogue.hpp"
 #include "work/resolve.hpp"
@@ -21,7 +19,134 @@ Result<planning::MemoryPlan> make_plan(const planning::WaveDag& dag, const PlanO
       dag, {.objective = options.objective == PlanObjective::peak ? Objective::peak : Objective::groups});
 }
 
+// Names of waves.
+
+using WaveNames = std::unordered_map<std::string_view, std::uint64_t>;
+
+Error unknown_wave(const std::string& name, const WaveNames& names, std::string pointer) {
+  std::vector<std::string_view> known;
+  std::ranges::transform(names, std::back_inserter(known), &WaveNames::value_type::first);
+  std::ranges::sort(known, {}, [&names](std::string_view each) { return names.at(each); });
+  const auto nearest = nearest_name(name, known);
+  return {.code = ErrorCode::invalid_wave, // the same code as for an index past the last wave
+          .message = fmt::format("no wave is called {}", in_quotes(name)),
+          .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
+                 : known.empty() ? "no wave of this DAG has a name: give an index"
+                                 : "give the name of a wave, or its index",
+          .pointer = std::move(pointer),
+          .nearest = nearest ? std::optional<std::string>(*nearest) : std::nullopt};
+}
+
+// Moves the waves to `named`, and returns the index of each name. Adds errors for empty and duplicate names.
+WaveNames take_waves(std::vector<documents::NamedWave>& waves, NamedDag& named, ErrorList& errors) {
+  WaveNames names;
+  named.dag.waves.reserve(waves.size());
+  if (std::ranges::any_of(waves, [](const auto& wave) { return wave.name.has_value(); })) {
+    named.names.resize(waves.size());
+  }
+  for (std::size_t i = 0; i < waves.size(); ++i) {
+    named.dag.waves.push_back(waves[i].bytes);
+    if (!waves[i].name) {
+      continue;
+    }
+    const std::string& name = named.names[i] = *std::move(waves[i].name);
+    const auto [earlier, is_new] = names.emplace(name, i);
+    if (name.empty()) {
+      errors.add({.code = ErrorCode::out_of_range,
+                  .message = fmt::format("the name of wave {} is empty", i),
+                  .fix = "give it a name, or leave the key out",
+                  .pointer = fmt::format("/waves/{}/name", i)});
+    } else if (!is_new) {
+      errors.add(
+          {.code = ErrorCode::duplicate_name,
+           .message = fmt::format("waves {} and {} are both called {}", earlier->second, i, in_quotes(name)),
+           .fix = "rename one of them",
+           .pointer = fmt::format("/waves/{}/name", i)});
+    }
+  }
+  names.erase("");
+  return names;
+}
+
 } // namespace
+
+std::string NamedDag::wave_text(std::uint64_t wave) const {
+  return wave < names.size() && !names[wave].empty() ? in_quotes(names[wave]) : fmt::format("wave {}", wave);
+}
+
+std::string NamedDag::wave_label(std::uint64_t wave) const {
+  constexpr std::size_t most = 32;
+  return wave < names.size() && !names[wave].empty() ? shortened_middle(names[wave], most)
+                                                     : std::to_string(wave);
+}
+
+Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
+  ErrorList errors;
+  NamedDag named{.dag = {.resident_graph_bytes = document.resident_graph_bytes,
+                         .budget_bytes = document.budget_bytes,
+                         .readback_bytes = document.readback_bytes},
+                 .names = {}};
+  const WaveNames names = take_waves(document.waves, named, errors);
+  const std::size_t count = document.waves.size();
+  named.dag.dependencies.reserve(document.dependencies.size());
+  for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
+    std::array<std::optional<std::uint64_t>, 2> ends; // before, after
+    const std::array<const Identifier*, 2> given{&document.dependencies[i].before,
+                                                 &document.dependencies[i].after};
+    const auto pointer = [i](std::size_t end) {
+      return fmt::format("/dependencies/{}/{}", i, end == 0 ? "before" : "after");
+    };
+    for (std::size_t end = 0; end < 2; ++end) {
+      const std::string* const name = given[end]->name();
+      if (name == nullptr) {
+        ends[end] = given[end]->number();
+      } else if (const auto found = names.find(*name); found != names.end()) {
+        ends[end] = found->second;
+      } else {
+        errors.add(unknown_wave(*name, names, pointer(end)));
+      }
+    }
+    for (std::size_t end = 0; end < 2; ++end) {
+      if (ends[end] && *ends[end] >= count) {
+        errors.add({.code = ErrorCode::invalid_wave,
+                    .message = fmt::format("there is no wave {}", *ends[end]),
+                    .fix = count == 0 ? "add the waves, or leave the dependencies out"
+                                      : fmt::format("waves are counted from 0 to {}", count - 1),
+                    .pointer = pointer(end),
+                    .wave_count = count,
+                    .before = ends[0],
+                    .after = ends[1]});
+      }
+    }
+    if (ends[0] && ends[0] == ends[1] && *ends[0] < count) {
+      Error error = planning::worded({.code = ErrorCode::self_dependency, .wave = *ends[0]},
+                                     [&named](std::uint64_t wave) { return named.wave_text(wave); });
+      error.pointer = fmt::format("/dependencies/{}", i);
+      errors.add(std::move(error));
+    }
+    named.dag.dependencies.push_back(
+        {static_cast<std::uint32_t>(ends[0].value_or(0)), static_cast<std::uint32_t>(ends[1].value_or(0))});
+  }
+  TIDEGATE_CHECK(errors.result());
+  return named;
+}
+
+Error to_error(Error error, const NamedDag& named) {
+  error = planning::worded(std::move(error), [&named](std::uint64_t wave) { return named.wave_text(wave); });
+  if (error.code != ErrorCode::cycle) {
+    error.pointer = error.wave ? fmt::format("/waves/{}", *error.wave) : "/resident_graph_bytes";
+    error.wave.reset(); // the pointer has it
+  } else {
+    const auto& all = named.dag.dependencies;
+    const auto found = std::ranges::find_if(
+        all, [&error](const auto& each) { return each.before == error.before && each.after == error.after; });
+    error.pointer = fmt::format("/dependencies/{}", found - all.begin());
+  }
+  for (Error& other : error.others) {
+    other = to_error(std::move(other), named);
+  }
+  return error;
+}
 
 documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
   documents::FrontierMemoryPlan document{
@@ -144,8 +269,6 @@ std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> wave
   return shown == waves.size() ? text : fmt::format("{} and {} more", text, waves.size() - shown);
 }
 
-} // namespace
-
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour) {
   const auto& [named, plan] = planned;
   const std::uint64_t budget = named.dag.budget_bytes - named.dag.resident_graph_bytes;
@@ -168,22 +291,19 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 
   const std::uint64_t largest =
       plan.group_fused_bytes.empty() ? 0 : *std::ranges::max_element(plan.group_fused_bytes);
-  TableRows figures;
-  figures.push_back(
+  const TableRows figures{
       {"budget of a group",
        budget == no_limit ? "no limit"
        : named.dag.resident_graph_bytes == 0
            ? bytes_text(budget)
            : fmt::format("{}: {} less the resident graph's {}", bytes_text(budget),
-                         bytes_text(named.dag.budget_bytes), bytes_text(named.dag.resident_graph_bytes))});
-  figures.push_back(
-      {"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, shared))});
-  figures.push_back(
+                         bytes_text(named.dag.budget_bytes), bytes_text(named.dag.resident_graph_bytes))},
+      {"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, shared))},
       {"peaks", fmt::format("{} frontier, {} scratch, {} output", bytes_text(plan.peak_frontier_bytes),
-                            bytes_text(plan.peak_scratch_bytes), bytes_text(plan.peak_output_bytes))});
-  figures.push_back({"readback", bytes_text(plan.amortized_readback_bytes)});
-  figures.push_back({"widest group", plural(plan.max_group_width, "wave")});
-  figures.push_back({"lower bound", plural(plan.lower_bound_groups, "group")});
+                            bytes_text(plan.peak_scratch_bytes), bytes_text(plan.peak_output_bytes))},
+      {"readback", bytes_text(plan.amortized_readback_bytes)},
+      {"widest group", plural(plan.max_group_width, "wave")},
+      {"lower bound", plural(plan.lower_bound_groups, "group")}};
 
   std::string text = bold(plan_headline(planned, options), colour) + "\n\n";
   if (groups != 0) {
@@ -192,57 +312,42 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   return text + render_table(figures);
 }
 
-// tidegate plan
-
-namespace {
-
 constexpr std::array<std::string_view, 3> picture_names{"json", "table", "svg"};
 
 struct PlanSettings {
   Route route{.format = ""};
   PlanOptions plan;
-  std::optional<documents::Planner> planner;
-  std::optional<documents::PlanObjective> objective;
+  std::optional<Planner> planner;
+  std::optional<PlanObjective> objective;
 };
 
-Result<void> answer_plan(std::string_view json, const PlanSettings& settings, documents::Style style,
-                         std::string& text) {
-  TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
-  if (settings.route.format == "json") {
-    planned.named = {}; // the answer takes room too
-    const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, settings.plan);
-    documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style, text);
-  } else if (settings.route.format == "table") {
-    text += plan_table(planned, settings.plan, use_colour(settings.route.output));
-  } else {
-    text += plan_svg(planned, settings.plan);
-  }
-  return {};
-}
-
-// --objective is of the compact strategy, and means it where none is given.
-Result<void> take_planner(PlanSettings& settings) {
-  using documents::Planner;
-  if (settings.objective && settings.planner == Planner::layered) {
+Result<ExitCode> run_plan(PlanSettings& settings) {
+  auto& [route, plan, planner, objective] = settings;
+  route.format = picture_format(route.format, route.output);
+  if (objective && planner == Planner::layered) {
     return failure(ErrorCode::invalid_usage, "--objective is for --strategy compact",
                    "leave it out, or plan with --strategy compact");
   }
-  PlanOptions& plan = settings.plan;
-  plan.planner = settings.planner.value_or(settings.objective ? Planner::compact : plan.planner);
-  plan.objective = settings.objective.value_or(plan.objective);
-  return {};
-}
-
-Result<ExitCode> run_plan(PlanSettings& settings) {
-  Route& route = settings.route;
-  route.format = picture_format(route.format, route.output);
-  TIDEGATE_CHECK(take_planner(settings));
-  settings.plan.folder = program_folder(route.input);
-  settings.plan.files = route.files();
-  const Answer answer = [&settings](std::string_view json, documents::Style style, std::string& text) {
-    return answer_plan(json, settings, style, text);
+  plan.planner = planner.value_or(objective ? Planner::compact : plan.planner);
+  plan.objective = objective.value_or(plan.objective);
+  plan.folder = program_folder(route.input);
+  plan.files = route.files();
+  const Answer answer = [&settings](std::string_view json, documents::Style style,
+                                    std::string& text) -> Result<void> {
+    TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
+    if (settings.route.format == "json") {
+      planned.named = {}; // the answer takes room too
+      const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, settings.plan);
+      documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style,
+                        text);
+    } else {
+      text += settings.route.format == "svg"
+                  ? plan_svg(planned, settings.plan)
+                  : plan_table(planned, settings.plan, use_colour(settings.route.output));
+    }
+    return {};
   };
-  return serve(route, [&] { return answer; });
+  return serve(route, answer);
 }
 
 } // namespace

@@ -1,11 +1,13 @@
-// `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
+// `tidegate plan` and `tidegate arena`: a wave DAG becomes a frontier memory plan, buffer lifetimes become offsets in an
+// arena, as documents, tables or SVG pictures.
 #pragma once
-#include "app/drawing.hpp"
 #include "engine/job.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/planning/documents.hpp>
 
 namespace tidegate::app {
+
+// Waves.
 
 struct NamedDag {
   planning::WaveDag dag;
@@ -53,14 +55,11 @@ documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan,
 // Returns the plan in a document in the planners' form, for the checker. The groups are not checked here.
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 
-// Returns a table with the waves, bytes, share of the budget and free bytes of each group, and the lower bound.
-std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
-
-// Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat, and an
-// overview of all groups if there are many. The picture says what it leaves out, and is light or dark as the viewer
+// Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat, and the
+// bytes of all groups if there are many. The picture says what it leaves out, and is light or dark as the viewer
 // prefers. `colours`: by wave; empty: waves of a common name share one.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
-                     std::vector<std::size_t> colours = {});
+                     const std::vector<std::size_t>& colours = {});
 
 // Returns the summary at the head of tables and pictures: "3 groups, 2 barriers, proved to be the fewest".
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);
@@ -71,26 +70,81 @@ inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::ma
 // Returns "87.5%" of a budget; "" of none.
 std::string share_text(std::uint64_t bytes, std::uint64_t budget);
 
-// Content of a picture of a plan: a box for similar waves of a group, and dependencies between boxes.
-
+// A box of a picture for similar waves of a group: those whose names differ in a number at the end, or that have none and
+// need the same bytes.
 struct PlanBox {
   std::uint32_t group = 0;
-  std::vector<std::uint32_t> waves; // at least one
-  std::string name;                 // "mProject ×28"
-  std::string bytes;                // "9.1 MiB", or "9 MiB to 9.3 MiB" from the smallest to the largest
+  std::vector<std::uint32_t> waves{}; // at least one
+  std::string name{};                 // "mProject ×28"
+  std::string bytes{};                // "9.1 MiB", or "9 MiB to 9.3 MiB" from the smallest to the largest
+  bool critical = false;              // on the critical path
+  double x = 0, y = 0, width = 0;
 };
 
+using PlanEdge = std::array<std::uint32_t, 2>;
 struct BoxedPlan {
-  std::vector<PlanBox> boxes;                      // by group, within one in the order of their first waves
-  std::vector<std::uint32_t> box_of;               // by wave
-  std::vector<std::array<std::uint32_t, 2>> edges; // between boxes, each once, sorted
-  std::size_t implied = 0;                         // dependencies between boxes that are not among the edges
+  std::vector<PlanBox> boxes; // by group, within one in the order of their first waves
+  std::size_t waves = 0;      // in the boxes
+  std::set<PlanEdge> edges;   // between boxes, without those that others imply
+  std::size_t implied = 0;
+  std::set<PlanEdge> critical; // of the edges
 };
 
-// Collects similar waves in boxes. `kept_path` lists waves; edges between consecutive ones are never left out.
-BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& kept_path);
+// Collects the first waves of a plan in boxes. `path` lists waves; the edges between them are critical.
+BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& path);
 
 // Returns the common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
 std::string common_name(const std::string& name);
+
+// Buffers.
+
+// Returns the buffers by id, as far as ids were read. Error: duplicate_name for every id that is given again.
+using BufferIndex = std::unordered_map<std::string, std::size_t>;
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes);
+
+// Returns the key of an id in a BufferIndex: the number 7 and the name "7" are different ids.
+std::string buffer_key(const Identifier& id);
+
+// Checks lifetimes, alignments and sizes of all buffers that were read. Errors: empty_lifetime,
+// bad_alignment, byte_count_overflow.
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes);
+
+struct PlannedArena {
+  documents::BufferLifetimes lifetimes;
+  planning::ArenaPlan plan;
+};
+
+// Draws an arena: time from left to right, offsets from bottom to top, a box for each buffer.
+std::string arena_svg(const PlannedArena& planned, const std::string& headline);
+
+// Converts lifetimes to the planner's input.
+planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes);
+
+// Pictures, and text in XML.
+
+inline constexpr std::array<std::string_view, 8> picture_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
+                                                                 "#8a70d6", "#a98a12", "#2a9d9d", "#a8744f"};
+
+// Escapes text for an XML element; names may contain any character.
+std::string xml_text(std::string_view text);
+std::string xml_lines(std::string_view text);     // of several lines
+std::string xml_attribute(std::string_view text); // the same between double quotes
+
+// Elements of an SVG.
+struct Drawing {
+  std::string svg{};
+
+  template <class... Values>
+  void add(fmt::format_string<Values...> element, Values&&... values) {
+    fmt::format_to(std::back_inserter(svg), element, std::forward<Values>(values)...);
+  }
+
+  // Begins a picture of this size, with the styles of pictures.
+  void begin(double width, double height);
+
+  // `style`: its class in the styles of pictures; `anchor`: which part of the text is at x.
+  void add_text(double x, double y, std::string_view style, std::string_view text,
+                std::string_view anchor = "start");
+};
 
 } // namespace tidegate::app

@@ -1,73 +1,129 @@
-// Pictures of plans. Waves are alike when their names differ in a number at the end (mProject_ID0000001,
-// mProject_ID0000002), or when they have no names and need the same bytes. A dependency that other dependencies imply
-// is left out: groups are drawn in order, so the direct ones suffice, and long arrows across the page are hard to
-// follow.
+// Pictures of plans, and what all pictures share. A dependency that other dependencies imply is left out: groups are drawn
+// in order, so the direct ones suffice, and long arrows across the page are hard to follow.
 #include "app/plan.hpp"
 
+#include <bitset>
+
 namespace tidegate::app {
-namespace {
 
-using Edge = std::array<std::uint32_t, 2>;
-
-// With more boxes, reachability takes too much memory, and a reader cannot tell single lines apart.
-constexpr std::size_t most_reduced = 4096;
-
-std::uint64_t bytes_of(const NamedDag& named, std::uint32_t wave) {
-  return *planning::fused_bytes(named.dag.waves[wave]);
+std::string xml_text(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    safe += c == '&'   ? "&amp;"
+            : c == '<' ? "&lt;"
+            : c == '>' ? "&gt;"
+            : c == '"' ? "&quot;"
+                       : std::string(1, c);
+  }
+  // XML does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
+  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
+    for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at)) {
+      safe.replace(at, forbidden.size(), "\xef\xbf\xbd");
+    }
+  }
+  return safe;
 }
 
+std::string xml_lines(std::string_view text) {
+  std::string safe;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    safe += xml_text(text.substr(at, end - at)) + (end < text.size() ? "\n" : "");
+    at = end + 1;
+  }
+  return safe;
+}
+
+// A short form of the styles of the --report page (report_page/page.css), which has such pictures in it.
+constexpr std::string_view svg_style = R"(
+  .picture { --page: #f4f6f8; --card: #ffffff; --ink: #18212c; --soft: #55626f; --line: #dce2e8; --accent: #1a69aa; --bad: #b3261e; }
+  @media (prefers-color-scheme: dark) {
+    .picture { --page: #0e1318; --card: #161c23; --ink: #e5eaf0; --soft: #9eabb8; --line: #2b353f; --accent: #70b5ee; --bad: #ff8f85; }
+  }
+  .picture text { fill: var(--ink); font-size: 13px; font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+  .picture .soft { fill: var(--soft); font-size: 11px; }
+  .picture .head { font-weight: 600; }
+  .picture .page { fill: var(--page); }
+  .picture .group { fill: var(--card); stroke: var(--line); }
+  .picture .full { fill: var(--accent); }
+  .picture .box { fill: var(--page); stroke: var(--line); }
+  .picture .edge { fill: none; stroke: var(--soft); stroke-width: 1.2; opacity: 0.6; }
+  .picture .repeats { fill: none; stroke: var(--soft); }
+  .picture .box.critical { stroke: var(--bad); stroke-width: 2; }
+  .picture .edge.critical { stroke: var(--bad); stroke-width: 2; opacity: 1; }
+  .picture .arrow { fill: var(--soft); }
+  .picture .bound { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 6 4; }
+)";
+
+void Drawing::begin(double width, double height) {
+  add(R"(<svg class="picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}">
+<style>{2}</style>
+<rect class="page" width="100%" height="100%"/>
+)",
+      width, height, svg_style);
+}
+
+void Drawing::add_text(double x, double y, std::string_view style, std::string_view text,
+                       std::string_view anchor) {
+  add("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", style, x, y, anchor,
+      xml_text(text));
+}
+
+namespace {
+
+constexpr std::size_t most_boxes = 300; // a picture of more is hard to read
+
 std::string bytes_of_all(const NamedDag& named, const std::vector<std::uint32_t>& waves) {
-  const auto [least, most] =
-      std::ranges::minmax(waves, {}, [&named](std::uint32_t wave) { return bytes_of(named, wave); });
-  const std::string from = bytes_text(bytes_of(named, least));
-  const std::string to = bytes_text(bytes_of(named, most));
+  const auto bytes_of = [&named](std::uint32_t wave) {
+    return *planning::fused_bytes(named.dag.waves[wave]);
+  };
+  const auto [least, most] = std::ranges::minmax(waves, {}, bytes_of);
+  const std::string from = bytes_text(bytes_of(least)), to = bytes_text(bytes_of(most));
   return waves.size() == 1 ? from : from == to ? from + " each" : fmt::format("{} to {}", from, to);
 }
 
-void add_boxes(const PlannedDag& planned, std::uint32_t group, std::vector<PlanBox>& boxes) {
-  const NamedDag& named = planned.named;
-  std::map<std::pair<std::string, std::uint64_t>, std::size_t> known;
-  for (const std::uint32_t wave : planned.plan.group(group)) {
-    const std::string name = named.names.empty() ? "" : named.names[wave];
-    const auto key = std::pair(common_name(name), name.empty() ? bytes_of(named, wave) : 0);
-    const auto [found, is_new] = known.try_emplace(key, boxes.size());
-    if (is_new) {
-      boxes.push_back({.group = group, .waves = {wave}, .name = key.first, .bytes = {}});
-    } else {
-      boxes[found->second].waves.push_back(wave);
-    }
-  }
-}
-
-// Returns the transitive reduction: the edges that no path over other edges implies. Boxes are in the order of their
-// groups, so every edge leads to a later box, and the walk from the last box to the first knows what each successor
-// reaches.
-std::vector<Edge> without_implied(const std::vector<Edge>& edges, std::size_t box_count) {
-  const std::size_t words = (box_count + 63) / 64;
-  std::vector<std::vector<std::uint64_t>> reached(box_count);
-  std::vector<Edge> direct;
-  auto end = edges.rbegin();
+// Returns the transitive reduction: the edges that no path over other edges implies. Every edge leads to a later box, so the
+// walk from the last box to the first knows what each successor reaches; the nearest successors come first.
+std::set<PlanEdge> without_implied(const std::set<PlanEdge>& edges, std::size_t box_count) {
+  std::vector<std::bitset<most_boxes>> reached(box_count);
+  std::set<PlanEdge> direct;
   for (auto box = static_cast<std::uint32_t>(box_count); box-- != 0;) {
-    std::vector<std::uint64_t>& mine = reached[box];
-    mine.resize(words);
-    const auto begin = end;
-    while (end != edges.rend() && (*end)[0] == box) {
-      ++end;
-    }
-    // Visits the nearest successors first: an edge to a box that they reach is implied.
-    std::vector<Edge> from_here(begin, end);
-    std::ranges::reverse(from_here);
-    for (const Edge& edge : from_here) {
-      if ((mine[edge[1] / 64] >> edge[1] % 64 & 1U) == 0) {
-        direct.push_back(edge);
-        mine[edge[1] / 64] |= std::uint64_t{1} << edge[1] % 64;
-        for (std::size_t word = 0; word < words; ++word) {
-          mine[word] |= reached[edge[1]][word];
-        }
+    for (auto edge = edges.lower_bound({box, 0}); edge != edges.end() && (*edge)[0] == box; ++edge) {
+      const std::uint32_t next = (*edge)[1];
+      if (!reached[box][next]) {
+        reached[box].set(next) |= reached[next];
+        direct.insert(*edge);
       }
     }
   }
   return direct;
+}
+
+// One longest chain of dependencies, by waves, from its first wave to its last.
+std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
+  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  const std::vector<std::uint32_t>& order = planned.plan.order;
+  std::vector<std::vector<std::uint32_t>> earlier(order.size());
+  for (const auto& [before, after] : planned.named.dag.dependencies) {
+    earlier[after].push_back(before);
+  }
+  std::vector<std::uint32_t> length(order.size(), 1), previous(order.size(), none), path;
+  for (const std::uint32_t wave : order) {
+    for (const std::uint32_t before : earlier[wave]) {
+      if (length[before] + 1 > length[wave]) {
+        length[wave] = length[before] + 1;
+        previous[wave] = before;
+      }
+    }
+  }
+  if (!order.empty()) {
+    auto wave = static_cast<std::uint32_t>(std::ranges::max_element(length) - length.begin());
+    for (; wave != none; wave = previous[wave]) {
+      path.push_back(wave);
+    }
+  }
+  std::ranges::reverse(path);
+  return path;
 }
 
 } // namespace
@@ -86,362 +142,256 @@ std::string common_name(const std::string& name) {
   return last == std::string::npos ? name.substr(0, number) : name.substr(0, last + 1);
 }
 
-BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& kept_path) {
+BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& path) {
   const NamedDag& named = planned.named;
   BoxedPlan plan;
+  std::map<std::uint32_t, std::uint32_t> box_of; // by wave
   for (std::uint32_t group = 0; group < planned.plan.group_count(); ++group) {
-    add_boxes(planned, group, plan.boxes);
+    std::map<std::pair<std::string, std::uint64_t>, std::uint32_t> known; // by common name, or bytes
+    for (const std::uint32_t wave : planned.plan.group(group)) {
+      const std::string name = named.names.empty() ? "" : common_name(named.names[wave]);
+      const std::uint64_t bytes = name.empty() ? *planning::fused_bytes(named.dag.waves[wave]) : 0;
+      const auto [found, is_new] = known.try_emplace({name, bytes}, plan.boxes.size());
+      if (is_new && plan.boxes.size() < most_boxes) {
+        plan.boxes.push_back({.group = group, .name = name});
+      }
+      if (found->second < plan.boxes.size()) {
+        plan.boxes[found->second].waves.push_back(wave);
+        box_of[wave] = found->second;
+      }
+    }
   }
-  plan.box_of.resize(named.dag.waves.size());
-  for (std::uint32_t i = 0; i < plan.boxes.size(); ++i) {
-    PlanBox& box = plan.boxes[i];
-    const std::size_t count = box.waves.size();
-    box.name = count == 1         ? named.wave_label(box.waves.front())
-               : box.name.empty() ? fmt::format("waves ×{}", count)
-                                  : fmt::format("{} ×{}", box.name, count);
+  plan.waves = box_of.size();
+  for (PlanBox& box : plan.boxes) {
     box.bytes = bytes_of_all(named, box.waves);
-    for (const std::uint32_t wave : box.waves) {
-      plan.box_of[wave] = i;
-    }
+    box.name = box.waves.size() == 1
+                   ? named.wave_label(box.waves[0])
+                   : fmt::format("{} ×{}", box.name.empty() ? "waves" : box.name, box.waves.size());
   }
-  std::set<Edge> all; // a dependency may be given twice
+  const auto add = [&box_of](std::uint32_t before, std::uint32_t after, std::set<PlanEdge>& edges) {
+    if (box_of.contains(before) && box_of.contains(after)) {
+      edges.insert({box_of[before], box_of[after]});
+    }
+  };
+  std::set<PlanEdge> all; // a dependency may be given twice
   for (const auto& [before, after] : named.dag.dependencies) {
-    all.insert({plan.box_of[before], plan.box_of[after]});
+    add(before, after, all);
   }
-  plan.edges.assign(all.begin(), all.end());
-  if (plan.boxes.size() <= most_reduced) {
-    plan.edges = without_implied(plan.edges, plan.boxes.size());
-    for (std::size_t i = 1; i < kept_path.size(); ++i) {
-      plan.edges.push_back({plan.box_of[kept_path[i - 1]], plan.box_of[kept_path[i]]});
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (i != 0) {
+      add(path[i - 1], path[i], plan.critical);
     }
-    std::ranges::sort(plan.edges);
-    plan.edges.erase(std::unique(plan.edges.begin(), plan.edges.end()), plan.edges.end());
+    if (const auto box = box_of.find(path[i]); box != box_of.end()) {
+      plan.boxes[box->second].critical = true;
+    }
   }
+  plan.edges = without_implied(all, plan.boxes.size());
+  plan.edges.insert(plan.critical.begin(), plan.critical.end());
   plan.implied = all.size() - plan.edges.size();
   return plan;
 }
 
-// Draws a plan: groups from top to bottom, the boxes of a group from left to right, in rows that wrap.
-
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-constexpr std::size_t most_boxes = 300; // a picture of more is hard to read
-constexpr std::size_t edges_per_box = 3;
+constexpr double page_width = 960, margin = 34, pad = 10, box_height = 40, row_gap = 10, group_gap = 26;
+constexpr double boxes_left = 180;
 
-constexpr std::size_t most_characters = 32; // of a name
+// A group whose boxes are drawn.
+struct GroupFrame {
+  double top = 0, height = 0;
+  std::size_t left_out = 0; // waves
+  double x = 0, y = 0;      // of the note on them
+};
 
-// One longest chain of dependencies, by waves, from its first wave to its last. Groups are in the order of
-// the dependencies, so one walk over the plan finds it.
-std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
-  const std::vector<planning::Dependency>& dependencies = planned.named.dag.dependencies;
-  const planning::MemoryPlan& plan = planned.plan;
-  std::vector<std::uint32_t> group_of(plan.order.size());
-  for (std::uint32_t group = 0; group < plan.group_count(); ++group) {
-    for (const std::uint32_t wave : plan.group(group)) {
-      group_of[wave] = group;
+// Places the boxes of each group in rows that wrap, near the boxes that they depend on. Returns the frames of the groups.
+std::vector<GroupFrame> place_boxes(BoxedPlan& boxed, const planning::MemoryPlan& plan) {
+  std::vector<GroupFrame> frames;
+  double top = 0;
+  for (std::size_t first = 0; first < boxed.boxes.size();) {
+    std::vector<std::pair<double, PlanBox*>> row; // with the mean position of what each box depends on
+    GroupFrame frame{
+        .top = top, .left_out = plan.group(frames.size()).size(), .x = boxes_left, .y = top + pad};
+    for (; first < boxed.boxes.size() && boxed.boxes[first].group == frames.size(); ++first) {
+      double sum = 0, count = 0;
+      for (const auto& [before, after] : boxed.edges) {
+        if (after == first) {
+          sum += boxed.boxes[before].x + boxed.boxes[before].width / 2;
+          ++count;
+        }
+      }
+      row.emplace_back(count == 0 ? 0 : sum / count, &boxed.boxes[first]);
+      frame.left_out -= boxed.boxes[first].waves.size();
     }
-  }
-  std::vector<std::uint32_t> edges(dependencies.size());
-  for (std::uint32_t i = 0; i < edges.size(); ++i) {
-    edges[i] = i;
-  }
-  std::ranges::stable_sort(edges, {},
-                           [&](std::uint32_t edge) { return group_of[dependencies[edge].before]; });
-  std::vector<std::uint32_t> length(plan.order.size(), 1);
-  std::vector<std::uint32_t> previous(plan.order.size(), none);
-  for (const std::uint32_t edge : edges) {
-    const auto [before, after] = dependencies[edge];
-    if (length[before] + 1 > length[after]) {
-      length[after] = length[before] + 1;
-      previous[after] = before;
+    std::ranges::stable_sort(row, {}, &std::pair<double, PlanBox*>::first);
+    const auto flow = [&frame](double width) {
+      if (frame.x > boxes_left && frame.x + width > page_width - margin - pad) {
+        frame.x = boxes_left;
+        frame.y += box_height + row_gap;
+      }
+    };
+    for (const auto& [at, box] : row) {
+      constexpr std::size_t most_characters = 32;
+      box->name = shortened_middle(box->name, most_characters);
+      box->width = 28 + std::max(7.8 * static_cast<double>(character_count(box->name)),
+                                 6.4 * static_cast<double>(character_count(box->bytes)));
+      flow(box->width);
+      box->x = std::exchange(frame.x, frame.x + box->width + row_gap);
+      box->y = frame.y;
     }
-  }
-  std::vector<std::uint32_t> path;
-  if (!length.empty()) {
-    auto wave = static_cast<std::uint32_t>(std::ranges::max_element(length) - length.begin());
-    for (; wave != none; wave = previous[wave]) {
-      path.push_back(wave);
+    if (frame.left_out != 0) {
+      flow(120);
     }
+    frame.height = frame.y + box_height + pad - top;
+    top += frame.height + group_gap;
+    frames.push_back(frame);
   }
-  std::ranges::reverse(path);
-  return path;
+  return frames;
 }
 
-class Picture : Drawing {
-public:
-  Picture(const PlannedDag& planned, std::vector<std::size_t> colours)
-      : planned_(planned), plan_(planned.plan), dag_(planned.named.dag),
-        budget_(dag_.budget_bytes - dag_.resident_graph_bytes), shared_(budget_ == no_limit ? 0 : budget_),
-        wave_colours_(std::move(colours)), path_(critical_path(planned)), boxed_(box_plan(planned, path_)),
-        on_path_(boxed_.boxes.size(), false), places_(boxed_.boxes.size()) {
-    for (std::size_t i = 0; i < path_.size(); ++i) {
-      on_path_[boxed_.box_of[path_[i]]] = true;
-      if (i != 0) {
-        path_edges_.insert({boxed_.box_of[path_[i - 1]], boxed_.box_of[path_[i]]});
-      }
+// Draws the bytes of each group as a step, if there are many groups. Returns the y of the end.
+double draw_overview(const planning::MemoryPlan& plan, double top, Drawing& picture) {
+  constexpr std::size_t few = 12;
+  constexpr double height = 44;
+  if (plan.group_count() <= few) {
+    return top;
+  }
+  const std::uint64_t most = std::max<std::uint64_t>(std::ranges::max(plan.group_fused_bytes), 1);
+  const double each = (page_width - 2 * margin) / static_cast<double>(plan.group_count());
+  picture.add("<path class=\"full\" d=\"M{} {:.1f}", margin, top + height);
+  for (std::size_t group = 0; group < plan.group_count(); ++group) {
+    picture.add(
+        " V{:.1f} h{:.2f}",
+        top + height * (1 - static_cast<double>(plan.group_fused_bytes[group]) / static_cast<double>(most)),
+        each);
+  }
+  picture.add(" V{:.1f} z\"/>\n", top + height);
+  picture.add_text(margin, top + height + 16, "soft",
+                   fmt::format("all {} groups, the largest of {}", plan.group_count(), bytes_text(most)));
+  return top + height + 34;
+}
+
+void draw_frame(const planning::MemoryPlan& plan, std::size_t group, const GroupFrame& frame,
+                std::uint64_t budget, Drawing& picture) {
+  const std::uint64_t bytes = plan.group_fused_bytes[group];
+  const std::string share = share_text(bytes, budget);
+  picture.add(
+      R"(<rect class="group" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/><rect class="full" fill-opacity="{4:.3f}" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/>)",
+      margin, frame.top, page_width - 2 * margin, frame.height,
+      budget == 0 ? 0 : 0.3 * static_cast<double>(bytes) / static_cast<double>(budget));
+  picture.add_text(margin + pad, frame.top + pad + 14, "head", fmt::format("group {}", group));
+  picture.add_text(margin + pad, frame.top + pad + 31, "soft",
+                   bytes_text(bytes) + (share.empty() ? "" : ", ") + share);
+  if (frame.left_out != 0) {
+    picture.add_text(frame.x, frame.y + 24, "soft", plural(frame.left_out, "wave") + " more");
+  }
+}
+
+void draw_edge(const PlanBox& from, const PlanBox& to, bool critical, Drawing& picture) {
+  const double x1 = from.x + from.width / 2, y1 = from.y + box_height, x2 = to.x + to.width / 2;
+  const double bend = std::max(18.0, (to.y - y1) * 0.45);
+  picture.add(
+      "<path class=\"edge{}\" marker-end=\"url(#tip)\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
+      critical ? " critical" : "", x1, y1, x1, y1 + bend, x2, to.y - bend, x2, to.y);
+}
+
+void draw_box(const NamedDag& named, const PlanBox& box, std::size_t colour, Drawing& picture) {
+  constexpr std::size_t most_waves = 20;
+  std::string all;
+  for (std::size_t i = 0; i < std::min(box.waves.size(), most_waves); ++i) {
+    all += (i == 0 ? "" : ", ") + named.wave_label(box.waves[i]);
+  }
+  picture.add(
+      R"(<g><title>{}{}: {}</title><rect class="box{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="5"/><rect x="{:.1f}" y="{:.1f}" width="4" height="{}" rx="2" fill="{}"/>)",
+      xml_text(all), box.waves.size() > most_waves ? ", …" : "", box.bytes, box.critical ? " critical" : "",
+      box.x, box.y, box.width, box_height, box.x + 4, box.y + 6, box_height - 12,
+      picture_colours[colour % picture_colours.size()]);
+  picture.add_text(box.x + 15, box.y + 17, "name", box.name);
+  picture.add_text(box.x + 15, box.y + 32, "soft", box.bytes);
+  picture.add("</g>\n");
+}
+
+// Draws a bracket next to the groups that repeat.
+void draw_repetition(const PlannedDag& planned, const std::vector<GroupFrame>& frames, Drawing& picture) {
+  const std::vector<engine::Section>& sections = planned.named.sections;
+  double begin = -1, end = 0;
+  for (std::size_t group = 0; group < frames.size() && !sections.empty() && planned.named.iterations > 1;
+       ++group) {
+    if (sections[planned.plan.group(group).front()] == engine::Section::each) {
+      begin = begin < 0 ? frames[group].top : begin;
+      end = frames[group].top + frames[group].height;
     }
   }
-
-  // Draws the boxes of each group in rows, near the boxes that they depend on. The picture states what it leaves out.
-  std::string draw(const std::string& headline) {
-    std::uint32_t groups = 0;
-    std::string frames;
-    for (; groups < plan_.group_count() && drawn_ < most_boxes; ++groups) {
-      frames += svg_group(groups);
-    }
-    if (groups < plan_.group_count()) {
-      add_text(margin, y_ + 14, "soft", plural(plan_.group_count() - groups, "group") + " more");
-      y_ += row_gap + box_height;
-    }
-    const std::string boxes = take();
-    std::vector<Edge> path; // on top of the others
-    each_edge(
-        [&](const Edge& edge, bool critical) { critical ? path.push_back(edge) : svg_edge(edge, false); });
-    for (const Edge& edge : path) {
-      svg_edge(edge, true);
-    }
-    const std::string lines = take();
-    svg_repetition(groups);
-    const std::string repetition = take();
-    double top = margin;
-    for (const std::string& text : title(headline)) {
-      top += 18;
-      add_text(margin, top, top < 2 * margin ? "head" : "soft", text);
-    }
-    top = svg_overview(top + 14, groups);
-    return fmt::format(
-        R"svg({0}<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path class="arrow" d="M0 0 L8 4 L0 8 z"/></marker></defs>
-<rect class="page" width="100%" height="100%"/>
-{1}<g transform="translate(0 {2:.0f})">
-{3}{4}{5}{6}</g>
-</svg>
-)svg",
-        svg_head(page_width, top + y_ + margin), take(), top, frames, lines, boxes, repetition);
+  if (begin >= 0) {
+    picture.add("<path class=\"repeats\" d=\"M{0} {1:.1f} h-6 V{2:.1f} h6\"/>\n<text class=\"soft\" "
+                "transform=\"translate({3} {2:.1f}) rotate(-90)\">{4}</text>\n",
+                margin - 3, begin, end, margin - 13, plural(planned.named.iterations, "iteration"));
   }
-
-private:
-  // Adds the boxes of a group, and returns its frame.
-  std::string svg_group(std::uint32_t group) {
-    std::vector<std::uint32_t> order;
-    while (next_ < boxed_.boxes.size() && boxed_.boxes[next_].group == group) {
-      order.push_back(static_cast<std::uint32_t>(next_++));
-    }
-    // Draws the first boxes by index, so that edges can tell a drawn box by its index (each_edge()).
-    const std::size_t shown = std::min(order.size(), most_boxes - drawn_);
-    const std::size_t left_out = order.size() - shown;
-    order.resize(shown);
-    std::ranges::stable_sort(order, {}, [this](std::uint32_t box) { return mean_x(box); });
-    const double top = y_;
-    double x = boxes_left;
-    double y = top + pad;
-    const auto flow = [&](double width) {
-      if (x > boxes_left && x + width > page_width - margin - pad) {
-        x = boxes_left;
-        y += box_height + row_gap;
-      }
-      return std::exchange(x, x + width + row_gap);
-    };
-    std::size_t waves = 0;
-    for (const std::uint32_t box : order) {
-      const std::string name = shortened_middle(boxed_.boxes[box].name, most_characters);
-      const double width = 28 + std::max(7.8 * static_cast<double>(character_count(name)),
-                                         6.4 * static_cast<double>(character_count(boxed_.boxes[box].bytes)));
-      const double at = flow(width);
-      places_[box] = {at, y, width};
-      svg_box(box, name);
-      waves += boxed_.boxes[box].waves.size();
-    }
-    drawn_ += shown;
-    drawn_waves_ += waves;
-    if (left_out != 0) {
-      add_text(flow(120), y + 24, "soft", plural(plan_.group(group).size() - waves, "wave") + " more");
-    }
-    const double height = std::max(y + box_height + pad - top, 2 * pad + box_height);
-    y_ = top + height + group_gap;
-    group_tops_.push_back(top);
-    const std::uint64_t bytes = plan_.group_fused_bytes[group];
-    const std::string share = share_text(bytes, shared_);
-    const std::string heads = take();
-    const double full = shared_ == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(shared_);
-    add(R"(<rect class="group" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/><rect class="full" fill-opacity="{4:.3f}" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/>)"
-        "\n",
-        margin, top, page_width - 2 * margin, height, 0.3 * full);
-    add_text(margin + pad, top + pad + 14, "head", fmt::format("group {}", group));
-    add_text(margin + pad, top + pad + 31, "soft", bytes_text(bytes) + (share.empty() ? "" : ", ") + share);
-    return std::exchange(body_, heads);
-  }
-
-  void svg_box(std::uint32_t index, const std::string& name) {
-    const PlanBox& box = boxed_.boxes[index];
-    const auto [x, y, width] = places_[index];
-    constexpr std::size_t most_of_box = 20;
-    std::string all;
-    for (std::size_t i = 0; i < std::min(box.waves.size(), most_of_box); ++i) {
-      all += (i == 0 ? "" : ", ") + planned_.named.wave_label(box.waves[i]);
-    }
-    const std::uint32_t wave = box.waves.front();
-    const std::size_t colour =
-        wave_colours_.empty()
-            ? colours_.emplace(common_name(planned_.named.wave_label(wave)), colours_.size()).first->second
-            : wave_colours_[wave];
-    add("<g><title>{}{}: {}</title>", xml_text(all), box.waves.size() > most_of_box ? ", …" : "", box.bytes);
-    add(R"(<rect class="box{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="5"/><rect x="{:.1f}" y="{:.1f}" width="4" height="{}" rx="2" fill="{}"/>)",
-        on_path_[index] ? " critical" : "", x, y, width, box_height, x + 4, y + 6, box_height - 12,
-        picture_colours[colour % picture_colours.size()]);
-    add_text(x + 15, y + 17, "name", name);
-    add_text(x + 15, y + 32, "soft", box.bytes);
-    body_ += "</g>\n";
-  }
-
-  // The mean position of the boxes that a box depends on; 0 without any.
-  [[nodiscard]] double mean_x(std::uint32_t box) {
-    if (before_.empty()) {
-      for (const Edge& edge : boxed_.edges) {
-        before_[edge[1]].push_back(edge[0]);
-      }
-    }
-    double sum = 0;
-    const auto& from = before_[box];
-    for (const std::uint32_t other : from) {
-      sum += places_[other].x + places_[other].width / 2;
-    }
-    return from.empty() ? 0 : sum / static_cast<double>(from.size());
-  }
-
-  void svg_edge(const Edge& edge, bool critical) {
-    const Place& from = places_[edge[0]];
-    const Place& to = places_[edge[1]];
-    const double x1 = from.x + from.width / 2;
-    const double y1 = from.y + box_height;
-    const double x2 = to.x + to.width / 2;
-    const double bend = std::max(18.0, (to.y - y1) * 0.45);
-    add("<path class=\"edge{}\" marker-end=\"url(#tip)\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
-        critical ? " critical" : "", x1, y1, x1, y1 + bend, x2, to.y - bend, x2, to.y);
-  }
-
-  // A bracket next to the groups that repeat.
-  void svg_repetition(std::uint32_t groups) {
-    const std::vector<engine::Section>& sections = planned_.named.sections;
-    std::optional<double> begin;
-    double end = 0;
-    for (std::uint32_t group = 0; group < groups && !sections.empty() && planned_.named.iterations > 1;
-         ++group) {
-      if (sections[plan_.group(group).front()] == engine::Section::each) {
-        begin = begin.value_or(group_tops_[group]);
-        end = (group + 1 < groups ? group_tops_[group + 1] : y_) - group_gap;
-      }
-    }
-    if (begin) {
-      add("<path class=\"repeats\" d=\"M{0} {1:.1f} h-6 V{2:.1f} h6\"/>\n", margin - 3, *begin, end);
-      add("<text class=\"soft\" transform=\"translate({} {:.1f}) rotate(-90)\">{}</text>\n", margin - 13, end,
-          plural(planned_.named.iterations, "iteration"));
-    }
-  }
-
-  // If there are many groups, draws one bar for each, in colour if the group is drawn below. Returns the y of the end.
-  double svg_overview(double top, std::uint32_t drawn_groups) {
-    constexpr std::size_t few = 12;
-    constexpr double height = 44;
-    const std::size_t count = plan_.group_count();
-    if (count <= few) {
-      return top;
-    }
-    const std::uint64_t most = std::max<std::uint64_t>(std::ranges::max(plan_.group_fused_bytes), 1);
-    const auto bars = std::min<std::size_t>(count, 400);
-    const double each = (page_width - 2 * margin) / static_cast<double>(bars);
-    for (std::size_t bar = 0; bar < bars; ++bar) { // shows the largest of its groups
-      const std::size_t first = bar * count / bars;
-      const auto part = std::span(plan_.group_fused_bytes).subspan(first, (bar + 1) * count / bars - first);
-      const std::size_t group =
-          first + static_cast<std::size_t>(std::ranges::max_element(part) - part.begin());
-      const double high = std::max(1.0, height * static_cast<double>(plan_.group_fused_bytes[group]) /
-                                            static_cast<double>(most));
-      add("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>group {}: {}</title></rect>\n",
-          group < drawn_groups ? "full" : "soft", margin + each * static_cast<double>(bar),
-          top + height - high, std::max(1.0, each - 1), high, group,
-          bytes_text(plan_.group_fused_bytes[group]));
-    }
-    add_text(margin, top + height + 16, "soft",
-             fmt::format("all {} groups, the largest of {}", count, bytes_text(most)));
-    return top + height + 34;
-  }
-
-  [[nodiscard]] std::vector<std::string> title(const std::string& headline) const {
-    std::vector<std::string> lines{
-        headline,
-        fmt::format("{}, critical path of {} in red",
-                    shared_ == 0 && budget_ != 0 ? "no budget" : "budget of a group " + bytes_text(budget_),
-                    plural(path_.size(), "wave"))};
-    if (drawn_waves_ != plan_.order.size()) {
-      lines.push_back(fmt::format("{} of {} waves are drawn", drawn_waves_, plan_.order.size()));
-    }
-    if (boxed_.boxes.size() != plan_.order.size()) {
-      lines.emplace_back("×: number of similar waves");
-    }
-    if (boxed_.implied != 0) {
-      lines.push_back(plural(boxed_.implied, "arrow") + " that others imply left out");
-    }
-    if (missing_edges_ != 0) {
-      lines.push_back(fmt::format("{} of {} dependencies between them are drawn", drawn_edges_,
-                                  drawn_edges_ + missing_edges_));
-    }
-    return lines;
-  }
-
-  // Calls `draw` for edges between drawn boxes. Draws a limited number, because a picture of very many shows nothing; edges
-  // of the critical path are always drawn.
-  template <class Draw>
-  void each_edge(const Draw& draw) {
-    constexpr std::size_t most = most_boxes * edges_per_box;
-    for (const auto& edge : boxed_.edges) {
-      if (std::max(edge[0], edge[1]) >= drawn_) {
-        continue;
-      }
-      const bool critical = path_edges_.contains(edge);
-      if (drawn_edges_ < most || critical) {
-        draw(edge, critical);
-        ++drawn_edges_;
-      } else {
-        ++missing_edges_;
-      }
-    }
-  }
-
-  struct Place { // of a box
-    double x = 0, y = 0, width = 0;
-  };
-
-  static constexpr double page_width = 960, margin = 34, pad = 10, box_height = 40, row_gap = 10,
-                          group_gap = 26;
-  static constexpr double boxes_left = 180;
-
-  const PlannedDag& planned_;
-  const planning::MemoryPlan& plan_;
-  const planning::WaveDag& dag_;
-  const std::uint64_t budget_;
-  const std::uint64_t shared_; // the budget that shares refer to; 0 where there is no limit
-  const std::vector<std::size_t> wave_colours_;
-  const std::vector<std::uint32_t> path_;
-  const BoxedPlan boxed_;
-  std::vector<bool> on_path_; // by box
-  std::set<std::array<std::uint32_t, 2>> path_edges_;
-  std::size_t next_ = 0;  // box
-  std::size_t drawn_ = 0; // boxes, from the first
-  std::size_t drawn_waves_ = 0;
-  std::size_t drawn_edges_ = 0, missing_edges_ = 0;
-  std::vector<Place> places_; // by box
-  std::map<std::uint32_t, std::vector<std::uint32_t>> before_;
-  std::map<std::string, std::size_t> colours_; // by common name
-  std::vector<double> group_tops_;
-  double y_ = 0; // end of what is drawn
-};
+}
 
 } // namespace
 
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
-                     std::vector<std::size_t> colours) {
-  return Picture(planned, std::move(colours)).draw(plan_headline(planned, options));
+                     const std::vector<std::size_t>& colours) {
+  const planning::MemoryPlan& plan = planned.plan;
+  const std::uint64_t budget = planned.named.dag.budget_bytes - planned.named.dag.resident_graph_bytes;
+  const std::uint64_t shared = budget == no_limit ? 0 : budget; // nothing is a share of no limit
+  const std::vector<std::uint32_t> path = critical_path(planned);
+  BoxedPlan boxed = box_plan(planned, path);
+  const std::vector<GroupFrame> frames = place_boxes(boxed, plan);
+
+  std::vector<std::string> title{
+      plan_headline(planned, options),
+      fmt::format("{}, critical path of {} in red",
+                  shared == 0 && budget != 0 ? "no budget" : "budget of a group " + bytes_text(budget),
+                  plural(path.size(), "wave"))};
+  if (boxed.waves != plan.order.size()) {
+    title.push_back(fmt::format("{} of {} waves are drawn, {} of {}", boxed.waves, plan.order.size(),
+                                frames.size(), plural(plan.group_count(), "group")));
+  }
+  if (boxed.boxes.size() != boxed.waves) {
+    title.emplace_back("×: number of similar waves");
+  }
+  if (boxed.implied != 0) {
+    title.push_back(plural(boxed.implied, "arrow") + " that others imply left out");
+  }
+  Drawing head;
+  double top = margin;
+  for (const std::string& text : title) {
+    top += 18;
+    head.add_text(margin, top, top < 2 * margin ? "head" : "soft", text);
+  }
+  top = draw_overview(plan, top + 14, head);
+
+  Drawing picture;
+  picture.begin(page_width,
+                top + margin + (frames.empty() ? 0 : frames.back().top + frames.back().height + group_gap));
+  picture.add(
+      R"svg(<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path class="arrow" d="M0 0 L8 4 L0 8 z"/></marker></defs>
+{}<g transform="translate(0 {:.0f})">
+)svg",
+      head.svg, top);
+  for (std::size_t group = 0; group < frames.size(); ++group) {
+    draw_frame(plan, group, frames[group], shared, picture);
+  }
+  for (const bool critical : {false, true}) { // the critical path is on top of the others
+    for (const PlanEdge& edge : boxed.edges) {
+      if (boxed.critical.contains(edge) == critical) {
+        draw_edge(boxed.boxes[edge[0]], boxed.boxes[edge[1]], critical, picture);
+      }
+    }
+  }
+  std::map<std::string, std::size_t> of_names;
+  for (const PlanBox& box : boxed.boxes) {
+    const std::uint32_t wave = box.waves.front();
+    const std::size_t colour =
+        !colours.empty()
+            ? colours[wave]
+            : of_names.emplace(common_name(planned.named.wave_label(wave)), of_names.size()).first->second;
+    draw_box(planned.named, box, colour, picture);
+  }
+  draw_repetition(planned, frames, picture);
+  picture.add("</g>\n</svg>\n");
+  return picture.svg;
 }
 
 } // namespace tidegate::app

@@ -1,5 +1,5 @@
 // Parts of the launch policy by themselves: tidegate priority drain, priority diffuse, tune choose and tune step.
-#include "app/options.hpp"
+#include "app/command_line.hpp"
 #include "engine/documents.hpp"
 #include <tidegate/policy/tuning.hpp>
 

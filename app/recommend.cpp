@@ -17,7 +17,7 @@ struct RecommendSettings {
   bool explain = false;
 
   // Texts of the options as given.
-  std::optional<std::string> policy_file, evidence, selector;
+  std::optional<std::string> policy_file, selector;
 };
 
 // Returns the start of a request: the options and the limits of --device.
@@ -54,9 +54,9 @@ documents::Evidence collect_evidence(const RecommendSettings& settings, const La
   return evidence;
 }
 
-// Answers one request. The decoder keeps its working memory from one to the next.
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
-                                               std::string_view request_json, documents::Decoder& decoder) {
+                                               std::string_view request_json) {
+  static thread_local documents::Decoder decoder; // keeps its working memory from one request to the next
   LaunchRequestDocument request = first_request(settings);
   std::span<const std::string_view> given;
   LaunchRecommendationDocument document;
@@ -78,21 +78,27 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
   return document;
 }
 
-// Returns a table with the recommendation and the reason of each step.
-std::string recommendation_table(const LaunchRecommendationDocument& document, bool colour) {
-  const policy::LaunchRecommendation& answer = document.recommendation;
-  const policy::LaunchGeometry& geometry = answer.geometry;
-  std::string text =
-      bold(fmt::format("{} in {} mode, {} of {}, queue {}", name(answer.topology),
-                       name(answer.execution_mode), plural(geometry.dispatch_grid[0], "work-group"),
-                       geometry.workgroup_size_x, name(answer.pressure)),
-           colour) +
-      "\n\n";
+} // namespace
+
+std::string launch_text(const policy::LaunchRecommendation& launch) {
+  return fmt::format("{} in {} mode, {} of {}, queue {}", name(launch.topology), name(launch.execution_mode),
+                     plural(launch.geometry.dispatch_grid[0], "work-group"), launch.geometry.workgroup_size_x,
+                     name(launch.pressure));
+}
+
+TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps) {
   TableRows rows;
-  for (const policy::ExplanationStep& step : *document.explanation) {
+  for (const policy::ExplanationStep& step : steps) {
     rows.push_back({step.step, step.outcome, step.because});
   }
-  text += render_table(rows);
+  return rows;
+}
+
+namespace {
+
+std::string recommendation_table(const LaunchRecommendationDocument& document, bool colour) {
+  std::string text = bold(launch_text(document.recommendation), colour) + "\n\n" +
+                     render_table(reason_rows(*document.explanation));
   if (document.evidence) {
     text += '\n';
     const documents::EvidenceComplete& complete = document.evidence->complete;
@@ -119,28 +125,24 @@ Result<void> read_policy(RecommendSettings& settings) {
   return {};
 }
 
-Result<void> read_evidence(RecommendSettings& settings) {
-  if (!settings.evidence) {
+// Takes topology, promotion or all, or several of them with commas.
+OptionModel evidence_option(RecommendSettings& settings) {
+  OptionModel evidence = index_option(
+      "--evidence",
+      [&settings](std::size_t name) {
+        settings.topology_evidence |= name != 1;
+        settings.promotion_evidence |= name != 0;
+      },
+      evidence_names, "Add the evidence of the choice, and whether it is complete");
+  evidence.take = [one = evidence.take](const std::string& words) -> Result<void> {
+    for (std::size_t begin = 0; begin <= words.size();) {
+      const std::size_t end = std::min(words.find(',', begin), words.size());
+      TIDEGATE_CHECK(one(words.substr(begin, end - begin)));
+      begin = end + 1;
+    }
     return {};
-  }
-  std::string_view rest = *settings.evidence;
-  while (true) {
-    const std::string_view word = rest.substr(0, rest.find(','));
-    if (std::ranges::find(evidence_names, word) == evidence_names.end()) {
-      const auto nearest = nearest_name(word, evidence_names);
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("--evidence has no {}", in_quotes(word)),
-                                  .fix = nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                                                 : "give topology, promotion, both with a comma, or all",
-                                  .nearest = nearest ? std::optional<std::string>(*nearest) : std::nullopt});
-    }
-    settings.topology_evidence |= word != "promotion";
-    settings.promotion_evidence |= word != "topology";
-    if (word.size() == rest.size()) {
-      return {};
-    }
-    rest.remove_prefix(word.size() + 1);
-  }
+  };
+  return evidence;
 }
 
 Result<void> read_adapter(RecommendSettings& settings) {
@@ -158,38 +160,33 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
   TIDEGATE_CHECK(refuse_stream(settings.route.stream, settings.route.format));
   TIDEGATE_CHECK(read_adapter(settings));
   TIDEGATE_CHECK(read_policy(settings));
-  TIDEGATE_CHECK(read_evidence(settings));
   settings.explain |= settings.route.format == "table";
 
-  return serve(settings.route, [&settings]() -> Answer {
-    return [&settings, decoder = std::make_shared<documents::Decoder>()](
-               std::string_view json, documents::Style style, std::string& answer) -> Result<void> {
-      TIDEGATE_TRY(const auto document, recommend(settings, json, *decoder));
-      if (style == documents::Style::table) {
-        answer += recommendation_table(document, use_colour(settings.route.output));
-      } else {
-        documents::encode(documents::DocumentOf<LaunchRecommendationDocument>::document, &document, style,
-                          answer);
-      }
-      return {};
-    };
-  });
+  return serve(
+      settings.route,
+      [&settings](std::string_view json, documents::Style style, std::string& answer) -> Result<void> {
+        TIDEGATE_TRY(const auto document, recommend(settings, json));
+        if (style == documents::Style::table) {
+          answer += recommendation_table(document, use_colour(settings.route.output));
+        } else {
+          documents::encode(documents::DocumentOf<LaunchRecommendationDocument>::document, &document, style,
+                            answer);
+        }
+        return {};
+      });
 }
 
 } // namespace
 
 CommandModel recommend_command() {
   const auto settings = std::make_shared<RecommendSettings>();
-  OptionModel evidence = text_option("--evidence", "topology|promotion|all", settings->evidence,
-                                     "Add the evidence of the choice, and whether it is complete");
-  evidence.choices = {evidence_names.begin(), evidence_names.end()};
   return {
       .options =
           {file_option("--policy", settings->policy_file,
                        "Launch policy that a request's own policy overrides"),
            choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
                          "Topology of the previous launch, for requests that state none"),
-           std::move(evidence),
+           evidence_option(*settings),
            flag("--explain", settings->explain, "Add the rule and the numbers of each step"),
            device_option(
                settings->selector,

@@ -1,6 +1,4 @@
-#include "app/report_page.hpp"
-
-#include "app/arena.hpp"
+// `tidegate run --report`: the page of a run.
 #include "app/run.hpp"
 #include "core/json.hpp"
 #include "engine/compile.hpp"
@@ -33,16 +31,6 @@ std::string scrolled(std::string_view name, const std::string& inside) {
                      name, inside);
 }
 
-std::string json_text(const documents::Record& record, const void* object) {
-  std::string json;
-  documents::encode(record, object, documents::Style::pretty, json);
-  return xml_lines(json);
-}
-
-std::string trimmed(std::string_view text) {
-  return std::string(text.substr(std::min(text.find_first_not_of(' '), text.size())));
-}
-
 // A table whose first row is its head. Columns of numbers stand at the right.
 std::string table(const TableRows& rows) {
   constexpr std::size_t most = 500;
@@ -50,7 +38,7 @@ std::string table(const TableRows& rows) {
   for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
     text += "<tr>";
     for (std::size_t column = 0; column < rows[i].size(); ++column) {
-      const std::string cell = trimmed(rows[i][column]);
+      const std::string& cell = rows[i][column];
       const bool number = column != 0 && !cell.empty() && cell.find_first_not_of("0123456789.") == cell.npos;
       text += fmt::format("<{0}{1}>{2}</{0}>", i == 0 || column == 0 ? "th" : "td",
                           number ? " class=\"number\"" : "", xml_text(cell));
@@ -67,7 +55,7 @@ std::string table(const TableRows& rows) {
 std::string facts(const TableRows& rows) {
   std::string text = "<dl class=\"facts\">";
   for (const std::vector<std::string>& row : rows) {
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", xml_text(trimmed(row[0])), xml_text(row[1]));
+    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", xml_text(row[0]), xml_text(row[1]));
   }
   return text + "</dl>";
 }
@@ -89,7 +77,7 @@ std::string part_bar(const std::vector<Part>& parts, Form form) {
     const std::string_view colour = picture_colours[i % picture_colours.size()];
     const std::string text = fmt::format("{} {}", xml_text(parts[i].name), form(parts[i].amount));
     spans += fmt::format("<span title=\"{}\" style=\"width:{:.2f}%;background:{}\"></span>",
-                         xml_attribute(parts[i].name + " " + form(parts[i].amount)),
+                         xml_text(parts[i].name + " " + form(parts[i].amount)),
                          100.0 * static_cast<double>(parts[i].amount) /
                              static_cast<double>(std::max<std::uint64_t>(whole, 1)),
                          colour);
@@ -98,11 +86,14 @@ std::string part_bar(const std::vector<Part>& parts, Form form) {
   return fmt::format("<div class=\"bar\">{}</div><ul class=\"legend\">{}</ul>", spans, legend);
 }
 
-std::string tile(std::string_view name, std::string_view field, double value, const std::string& shown,
-                 const std::string& rest) {
-  return fmt::format("<dl><dt>{}</dt><dd class=\"value\"><data value=\"{}\" data-field=\"{}\">{}</data></dd>"
-                     "<dd class=\"rest\">{}</dd></dl>\n",
-                     name, value, field, xml_text(shown), xml_text(rest));
+// `value`: of a field of the report, for scripts.
+std::string tile(std::string_view name, const std::string& shown, const std::string& rest,
+                 std::string_view field = "", double value = 0) {
+  const std::string text = field.empty() ? xml_text(shown)
+                                         : fmt::format("<data value=\"{}\" data-field=\"{}\">{}</data>",
+                                                       value, field, xml_text(shown));
+  return fmt::format("<dl><dt>{}</dt><dd class=\"value\">{}</dd><dd class=\"rest\">{}</dd></dl>\n", name,
+                     text, xml_text(rest));
 }
 
 // The tiles at the top of a page: the speed, the outputs, an iteration.
@@ -110,24 +101,25 @@ std::string tiles(const engine::ReportHead& report, std::string_view other, std:
                   const std::string& verdict, std::string_view each, std::uint64_t iterations) {
   std::string text;
   if (const auto& compared = report.comparison) {
-    text += tile("Speed", "comparison.speedup", compared->speedup, fmt::format("{:.2f} ×", compared->speedup),
+    text += tile("Speed", fmt::format("{:.2f} ×", compared->speedup),
                  fmt::format("as fast as {}; {:.2f} to {:.2f} with 95 % confidence", other,
-                             compared->speedup_low, compared->speedup_high));
+                             compared->speedup_low, compared->speedup_high),
+                 "comparison.speedup", compared->speedup);
   }
-  text += fmt::format("<dl><dt>Outputs</dt><dd class=\"value\">{}</dd><dd class=\"rest\">{}</dd></dl>\n",
-                      xml_text(outputs), xml_text(verdict));
-  if (report.dispatch_ns != 0) {
-    const std::uint64_t launches = report.telemetry.kernel_launches;
-    text += fmt::format(
-        "<dl><dt>{}</dt><dd class=\"value\">{}</dd><dd class=\"rest\">{} of them in {} {}</dd></dl>\n", each,
-        short_time_text(static_cast<double>(report.dispatch_ns) /
-                        static_cast<double>(std::max<std::uint64_t>(iterations, 1))),
-        iterations, launches, launches == 1 ? "launch" : "launches");
-    text += tile("Dispatch", "backend_dispatch_ns", static_cast<double>(report.dispatch_ns),
-                 time_text(report.dispatch_ns), "from the first launch to the end of the last");
+  text += tile("Outputs", std::string(outputs), verdict);
+  const auto dispatch = static_cast<double>(report.dispatch_ns);
+  if (dispatch != 0) {
+    text +=
+        tile(each, short_time_text(dispatch / static_cast<double>(std::max<std::uint64_t>(iterations, 1))),
+             fmt::format("{} of them in {}", iterations,
+                         report.telemetry.kernel_launches == 1
+                             ? "1 launch"
+                             : fmt::format("{} launches", report.telemetry.kernel_launches)));
+    text += tile("Dispatch", short_time_text(dispatch), "from the first launch to the end of the last",
+                 "backend_dispatch_ns", dispatch);
   }
-  return text + tile("Wall time", "wall_time_ns", static_cast<double>(report.wall_time_ns),
-                     time_text(report.wall_time_ns), "with building, checking and files");
+  return text + tile("Wall time", time_text(report.wall_time_ns), "with building, checking and files",
+                     "wall_time_ns", static_cast<double>(report.wall_time_ns));
 }
 
 std::string notices(const engine::ReportHead& report) {
@@ -193,18 +185,14 @@ std::string spread(const engine::Comparison& compared, std::string_view other) {
   picture.add_text(left, 2 * row_height + 18, "soft", "0");
   picture.add_text(width, 2 * row_height + 18, "soft", short_time_text(slowest), "end");
   picture.add("</svg>");
-  return picture.take();
+  return picture.svg;
 }
 
-std::string speed(const engine::ReportHead& report, const RunTable& made, std::string_view other) {
-  if (!report.comparison) {
-    return "";
-  }
-  std::string text;
-  for (const auto& row : made.rows) {
-    text += trimmed(row[0]) == "compared" ? fmt::format("<p>{}</p>", xml_text(row[1])) : "";
-  }
-  return text + spread(*report.comparison, other);
+std::string speed_part(const engine::ReportHead& report, std::string_view other) {
+  return !report.comparison
+             ? ""
+             : fmt::format("<p>{}</p>{}", xml_text(speed_text(speed_of(*report.comparison), other)),
+                           spread(*report.comparison, other));
 }
 
 // The timeline: a picture stretched to the page; zoom.js moves its viewBox. Browsers cut coordinates above 2^25, so
@@ -337,7 +325,7 @@ std::string frontier_part(const traversal::FrontierReport& report) {
   picture.add_text(width, height - 6, "soft", fmt::format("wave {}", waves.back().wave), "end");
   picture.add(
       "</svg>\n<p class=\"soft small\">Vertices of each wave's frontier; colours are topologies.</p>");
-  return picture.take();
+  return picture.svg;
 }
 
 // Wave programs.
@@ -440,22 +428,12 @@ std::string memory_part(const engine::RunReport& report) {
   return text + details("Buffers in words", table(rows));
 }
 
-std::string policy_part(const documents::RunReportDocument& document) {
-  const policy::LaunchRecommendation& launch = document.report.recommendation;
+std::string policy_part(const engine::RunReport& report) {
   TableRows steps{{"decision", "outcome", "because"}};
-  for (const policy::ExplanationStep& step : document.report.compiled
-                                                 ? document.report.compiled->recommendation.reasons
-                                                 : std::vector<policy::ExplanationStep>()) {
-    steps.push_back({step.step, step.outcome, step.because});
+  if (report.compiled) {
+    std::ranges::move(reason_rows(report.compiled->recommendation.reasons), std::back_inserter(steps));
   }
-  return fmt::format("<p><strong>{}</strong> in {} mode, {} of {}, queue {}</p>",
-                     policy::name(launch.topology), policy::name(launch.execution_mode),
-                     plural(launch.geometry.dispatch_grid[0], "work-group"), launch.geometry.workgroup_size_x,
-                     policy::name(launch.pressure)) +
-         details("Decisions", table(steps)) +
-         details("Evidence",
-                 fmt::format("<pre>{}</pre>", json_text(documents::Description<documents::Evidence>::record,
-                                                        &document.evidence)));
+  return fmt::format("<p>{}</p>", launch_text(report.recommendation)) + details("Decisions", table(steps));
 }
 
 // A word as a shell takes it for that word.
@@ -472,19 +450,14 @@ std::string shell_word(const std::string& word) {
   return quoted + '\'';
 }
 
-std::string again_part(const engine::ReportHead& report, const PageOrigin& origin) {
+std::string again_part(const PageOrigin& origin) {
   std::vector<std::string> words;
   std::ranges::transform(origin.command, std::back_inserter(words), shell_word);
-  TableRows files;
-  for (const engine::WrittenFile& file : report.files_written) {
-    files.push_back({file.file, fmt::format("{}, {}", file.what, bytes_text(file.bytes))});
-  }
   return fmt::format("<pre id=\"command\" tabindex=\"0\">{}</pre>",
-                     xml_text(fmt::format("{}", fmt::join(words, " ")))) +
-         (files.empty() ? "<p class=\"soft\">No other file was written.</p>" : facts(files));
+                     xml_text(fmt::format("{}", fmt::join(words, " "))));
 }
 
-// Puts parts into page.html.
+// Puts parts into report_page.html.
 template <class Document>
 std::string page_of(const Document& document, const engine::ReportHead& report, const RunTable& made,
                     const PageOrigin& origin, const std::string& body) {
@@ -498,24 +471,16 @@ std::string page_of(const Document& document, const engine::ReportHead& report, 
       "<p id=\"lead\">{}{}.</p>",
       isolated(origin.program), good ? "good" : "bad", words, xml_text(made.headline),
       report.device ? " on " + xml_text(report.device->name) : "");
-  const std::string data = script_safe(documents::encode(document, documents::Style::compact));
-  const std::string footer = fmt::format(
-      "Made by tidegate {}. Everything on this page is in it: nothing is fetched.", xml_text(origin.version));
-  const std::array<std::pair<std::string_view, std::string_view>, 6> parts{{{"{{style}}", page_style()},
-                                                                            {"{{heading}}", heading},
-                                                                            {"{{body}}", body},
-                                                                            {"{{footer}}", footer},
-                                                                            {"{{data}}", data},
-                                                                            {"{{script}}", page_script()}}};
-  std::string page;
-  std::string_view rest = page_html();
-  for (const auto& [mark, part] : parts) { // in the order in which the page has them
-    const std::size_t at = rest.find(mark);
-    page += rest.substr(0, at);
-    page += part;
-    rest.remove_prefix(at + mark.size());
+  const std::array<std::pair<std::string_view, std::string>, 4> parts{
+      {{"{{data}}", script_safe(documents::encode(document, documents::Style::compact))},
+       {"{{version}}", xml_text(origin.version)},
+       {"{{body}}", body},
+       {"{{heading}}", heading}}};
+  std::string page(page_html());
+  for (const auto& [mark, part] : parts) { // from the last in the page, so that no part is searched
+    page.replace(page.find(mark), mark.size(), part);
   }
-  return page += rest;
+  return page;
 }
 
 // The parts that pages of both kinds of programs have, above those of their kind.
@@ -525,12 +490,12 @@ std::string first_parts(const engine::ReportHead& report, const RunTable& made, 
          fmt::format("<div class=\"figures\">{}</div>\n<div class=\"columns\">\n", figures) +
          section("how", "How it ran",
                  facts(made.rows) + (report.dispatch_ns == 0 ? "" : wall_time(report, times))) +
-         section("speed", fmt::format("Against {}", other), speed(report, made, other)) + "</div>\n";
+         section("speed", fmt::format("Against {}", other), speed_part(report, other)) + "</div>\n";
 }
 
 std::string row_text(const RunTable& made, std::string_view name) {
   for (const auto& row : made.rows) {
-    if (trimmed(row[0]) == name) {
+    if (row[0] == name) {
       return row[1];
     }
   }
@@ -541,24 +506,14 @@ std::string row_text(const RunTable& made, std::string_view name) {
 
 std::string script_safe(std::string_view json) {
   std::string safe;
-  safe.reserve(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    const std::string_view rest = json.substr(i);
-    if (rest.starts_with('<')) {
-      safe += "\\u003c";
-    } else if (rest.starts_with("\u2028") || rest.starts_with("\u2029")) { // line ends in older JavaScript
-      safe += rest.starts_with("\u2028") ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else {
-      safe += json[i];
-    }
+  for (const char c : json) {
+    c == '<' ? safe += "\\u003c" : safe += c;
   }
   return safe;
 }
 
 std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin) {
   constexpr std::size_t most_waves = 500;
-  constexpr std::string_view other = "plain launches";
   const engine::RunReport& report = document.report;
   const RunTable made = run_rows(document, most_waves);
   const std::string verdict = row_text(made, "outputs");
@@ -575,19 +530,19 @@ std::string report_page(const documents::RunReportDocument& document, const Page
     times.push_back({"first run", report.first_run->elapsed_ns});
   }
   std::string body = first_parts(
-      report, made, other, tiles(report, other, outputs, verdict, "An iteration", report.iterations), times);
+      report, made, compared_with(report),
+      tiles(report, compared_with(report), outputs, verdict, "An iteration", report.iterations), times);
   body += section("timeline", "Timeline",
                   report.timeline ? timeline_part(*report.timeline, span_colours(report)) : "");
   body += section("waves", "Where the time went", made.waves.empty() ? "" : table(made.waves));
   body += section("plan", "Plan", plan_part(document));
   body += section("memory", "Memory", memory_part(report));
-  body += section("policy", "Recommendation", policy_part(document));
-  body += section("again", "Run it again", again_part(report, origin));
+  body += section("policy", "Recommendation", policy_part(report));
+  body += section("again", "Run it again", again_part(origin));
   return page_of(document, report, made, origin, body);
 }
 
 std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin) {
-  constexpr std::string_view other = "a launch for each step";
   const RunTable made = run_rows(report);
   const std::string_view outputs =
       report.verification ? report.verification->right ? "right" : "wrong" : "not verified";
@@ -595,13 +550,13 @@ std::string report_page(const traversal::FrontierReport& report, const PageOrigi
                           {"filling memory", report.queue_publish_ns}, {"dispatch", report.dispatch_ns},
                           {"reading back", report.read_back_ns},       {"checking", report.verify_ns}};
   std::string figures =
-      tiles(report, other, outputs, row_text(made, "result"), "A wave", report.summary.waves);
+      tiles(report, compared_with(report), outputs, row_text(made, "result"), "A wave", report.summary.waves);
   if (report.answer && report.answer->reached) {
-    figures +=
-        tile("Reached", "answer.reached", static_cast<double>(*report.answer->reached),
-             std::to_string(*report.answer->reached), fmt::format("of {} vertices", report.graph.vertices));
+    figures += tile("Reached", std::to_string(*report.answer->reached),
+                    fmt::format("of {} vertices", report.graph.vertices), "answer.reached",
+                    static_cast<double>(*report.answer->reached));
   }
-  std::string body = first_parts(report, made, other, figures, times);
+  std::string body = first_parts(report, made, compared_with(report), figures, times);
   body += section("frontier", "Frontier, wave by wave", frontier_part(report));
   std::vector<std::size_t> colours;
   for (std::size_t i = 0; report.timeline && i < report.timeline->names.size(); ++i) {
@@ -616,7 +571,7 @@ std::string report_page(const traversal::FrontierReport& report, const PageOrigi
         {std::string(traversal::memory_names.at(static_cast<std::size_t>(part.name))), part.bytes});
   }
   body += section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
-  body += section("again", "Run it again", again_part(report, origin));
+  body += section("again", "Run it again", again_part(origin));
   return page_of(report, report, made, origin, body);
 }
 

@@ -1,8 +1,7 @@
 // `tidegate run`: checks the options, runs the program and writes the report.
 #include "app/run.hpp"
 
-#include "app/ranks.hpp"
-#include "app/report_page.hpp"
+#include "app/devices.hpp"
 #include "app/tune.hpp"
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
@@ -108,7 +107,6 @@ void print_unknown(const engine::Job& job) {
   }
 }
 
-// Returns the command line, split into words.
 std::vector<std::string> own_command() {
   std::ifstream file("/proc/self/cmdline");
   std::vector<std::string> words;
@@ -144,7 +142,6 @@ void leave_out_times(Report& report) {
   }
 }
 
-// Prints the report of a program of either kind.
 template <class Report>
 Result<ExitCode> write_report(Report report, const Run& run) {
   if (report.status == engine::RunStatus::planned) {
@@ -233,13 +230,25 @@ Result<std::optional<device::DeviceInfo>> device_of(Run& run, engine::Monitor& m
   return found;
 }
 
-// Writes the times to the file of --times.
+// Return how a run was launched, for a table of times.
+std::string launched_as(const engine::RunReport& report) {
+  const std::string_view strategy = engine::strategy_names[static_cast<std::size_t>(report.strategy)];
+  return report.comparison->verdict == SpeedVerdict::same_launches
+             ? std::string(strategy)
+             : fmt::format("{}, {}", strategy, policy::name(report.telemetry.execution_mode));
+}
+std::string launched_as(const traversal::FrontierReport& report) {
+  return fmt::format("{}, {}", graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                     engine::strategy_names[static_cast<std::size_t>(report.strategy)]);
+}
+
 template <class Report>
 Result<void> write_timings(Report& report, const Run& run) {
-  const auto timings = timings_of(report);
-  if (const std::string& file = run.times_file; timings && !file.empty()) {
+  if (const std::string& file = run.times_file; report.comparison && !file.empty()) {
     const bool csv = std::tolower(file.back()) == 'v'; // the other ending is .md
-    TIDEGATE_CHECK(write_text(file, csv ? csv_text(*timings) : markdown_text(*timings)));
+    TIDEGATE_CHECK(write_text(
+        file, csv ? csv_text(*report.comparison)
+                  : markdown_text(*report.comparison, launched_as(report), compared_with(report))));
     report.files_written.push_back(engine::written_file(file, csv ? "times as CSV" : "times as Markdown"));
   }
   return {};
@@ -256,7 +265,6 @@ std::optional<Error> not_converged(const Report& report, const Run& run) {
                .fix = "raise it, or run without --set require-convergence=yes; the outputs were written"};
 }
 
-// Completes the report and prints it.
 template <class Report>
 Result<ExitCode> finish(Result<Report> report, const Run& run, Progress& progress) {
   progress.finish();

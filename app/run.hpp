@@ -1,10 +1,12 @@
 // `tidegate run`: settings, runs and reports, for programs of both kinds.
 #pragma once
-#include "app/options.hpp"
+#include "app/command_line.hpp"
+#include "app/documents.hpp"
 #include "app/plan.hpp"
-#include "app/speed.hpp"
+#include "core/statistics.hpp"
 #include "core/table.hpp"
 #include "engine/execute.hpp"
+#include "engine/traversal/documents.hpp"
 #include "work/program.hpp"
 
 namespace tidegate::app {
@@ -48,7 +50,6 @@ struct Run : AskedRun {
   PlanOptions plan_options;            // of a given plan; without one the plan is layered
 };
 
-// Reads the program's text, with its parameters.
 Result<void> read_text(Run& run);
 
 // Returns the error with the program as its file if it names none.
@@ -58,13 +59,10 @@ Error at_program(Error error, const Run& run);
 // reads no profile.
 Result<device::DeviceInfo> find_device(Run& run);
 
-// Returns how much progress a run reports.
 ProgressStyle progress_style(const AskedRun& request);
 
-// Runs a program of either kind and reports.
 Result<ExitCode> run_program(const AskedRun& request);
 
-// Answers requests from standard input until it ends; `ran` is set once kernels of the user run.
 Result<ExitCode> run_stream(const Run& run);
 
 // Run the program and store in `settings` what was chosen, such as the tuning.
@@ -77,7 +75,6 @@ Result<void> check_options(const AskedRun& request);
 // Refuses options that this kind of program does not have, or not on several ranks. Error: invalid_usage.
 Result<void> check_options_for(const Run& run, bool frontier);
 
-// Returns the keys of --set, which change these settings.
 std::vector<OptionModel> run_settings(AskedRun& request);
 
 // Returns the folder that a program's paths are relative to: its own, or the current one for standard input.
@@ -106,12 +103,58 @@ struct RunTable {
 };
 RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves = 12);
 RunTable run_rows(const traversal::FrontierReport& report);
-std::string run_table(const RunTable& table, bool colour);
+std::string run_table(RunTable table, bool colour);
+
+// Return a recommendation in a line, and the reason of each of its steps.
+std::string launch_text(const policy::LaunchRecommendation& launch);
+TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps);
 
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
 // Returns one JSON document: a process with a thread for each lane.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
+
+// Times.
+
+// How many times as fast a run was as another one, with an interval of 95 % confidence.
+struct Speed {
+  double ratio = 1, low = 1, high = 1;
+  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
+  std::uint64_t rounds = 0;
+};
+Speed speed_of(const engine::Comparison& compared);
+
+// Returns "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
+std::string speed_text(const Speed& speed, std::string_view other);
+
+// Return a table of both times in Markdown, and every round in comma-separated values. `launched` and `other` name the ways.
+std::string markdown_text(const engine::Comparison& compared, std::string_view launched,
+                          std::string_view other);
+std::string csv_text(const engine::Comparison& compared);
+
+constexpr std::string_view compared_with(const engine::RunReport& /*report*/) {
+  return "plain launches";
+}
+constexpr std::string_view compared_with(const traversal::FrontierReport& /*report*/) {
+  return "a launch for each step";
+}
+
+// `--report`: a run as one HTML page that loads no other files and needs no script to be read. Its frame is
+// report_page.html; a block of JSON in it has the whole report.
+
+std::string_view page_html(); // report_page.html
+
+struct PageOrigin {
+  std::string program;              // its name in messages
+  std::vector<std::string> command; // the run's command line, split into words
+  std::string version;              // of the tool
+};
+
+std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
+std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin);
+
+// Escapes JSON for a <script> element of data, so that no text in it ends the element or opens an HTML comment.
+std::string script_safe(std::string_view json);
 
 } // namespace tidegate::app

@@ -5,23 +5,19 @@ namespace tidegate::app {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> strategy_choices{"auto", "launch", "barrier", "counters", "plain"};
-constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
-constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
-constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
-constexpr std::array<std::string_view, 5> topology_choices{
-    "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 1> check_choices{"bounds"};
 
-// The first of the names is auto, which leaves the value empty.
+// Takes one of the names of an enumeration, or auto, which leaves the value empty.
 template <class E>
 OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<const std::string_view> names,
                            std::string meaning) {
+  std::vector<std::string_view> all{"auto"};
+  all.insert(all.end(), names.begin(), names.end());
   const auto choose = [&value](std::size_t index) {
     value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
   };
-  return index_option(std::move(name), choose, names, std::move(meaning));
+  return index_option(std::move(name), choose, all, std::move(meaning));
 }
 
 } // namespace
@@ -65,10 +61,10 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
           "or a number of seconds (default: 2s, on a CPU also twice what plain launches take; 10s for frontier "
           "programs)"),
       choice_or_auto(
-          "tuning.mode", options.compile.mode, mode_choices,
+          "tuning.mode", options.compile.mode, policy::execution_mode_names,
           "interpreter: read arguments; jit: compile them in; auto (default): by the launch policy"),
       choice_or_auto(
-          "tuning.promote", options.compile.promote, promote_choices,
+          "tuning.promote", options.compile.promote, engine::promotion_names,
           "windows: consecutive waves that use the same tiles become one; opcodes: ops that run most tiles "
           "get separate code, for which the kernel looks first; auto (default): as the launch policy says"),
       index_option(
@@ -91,7 +87,7 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
           "tuning.side-by-side", options.compile.side_by_side, 1, 1024,
           "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
       choice_or_auto(
-          "tuning.order", options.compile.mapping, order_choices,
+          "tuning.order", options.compile.mapping, engine::tile_mapping_names,
           "Which work-group runs which tiles of a persistent launch; strided: only with --strategy barrier"),
       index_option(
           "tuning.force-topology",
@@ -99,7 +95,7 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
             request.options.traversal.force_topology =
                 static_cast<policy::Topology>(index + 1); // the first one is empty
           },
-          topology_choices, "Run all waves of a frontier program with this one"),
+          std::span(policy::topology_names).subspan(1), "Run all waves of a frontier program with this one"),
       number_option(
           "tuning.group-size", options.traversal.group_size, 1, ~0U,
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
@@ -117,7 +113,7 @@ CommandModel run_command() {
       .options =
           {device_option(request->selector, "Index, cpu, gpu, UUID or part of a name; else $TIDEGATE_DEVICE"),
            choice_or_auto(
-               "--strategy", options.compile.strategy, strategy_choices,
+               "--strategy", options.compile.strategy, engine::strategy_names,
                "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
                "for all; auto (default): the fastest"),
            number_option("--workers", options.compile.workers, 1, ~0U,
@@ -163,6 +159,242 @@ CommandModel run_command() {
       .examples = {{"Compared with plain launches, and timed:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
       .run = [request] { return run_program(*request); }};
+}
+
+// The options of `tidegate run` that do not go together, or not with this kind of program: one row for each.
+
+namespace {
+
+// Cases in which an option has no effect.
+enum Limit : unsigned {
+  needs_end = 1,   // unless the program runs to its end
+  needs_times = 2, // without --compare
+  one_run = 4,     // in a stream
+  one_process = 8, // on several ranks
+  needs_plan = 16, // with --check bounds, which launches wave by wave
+};
+
+struct Combination {
+  std::string_view name;
+  bool given = false;
+  unsigned limits = 0;
+  std::string_view not_for_graphs{}; // the reason
+  std::string_view not_for_waves{};  // the reason
+};
+
+constexpr std::string_view no_tiles = "they have no tiles";
+
+std::vector<Combination> rules(const AskedRun& request) {
+  const engine::RunOptions& options = request.options;
+  const engine::CompileOptions& compile = options.compile;
+  return {
+      {"--dry-run", compile.dry_run, one_run},
+      {"--check bounds", options.check_bounds, needs_end | one_run | one_process,
+       "no kernel of the user writes to memory"},
+      {"--verify", options.verify, needs_end},
+      {"--compare", options.compare_rounds != 0, needs_end | one_process},
+      {"--stress", options.stress_runs != 0, needs_end | one_process,
+       "each wave waits for all of the previous one, so no other order is possible"},
+      {"--set require-convergence", request.require_convergence, needs_end | one_run},
+      {"--times", !request.times_file.empty(), needs_times | one_run},
+      {"export", !options.export_folder.empty(), one_process,
+       "the kernel needs a graph that tidegate lays out on the device"},
+      {"--set tuning.mode", compile.mode.has_value(), needs_plan,
+       "the kernel is always compiled for the algorithm"},
+      {"--set plan", request.plan.has_value(), one_run, "the size of a wave is known only while it runs"},
+      {"--strategy", compile.strategy.has_value(), needs_plan},
+      {"--workers", compile.workers.has_value(), needs_plan},
+      {"--strategy counters", compile.strategy == engine::Strategy::counters, 0,
+       "each wave waits for all of the previous one"},
+      {"--strategy plain", compile.strategy == engine::Strategy::plain, 0, "launch has one launch per wave"},
+      {"--trace", !options.trace.empty(), needs_end | one_run | one_process},
+      {"--report", !options.page.empty(), one_run},
+      {"--by-wave", request.by_wave, needs_end | one_process},
+      {"--emit-kernel", !options.emit_kernel.empty(), needs_plan | one_run | one_process},
+      {"an algorithm with a graph", !request.graph.empty(), one_run},
+      {"--stream", request.stream, one_process},
+      {"--set fp-contract", compile.fp_contract_off, 0, "all strategies share one kernel"},
+      {"--set tuning.promote", compile.promote.has_value(), needs_plan, "they have one op"},
+      {"--set tuning.side-by-side", compile.side_by_side.has_value(), needs_plan, no_tiles},
+      {"--set tuning.order", compile.mapping.has_value(), needs_plan, no_tiles},
+      {"--set measure", request.measure.has_value(), needs_plan, "they have no candidates to time"},
+      {"--set tuning.force-topology",
+       options.traversal.force_topology.has_value(),
+       one_process,
+       {},
+       "only graphs have topologies"},
+      {"--set tuning.group-size",
+       options.traversal.group_size.has_value(),
+       0,
+       {},
+       "they state their work-groups"},
+      {"--set tuning.alone-up-to",
+       options.traversal.alone_vertices.has_value(),
+       0,
+       {},
+       "they have no frontier"},
+  };
+}
+
+// Refuses two outputs on standard output.
+Result<void> refuse_two_outputs(const AskedRun& request) {
+  const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
+      {{request.options.trace, "the trace"},
+       {request.options.page, "the page"},
+       {request.output, "the report"}}};
+  std::string_view taken;
+  for (const auto& [file, what] : outputs) {
+    if (file != standard_stream) {
+      continue;
+    }
+    if (!taken.empty()) {
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("standard output cannot be {} and {}", taken, what),
+                     "name a file for one of them");
+    }
+    taken = what;
+  }
+  return {};
+}
+
+} // namespace
+
+Result<void> check_options(const AskedRun& request) {
+  const engine::CompileOptions& compile = request.options.compile;
+  if (compile.strategy == engine::Strategy::counters && compile.mapping == engine::TileMapping::strided) {
+    return failure(
+        ErrorCode::invalid_usage,
+        "--strategy counters and --set tuning.order=strided cannot be combined: work-groups wait for the "
+        "owners of runs of tiles",
+        "give --set tuning.order=blocked or serpentine, or --strategy barrier");
+  }
+  const std::string_view instead = compile.dry_run                ? "--dry-run"
+                                   : request.options.check_bounds ? "--check bounds"
+                                                                  : "";
+  for (const Combination& rule : rules(request)) {
+    if (!rule.given) {
+      continue;
+    }
+    if ((rule.limits & needs_end) != 0 && !instead.empty() && rule.name != instead) {
+      return failure(
+          ErrorCode::invalid_usage,
+          fmt::format("{} has no effect with {}, which runs no program to its end", rule.name, instead),
+          "leave one of the two out");
+    }
+    if ((rule.limits & needs_plan) != 0 && request.options.check_bounds) {
+      return failure(
+          ErrorCode::invalid_usage,
+          fmt::format("{} has no effect with --check bounds, which launches wave by wave", rule.name),
+          "leave one of the two out");
+    }
+    if ((rule.limits & needs_times) != 0 && request.options.compare_rounds == 0) {
+      return failure(ErrorCode::invalid_usage, fmt::format("{} needs --compare", rule.name),
+                     "add --compare 9");
+    }
+    if ((rule.limits & one_run) != 0 && request.stream) {
+      return failure(ErrorCode::invalid_usage, fmt::format("{} is for one run, not for a stream", rule.name),
+                     "leave --stream or the other out");
+    }
+  }
+  TIDEGATE_CHECK(refuse_stream(request.stream, request.format));
+  return refuse_two_outputs(request);
+}
+
+Result<void> check_options_for(const Run& run, bool frontier) {
+  const engine::Strategy of_ranks = frontier ? engine::Strategy::launch : engine::Strategy::plain;
+  std::vector<Combination> all = rules(run);
+  all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
+                 run.options.compile.strategy.value_or(of_ranks) != of_ranks, one_process});
+  for (const Combination& rule : all) {
+    const std::string_view why = frontier ? rule.not_for_graphs : rule.not_for_waves;
+    if (rule.given && !why.empty()) {
+      return failure(
+          ErrorCode::invalid_usage,
+          fmt::format("{} does not apply to {} programs: {}", rule.name, frontier ? "frontier" : "wave", why),
+          "leave it out");
+    }
+    if (rule.given && (rule.limits & one_process) != 0 && run.ranks) {
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("{} does not work on several ranks yet", rule.name),
+                     "leave it out, or run the program in one process, without mpirun");
+    }
+  }
+  if (run.ranks && run.program == standard_stream) {
+    return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",
+                   "give the program as a file that all ranks can read");
+  }
+  return {};
+}
+
+// `tidegate export`: a program's persistent launch as a folder that is built and run without tidegate.
+
+namespace {
+
+constexpr std::array<std::string_view, 2> persistent_strategies{"barrier", "counters"};
+
+// Refuses a folder that is not empty, unless `force` is given.
+Result<void> check_folder(const std::string& folder, bool force) {
+  if (folder.empty() || folder == "-") {
+    return failure(ErrorCode::invalid_usage, "export writes a folder, and none is named", "give -o FOLDER");
+  }
+  std::error_code unknown;
+  // Resolves "new/.." although "new" does not exist yet.
+  std::filesystem::path path = std::filesystem::weakly_canonical(folder, unknown);
+  path = path.empty() ? std::filesystem::path(folder) : path;
+  const bool there = std::filesystem::exists(path, unknown);
+  const bool is_folder = std::filesystem::is_directory(path, unknown);
+  if (!there || (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {
+    return {};
+  }
+  return failure(ErrorCode::invalid_usage,
+                 fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
+                 is_folder ? "name another folder, or give --force to replace an earlier export"
+                           : "name a folder");
+}
+
+} // namespace
+
+CommandModel export_command() {
+  const auto settings = std::make_shared<AskedRun>();
+  const auto force = std::make_shared<bool>(false);
+  engine::RunOptions& options = settings->options;
+  OptionModel folder = file_option(
+      "-o", options.export_folder,
+      "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. tidegate runs "
+      "the program once to verify it, and that run writes the outputs, too");
+  folder.names.push_back("--output");
+  return {
+      .options = {device_option(settings->selector,
+                                "Where to build, run and compare it, as for tidegate run"),
+                  index_option(
+                      "--strategy",
+                      [&options](std::size_t index) {
+                        options.compile.strategy =
+                            index == 0 ? engine::Strategy::barrier : engine::Strategy::counters;
+                      },
+                      persistent_strategies,
+                      "How work-groups wait; default: the fastest that an earlier run kept, else barrier"),
+                  number_option("--workers", options.compile.workers, 1, ~0U,
+                                "Work-groups of the launch; 0 (default): chosen by the number of tiles"),
+                  flag("--force", *force, "Write into a folder that is not empty"),
+                  duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
+                                  "End the run without a folder after this: 10s, 2m (default 60s)"),
+                  format_option(settings->format), parameter_option(settings->parameters),
+                  path_scope_option(options.scope), std::move(folder)},
+      .positionals = {positional(
+          "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
+      .examples = {{"A C program that gives the same bytes:",
+                    "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
+      .run = [settings, force]() -> Result<ExitCode> {
+        if (ranks::launched().several()) {
+          return failure(ErrorCode::invalid_usage,
+                         "export writes one folder, and several processes were started",
+                         "run it without mpirun");
+        }
+        TIDEGATE_CHECK(check_folder(settings->options.export_folder, *force));
+        settings->options.verify = true; // no export without a verified result
+        return run_program(*settings);
+      }};
 }
 
 } // namespace tidegate::app

@@ -185,11 +185,11 @@ Result<ExitCode> run_stream(const Run& run) {
   TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
   TIDEGATE_TRY(auto output, Output::open(run.output));
   // One worker answers all requests in order, because they share the device.
-  const auto stream = std::make_shared<RunStream>(run);
-  const auto make_answer = [&stream]() -> LineAnswer {
-    return [stream](std::string_view line, LineReply& reply) { return stream->answer(line, reply); };
+  RunStream stream(run);
+  const auto answer = [&stream](std::string_view line, LineReply& reply) {
+    return stream.answer(line, reply);
   };
-  TIDEGATE_TRY(const StreamSummary summary, answer_stream(input, output, make_answer, 1, Pace::lines));
+  TIDEGATE_TRY(const StreamSummary summary, answer_stream(input, output, answer, 1, Pace::lines));
   TIDEGATE_CHECK(output.commit());
   return summary.exit_code;
 }

@@ -4,7 +4,15 @@
 namespace tidegate::app {
 namespace {
 
-// Rows that both kinds of reports have.
+// Rows of a name and a text.
+struct Facts {
+  TableRows rows{};
+
+  template <class... Values>
+  void add(std::string_view name, fmt::format_string<Values...> text, Values&&... values) {
+    rows.push_back({std::string(name), fmt::format(text, std::forward<Values>(values)...)});
+  }
+};
 
 template <class T>
 const std::vector<T>& listed(const std::optional<std::vector<T>>& list) {
@@ -16,43 +24,92 @@ std::string launches_text(std::uint64_t launches) {
   return launches == 1 ? "one launch" : fmt::format("{} launches", launches);
 }
 
-TableRows head_rows(const engine::ReportHead& report) {
-  TableRows rows;
+// Rows that both kinds of reports have.
+
+void add_head(const engine::ReportHead& report, Facts& made) {
   if (report.device) {
-    rows.push_back({"  device", report.device->name});
+    made.add("device", "{}", report.device->name);
   }
-  add_row(rows, "strategy", "{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
-          report.strategy_reason);
-  return rows;
+  made.add("strategy", "{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
+           report.strategy_reason);
 }
 
-void add_sources(const engine::ReportHead& report, TableRows& rows) {
-  if (report.profile_file) {
-    rows.push_back({"  profile", *report.profile_file});
-  }
-  if (report.policy_file) {
-    rows.push_back({"  policy", *report.policy_file});
+void add_sources(const engine::ReportHead& report, Facts& made) {
+  for (const auto& [name, file] :
+       {std::pair("profile", report.profile_file), std::pair("policy", report.policy_file)}) {
+    if (file) {
+      made.add(name, "{}", *file);
+    }
   }
 }
 
-void add_written(const engine::ReportHead& report, TableRows& rows) {
+// `where` names the step that a work-group came to.
+template <class Where>
+void add_end(const engine::ReportHead& report, const Where& where, Facts& made) {
   for (const engine::WrittenFile& written : report.files_written) {
-    rows.push_back({&written == &report.files_written.front() ? "  written" : "",
-                    fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
+    made.add(&written == &report.files_written.front() ? "written" : "", "{}: {}, {}", written.file,
+             written.what, bytes_text(written.bytes));
   }
   if (!report.trace.empty()) {
-    add_row(rows, "trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace,
-            plural(report.timeline->span_count(), "span"),
-            report.timeline->clock == engine::DeviceClock::none ? "of launches" : "by the device's clock");
+    made.add("trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace,
+             plural(report.timeline->span_count(), "span"),
+             report.timeline->clock == engine::DeviceClock::none ? "of launches" : "by the device's clock");
+  }
+  for (const engine::StuckGroup& stuck : report.stuck_groups) {
+    made.add("stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
+             stuck.seen, stuck.expected);
   }
 }
 
-// `where` names the step that a group came to.
-template <class Where>
-void add_stuck(const engine::ReportHead& report, const Where& where, TableRows& rows) {
-  for (const engine::StuckGroup& stuck : report.stuck_groups) {
-    add_row(rows, "stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
-            stuck.seen, stuck.expected);
+// "this run  1.2 ms (from 1.1 ms to 3.4 ms; outliers: round 3)".
+std::string spread_text(std::string_view what, const std::vector<double>& rounds, double median) {
+  const auto [least, most] = std::ranges::minmax(rounds); // there is one
+  std::vector<std::uint32_t> far = outliers(rounds);
+  std::ranges::transform(far, far.begin(), [](std::uint32_t index) { return index + 1; });
+  return fmt::format("{:<14}  {} (from {} to {}{})", what, short_time_text(median), short_time_text(least),
+                     short_time_text(most),
+                     far.empty() ? "" : fmt::format("; outliers: round {}", fmt::join(far, ", ")));
+}
+
+template <class Report>
+void add_comparison(const Report& report, Facts& made) {
+  if (const auto& times = report.comparison) {
+    made.add("compared", "{}", speed_text(speed_of(*times), compared_with(report)));
+    made.add("", "{}", spread_text("this run", times->run_rounds_ns, times->run_ns));
+    made.add("", "{}", spread_text("plain launches", times->plain_rounds_ns, times->plain_ns));
+  }
+}
+
+void add_ranks(const engine::ReportHead& report, Facts& made) {
+  if (!report.ranks) {
+    return;
+  }
+  const std::vector<engine::RankReport>& ranks = report.ranks->ranks;
+  std::uint64_t bytes = 0, messages = 0;
+  for (const engine::RankReport& rank : ranks) {
+    bytes += rank.bytes_sent;
+    messages += rank.messages;
+  }
+  const auto slowest = std::ranges::max_element(ranks, {}, [](const auto& rank) {
+    return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
+  });
+  made.add("ranks", "{}; {} sent in {}",
+           ranks.size() == 1 ? "one alone reports, as the run ended early"
+                             : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
+           bytes_text(bytes), plural(messages, "message"));
+  for (const engine::RankReport& rank : ranks) {
+    made.add(fmt::format("rank {}", rank.rank), "{} on {}: {}, {} of it waiting{}{}", rank.device, rank.host,
+             time_text(rank.dispatch_ns), time_text(rank.waiting_ns),
+             rank.edges ? fmt::format("; {} edges", *rank.edges) : "",
+             rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "");
+  }
+  for (const engine::RankWaveReport& wave : report.ranks->waves) {
+    made.add("on one rank", "{}, as {}", wave.wave, wave.reason);
+  }
+  for (const engine::RankBufferReport& buffer : report.ranks->buffers) {
+    if (buffer.split && !buffer.in_parts) {
+      made.add("not in parts", "{}, as {}", in_quotes(buffer.buffer), buffer.reason);
+    }
   }
 }
 
@@ -113,53 +170,6 @@ std::string stress_text(const engine::StressReport& stress) {
                                       plural(stress.runs, "run"), fmt::join(kinds, ", "));
 }
 
-void add_bounds(const engine::BoundsReport& bounds, TableRows& rows) {
-  add_row(rows, "bounds", "{} checked, {} past buffers", launches_text(bounds.checked_waves),
-          bounds.violations.empty() ? "nothing was written" : "WRITTEN");
-  for (const engine::BoundsViolation& violation : bounds.violations) {
-    add_row(rows, "", "{} wrote {}, in iteration {}", violation.wave, engine::place_text(violation),
-            violation.iteration);
-  }
-}
-
-// "this run  1.2 ms (from 1.1 ms to 3.4 ms; outliers: round 3)".
-std::string spread_text(std::string_view what, const std::vector<double>& rounds, double median) {
-  const auto [least, most] = std::ranges::minmax(rounds); // there is one
-  std::vector<std::uint32_t> far = outliers(rounds);
-  std::ranges::transform(far, far.begin(), [](std::uint32_t index) { return index + 1; });
-  return fmt::format("{:<14}  {} (from {} to {}{})", what, short_time_text(median), short_time_text(least),
-                     short_time_text(most),
-                     far.empty() ? "" : fmt::format("; outliers: round {}", fmt::join(far, ", ")));
-}
-
-void add_comparison(const engine::ReportHead& report, const std::optional<Timings>& timings,
-                    TableRows& rows) {
-  if (!report.comparison || !timings) {
-    return;
-  }
-  const engine::Comparison& times = *report.comparison;
-  rows.push_back(
-      {"  compared", speed_text(timings->times_as_fast, timings->verdict, timings->other, times.rounds)});
-  rows.push_back({"", spread_text("this run", times.run_rounds_ns, times.run_ns)});
-  rows.push_back({"", spread_text("plain launches", times.plain_rounds_ns, times.plain_ns)});
-}
-
-void add_promotion(const engine::PromotionReport& promotion, TableRows& rows) {
-  for (const engine::WindowReport& window : promotion.windows) {
-    add_row(rows, "window", "{}{}", fmt::join(window.waves, ", "),
-            window.register_buffers.empty()
-                ? ""
-                : fmt::format("; in registers: {}", fmt::join(window.register_buffers, ", ")));
-  }
-  for (const std::string& op : promotion.ops) {
-    add_row(rows, "hot op", "{}", in_quotes(op));
-  }
-  if (promotion.promoted != engine::Promotion::none) {
-    add_row(rows, "promoted", "{}: {}", engine::promotion_names[static_cast<std::size_t>(promotion.promoted)],
-            promotion.reason);
-  }
-}
-
 std::string hits_text(const engine::HitsReport& hits) {
   const std::string room = fmt::format("room for {}", hits.capacity);
   if (!hits.hits) {
@@ -205,81 +215,43 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
 
 TableRows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   const auto path = static_cast<double>(std::max<std::uint64_t>(times.critical_path_ns, 1));
-  TableRows rows{{"  by wave", "critical path", "a run", "waiting", "GB/s, if each byte moves once"}};
+  const auto of_path = [path](std::uint64_t ns) {
+    return fmt::format("{:.1f} %", 100 * static_cast<double>(ns) / path);
+  };
+  TableRows rows{{"by wave", "critical path", "a run", "waiting", "GB/s, if each byte moves once"}};
   for (const engine::WaveTime& wave : times.waves) {
     if (rows.size() > most) {
-      rows.push_back({fmt::format("  {} more", times.waves.size() - most)});
+      rows.push_back({fmt::format("{} more", times.waves.size() - most)});
       break;
     }
     const auto time = static_cast<double>(wave.time_ns); // 0: the clock did not tick while it ran
+    const auto runs = static_cast<double>(wave.executions);
     const double groups = static_cast<double>(std::max<std::uint64_t>(wave.work_ns + wave.wait_ns, 1));
-    rows.push_back({"  " + wave.waves,
-                    fmt::format("{:.1f} %", 100 * static_cast<double>(wave.critical_ns) / path),
-                    time == 0 ? "-" : short_time_text(time / static_cast<double>(wave.executions)),
-                    fmt::format("{:.0f} %", 100 * static_cast<double>(wave.wait_ns) / groups),
-                    time == 0 ? "-"
-                              : fmt::format("{:.3g}", static_cast<double>(wave.buffer_bytes) *
-                                                          static_cast<double>(wave.executions) / time)});
+    rows.push_back(
+        {wave.waves, of_path(wave.critical_ns), time == 0 ? "-" : short_time_text(time / runs),
+         fmt::format("{:.0f} %", 100 * static_cast<double>(wave.wait_ns) / groups),
+         time == 0 ? "-" : fmt::format("{:.3g}", static_cast<double>(wave.buffer_bytes) * runs / time)});
   }
-  rows.push_back({"  between waves",
-                  fmt::format("{:.1f} %", 100 * static_cast<double>(times.synchronization_ns) / path), "", "",
-                  ""});
+  rows.push_back({"between waves", of_path(times.synchronization_ns), "", "", ""});
   if (times.device_bytes_per_ns != 0) {
-    rows.push_back({"  device memory", "", "", "", fmt::format("{:.3g}", times.device_bytes_per_ns)});
+    rows.push_back({"device memory", "", "", "", fmt::format("{:.3g}", times.device_bytes_per_ns)});
   }
   return rows;
 }
 
 // Formats the lowest estimate of each strategy.
 std::string estimates_text(const std::vector<engine::CandidateReport>& candidates) {
+  std::map<engine::Strategy, double> least;
+  for (const engine::CandidateReport& candidate : candidates) {
+    double& lowest = least.try_emplace(candidate.strategy, candidate.estimated_ns).first->second;
+    lowest = std::min(lowest, candidate.estimated_ns);
+  }
   std::string text;
-  for (std::size_t i = 0; i < engine::strategy_names.size(); ++i) {
-    std::optional<double> least;
-    for (const engine::CandidateReport& candidate : candidates) {
-      if (static_cast<std::size_t>(candidate.strategy) == i) {
-        least = std::min(least.value_or(candidate.estimated_ns), candidate.estimated_ns);
-      }
-    }
-    text += least ? fmt::format("{}{} {}", text.empty() ? "" : ", ", engine::strategy_names[i],
-                                short_time_text(*least))
-                  : "";
+  for (const auto& [strategy, ns] : least) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                        engine::strategy_names[static_cast<std::size_t>(strategy)], short_time_text(ns));
   }
   return text;
-}
-
-void add_ranks(const engine::ReportHead& report, TableRows& rows) {
-  if (!report.ranks) {
-    return;
-  }
-  const std::vector<engine::RankReport>& ranks = report.ranks->ranks;
-  std::uint64_t bytes = 0, messages = 0;
-  for (const engine::RankReport& rank : ranks) {
-    bytes += rank.bytes_sent;
-    messages += rank.messages;
-  }
-  const auto slowest = std::ranges::max_element(ranks, {}, [](const auto& rank) {
-    return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
-  });
-  add_row(rows, "ranks", "{}; {} sent in {}",
-          ranks.size() == 1 ? "one alone reports, as the run ended early"
-                            : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
-          bytes_text(bytes), plural(messages, "message"));
-  for (const engine::RankReport& rank : report.ranks->ranks) {
-    rows.push_back(
-        {fmt::format("  rank {}", rank.rank),
-         fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host, time_text(rank.dispatch_ns),
-                     time_text(rank.waiting_ns)) +
-             (rank.edges ? fmt::format("; {} edges", *rank.edges) : "") +
-             (rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "")});
-  }
-  for (const engine::RankWaveReport& wave : report.ranks->waves) {
-    add_row(rows, "on one rank", "{}, as {}", wave.wave, wave.reason);
-  }
-  for (const engine::RankBufferReport& buffer : report.ranks->buffers) {
-    if (buffer.split && !buffer.in_parts) {
-      add_row(rows, "not in parts", "{}, as {}", in_quotes(buffer.buffer), buffer.reason);
-    }
-  }
 }
 
 // Returns true if a run that was to be one persistent launch took several, other than its slices.
@@ -287,29 +259,72 @@ bool is_divided(const engine::RunReport& report) {
   return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) && !report.fallbacks.empty();
 }
 
-void add_times(const engine::RunReport& report, TableRows& rows) {
-  std::string dispatch =
-      fmt::format("{} in {}", time_text(report.dispatch_ns), launches_text(report.telemetry.kernel_launches));
-  if (!is_divided(report) && report.telemetry.kernel_launches == report.slices_ns.size() &&
-      report.slices_ns.size() > 1) {
-    dispatch += ", slices of one persistent run";
+// What will run, and how.
+void add_choices(const documents::RunReportDocument& document, bool planned, Facts& made) {
+  const engine::RunReport& report = document.report;
+  if (report.candidates) {
+    const double measured =
+        report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
+    made.add("estimate", "{}{}", estimates_text(*report.candidates),
+             report.status == engine::RunStatus::done ? "; measured " + short_time_text(measured) : "");
   }
-  if (report.iterations > 1) {
-    dispatch += fmt::format(", {} an iteration", short_time_text(static_cast<double>(report.dispatch_ns) /
-                                                                 static_cast<double>(report.iterations)));
+  made.add("mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
+  for (const engine::WindowReport& window : report.promotion.windows) {
+    made.add("window", "{}{}", fmt::join(window.waves, ", "),
+             window.register_buffers.empty()
+                 ? ""
+                 : fmt::format("; in registers: {}", fmt::join(window.register_buffers, ", ")));
   }
-  rows.push_back({"  dispatch", dispatch});
-  add_ranks(report, rows);
-  add_row(rows, "build", "{}{}", time_text(report.build_ns),
-          report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "");
-  add_comparison(report, timings_of(report), rows);
+  for (const std::string& op : report.promotion.ops) {
+    made.add("hot op", "{}", in_quotes(op));
+  }
+  if (const auto promoted = report.promotion.promoted; promoted != engine::Promotion::none) {
+    made.add("promoted", "{}: {}", engine::promotion_names[static_cast<std::size_t>(promoted)],
+             report.promotion.reason);
+  }
+  add_sources(report, made);
+  std::size_t waves = 0;
+  for (const documents::BarrierGroup& group : document.plan.barriers.groups) {
+    waves += group.waves.size();
+  }
+  made.add("plan", "{} in {}{}", plural(waves, "wave"), plural(document.plan.barriers.groups.size(), "group"),
+           planned ? "" : ", " + plural(report.iterations, "iteration"));
+  if (report.geometry.worker_groups != 0) {
+    made.add("workers", "{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
+             report.geometry.workgroup_size);
+  }
+  const engine::MemoryReport& memory = report.memory;
+  if (memory.sum_bytes != 0) {
+    made.add("memory", "arena of {} ({} without sharing; {})", bytes_text(memory.arena_bytes),
+             bytes_text(memory.sum_bytes),
+             memory.arena_bytes == memory.lower_bound_bytes
+                 ? "proved to be the least"
+                 : fmt::format("lower bound {}", bytes_text(memory.lower_bound_bytes)));
+  }
+  if (memory.image_bytes != 0) {
+    made.add("images", "{}", bytes_text(memory.image_bytes));
+  }
+  for (const engine::FallbackReport& wave : report.fallbacks) {
+    made.add("alone", "{}: {}", wave.wave, wave.reason);
+  }
+}
+
+void add_times(const engine::RunReport& report, Facts& made) {
+  const std::uint64_t launches = report.telemetry.kernel_launches;
+  const bool slices = !is_divided(report) && launches == report.slices_ns.size() && launches > 1;
+  made.add("dispatch", "{} in {}{}{}", time_text(report.dispatch_ns), launches_text(launches),
+           slices ? ", slices of one persistent run" : "",
+           report.iterations > 1
+               ? fmt::format(", {} an iteration", short_time_text(static_cast<double>(report.dispatch_ns) /
+                                                                  static_cast<double>(report.iterations)))
+               : "");
+  add_ranks(report, made);
+  made.add("build", "{}{}", time_text(report.build_ns),
+           report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "");
+  add_comparison(report, made);
 }
 
 // Traversals.
-
-std::string vertices_text(std::uint64_t count) {
-  return count == 1 ? "1 vertex" : fmt::format("{} vertices", count);
-}
 
 // 1234567 -> "1.23 million".
 std::string count_text(double count) {
@@ -332,7 +347,7 @@ std::string verdict(const traversal::FrontierReport& report) {
 
 // Returns a row for each run of consecutive waves with the same topology.
 TableRows stretches(const std::vector<traversal::WaveRecord>& waves) {
-  TableRows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
+  TableRows rows{{"waves", "topology", "rule", "widest", "edges scanned"}};
   const bool timed = std::ranges::any_of(waves, [](const auto& wave) { return wave.time_ns.has_value(); });
   if (timed) {
     rows[0].insert(rows[0].end(), {"time", "edges/s"});
@@ -349,7 +364,7 @@ TableRows stretches(const std::vector<traversal::WaveRecord>& waves) {
       widest = std::max(widest, waves[end].vertices);
       ns += waves[end].time_ns.value_or(0);
     }
-    rows.push_back({end - first == 1 ? fmt::format("  {}", first) : fmt::format("  {} to {}", first, end - 1),
+    rows.push_back({end - first == 1 ? fmt::format("{}", first) : fmt::format("{} to {}", first, end - 1),
                     std::string(policy::name(waves[first].topology)),
                     std::string(policy::name(waves[first].rule)), std::to_string(widest),
                     std::to_string(scanned)});
@@ -359,103 +374,11 @@ TableRows stretches(const std::vector<traversal::WaveRecord>& waves) {
     }
     first = end;
   }
-  align_right(rows, {3, 4, 5, 6});
   return rows;
 }
 
-} // namespace
-
-RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves) {
-  const engine::RunReport& report = document.report;
-  const auto& plan = document.plan.barriers;
-  std::string headline =
-      fmt::format("{}: {} of {} items{}", engine::run_status_names[static_cast<std::size_t>(report.status)],
-                  report.items_processed, report.items_processed + report.items_remaining,
-                  is_divided(report)
-                      ? fmt::format(", in {} instead of one", launches_text(report.telemetry.kernel_launches))
-                      : "");
-  const bool planned = report.status == engine::RunStatus::planned;
-  std::size_t waves = 0;
-  for (const documents::BarrierGroup& group : plan.groups) {
-    waves += group.waves.size();
-  }
-  TableRows rows = head_rows(report);
-  if (report.candidates) {
-    const double measured =
-        report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
-    add_row(rows, "estimate", "{}{}", estimates_text(*report.candidates),
-            report.status == engine::RunStatus::done ? "; measured " + short_time_text(measured) : "");
-  }
-  add_row(rows, "mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
-  add_promotion(report.promotion, rows);
-  add_sources(report, rows);
-  add_row(rows, "plan", "{} in {}{}", plural(waves, "wave"), plural(plan.groups.size(), "group"),
-          planned ? "" : ", " + plural(report.iterations, "iteration"));
-  if (report.geometry.worker_groups != 0) {
-    add_row(rows, "workers", "{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
-            report.geometry.workgroup_size);
-  }
-  if (report.memory.sum_bytes != 0) {
-    add_row(rows, "memory", "arena of {} ({} without sharing; {})", bytes_text(report.memory.arena_bytes),
-            bytes_text(report.memory.sum_bytes),
-            report.memory.arena_bytes == report.memory.lower_bound_bytes
-                ? "proved to be the least"
-                : fmt::format("lower bound {}", bytes_text(report.memory.lower_bound_bytes)));
-  }
-  if (report.memory.image_bytes != 0) {
-    rows.push_back({"  images", bytes_text(report.memory.image_bytes)});
-  }
-  for (const engine::FallbackReport& wave : report.fallbacks) {
-    add_row(rows, "alone", "{}: {}", wave.wave, wave.reason);
-  }
-  for (const auto& hits : listed(report.hits)) {
-    rows.push_back({"  hits", hits_text(hits)});
-  }
-  for (const auto& active : listed(report.active)) {
-    rows.push_back({"  active", active_text(active)});
-  }
-  for (const engine::QueueReport& queue : report.queues) {
-    rows.push_back({"  queue", queue_text(queue, planned)});
-  }
-  if (!report.assumed_macros.empty()) {
-    add_row(rows, "assumed", "as OpenCL C 3.0 has them, or else not defined: {}",
-            fmt::join(report.assumed_macros, ", "));
-  }
-  if (report.until) {
-    rows.push_back(
-        {"  until",
-         report.until->reached
-             ? fmt::format("{} is {}", in_quotes(report.until->buffer), report.until->value)
-             : fmt::format("NOT REACHED: {} is {}, waiting for {}", in_quotes(report.until->buffer),
-                           report.until->value, report.until->waiting_for)});
-  }
-  if (report.bounds) {
-    add_bounds(*report.bounds, rows);
-  } else if (!planned) {
-    rows.push_back({"  outputs", verdict(report)});
-    if (report.first_run) {
-      rows.push_back({"  first run", first_run_text(*report.first_run)});
-    }
-    for (const auto& of : listed(report.expected)) {
-      rows.push_back({"  expected", expected_text(of)});
-    }
-    if (report.stress) {
-      rows.push_back({"  stress", stress_text(*report.stress)});
-    }
-    add_times(report, rows);
-  }
-  add_written(report, rows);
-  const auto where = [](const engine::StuckGroup& stuck) {
-    return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
-  };
-  add_stuck(report, where, rows);
-  return {.headline = std::move(headline),
-          .rows = std::move(rows),
-          .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : TableRows()};
-}
-
 // "299 of 300 vertices reached, the farthest at 12: vertex 7".
-static std::string answer_text(const traversal::FrontierReport& report) {
+std::string answer_text(const traversal::FrontierReport& report) {
   const traversal::Answer& answer = *report.answer;
   const std::string ids = report.graph.ids == graphs::VertexIds::file
                               ? fmt::format(" (as the file counts, from {})", report.graph.first_id)
@@ -478,56 +401,119 @@ static std::string answer_text(const traversal::FrontierReport& report) {
               : "");
 }
 
+} // namespace
+
+RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves) {
+  const engine::RunReport& report = document.report;
+  const bool planned = report.status == engine::RunStatus::planned;
+  Facts made;
+  add_head(report, made);
+  add_choices(document, planned, made);
+  for (const auto& hits : listed(report.hits)) {
+    made.add("hits", "{}", hits_text(hits));
+  }
+  for (const auto& active : listed(report.active)) {
+    made.add("active", "{}", active_text(active));
+  }
+  for (const engine::QueueReport& queue : report.queues) {
+    made.add("queue", "{}", queue_text(queue, planned));
+  }
+  if (!report.assumed_macros.empty()) {
+    made.add("assumed", "as OpenCL C 3.0 has them, or else not defined: {}",
+             fmt::join(report.assumed_macros, ", "));
+  }
+  if (const auto& until = report.until) {
+    made.add("until", "{}{} is {}{}", until->reached ? "" : "NOT REACHED: ", in_quotes(until->buffer),
+             until->value, until->reached ? "" : fmt::format(", waiting for {}", until->waiting_for));
+  }
+  if (const auto& bounds = report.bounds) {
+    made.add("bounds", "{} checked, {} past buffers", launches_text(bounds->checked_waves),
+             bounds->violations.empty() ? "nothing was written" : "WRITTEN");
+    for (const engine::BoundsViolation& violation : bounds->violations) {
+      made.add("", "{} wrote {}, in iteration {}", violation.wave, engine::place_text(violation),
+               violation.iteration);
+    }
+  } else if (!planned) {
+    made.add("outputs", "{}", verdict(report));
+    if (report.first_run) {
+      made.add("first run", "{}", first_run_text(*report.first_run));
+    }
+    for (const auto& of : listed(report.expected)) {
+      made.add("expected", "{}", expected_text(of));
+    }
+    if (report.stress) {
+      made.add("stress", "{}", stress_text(*report.stress));
+    }
+    add_times(report, made);
+  }
+  const auto where = [](const engine::StuckGroup& stuck) {
+    return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
+  };
+  add_end(report, where, made);
+  return {.headline = fmt::format(
+              "{}: {} of {} items{}", engine::run_status_names[static_cast<std::size_t>(report.status)],
+              report.items_processed, report.items_processed + report.items_remaining,
+              is_divided(report)
+                  ? fmt::format(", in {} instead of one", launches_text(report.telemetry.kernel_launches))
+                  : ""),
+          .rows = std::move(made.rows),
+          .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : TableRows()};
+}
+
 RunTable run_rows(const traversal::FrontierReport& report) {
   const traversal::FrontierSummary& summary = report.summary;
-  std::string headline = fmt::format(
-      "{}: {} of {} vertices and {} edges", engine::run_status_names[static_cast<std::size_t>(report.status)],
-      report.source.value_or(
-          std::string(graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
-      report.graph.vertices, report.graph.edges);
-  TableRows rows;
+  Facts made;
   if (report.answer) {
-    rows.push_back({"  answer", answer_text(report)});
+    made.add("answer", "{}", answer_text(report));
   }
-  for (auto& row : head_rows(report)) {
-    rows.push_back(std::move(row));
+  add_head(report, made);
+  add_sources(report, made);
+  made.add("memory", "{}{}", bytes_text(report.memory.bytes),
+           report.memory.constrained ? ", memory_constrained" : "");
+  const bool planned = report.status == engine::RunStatus::planned;
+  if (!planned) {
+    made.add("time", "{}, {} edges a second, {}{}", time_text(report.dispatch_ns),
+             count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
+             summary.alone_waves == 0
+                 ? ""
+                 : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));
+    add_ranks(report, made);
+    made.add("waves", "{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
+             plural(summary.topology_changes, "topology change"), summary.widest_wave,
+             summary.widest_vertices == 1 ? "1 vertex" : fmt::format("{} vertices", summary.widest_vertices),
+             report.waves.size() < summary.waves
+                 ? fmt::format("; the report lists the first {}", report.waves.size())
+                 : "");
+    if (report.converged) {
+      made.add("converged", "{}: the last iteration changed the PageRank values by {:.3g} in sum",
+               *report.converged ? "yes" : "NO", *report.rank_change);
+    }
+    made.add("result", "{}", verdict(report));
+    add_comparison(report, made);
   }
-  add_sources(report, rows);
-  add_row(rows, "memory", "{}{}", bytes_text(report.memory.bytes),
-          report.memory.constrained ? ", memory_constrained" : "");
-  if (report.status == engine::RunStatus::planned) {
-    add_written(report, rows);
-    return {.headline = std::move(headline), .rows = std::move(rows), .waves = {}};
-  }
-  add_row(rows, "time", "{}, {} edges a second, {}{}", time_text(report.dispatch_ns),
-          count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
-          summary.alone_waves == 0
-              ? ""
-              : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));
-  add_ranks(report, rows);
-  add_row(rows, "waves", "{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
-          plural(summary.topology_changes, "topology change"), summary.widest_wave,
-          vertices_text(summary.widest_vertices),
-          report.waves.size() < summary.waves
-              ? fmt::format("; the report lists the first {}", report.waves.size())
-              : "");
-  if (report.converged) {
-    add_row(rows, "converged", "{}: the last iteration changed the PageRank values by {:.3g} in sum",
-            *report.converged ? "yes" : "NO", *report.rank_change);
-  }
-  rows.push_back({"  result", verdict(report)});
-  add_comparison(report, timings_of(report), rows);
-  add_written(report, rows);
   const auto where = [](const engine::StuckGroup& stuck) {
     return fmt::format("after wave {}", stuck.iteration);
   };
-  add_stuck(report, where, rows);
-  return {.headline = std::move(headline), .rows = std::move(rows), .waves = stretches(report.waves)};
+  add_end(report, where, made);
+  return {.headline = fmt::format("{}: {} of {} vertices and {} edges",
+                                  engine::run_status_names[static_cast<std::size_t>(report.status)],
+                                  report.source.value_or(std::string(
+                                      graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
+                                  report.graph.vertices, report.graph.edges),
+          .rows = std::move(made.rows),
+          .waves = planned ? TableRows() : stretches(report.waves)};
 }
 
-std::string run_table(const RunTable& table, bool colour) {
-  return bold(table.headline, colour) + "\n" + render_table(table.rows) +
-         (table.waves.empty() ? "" : render_table(table.waves));
+std::string run_table(RunTable table, bool colour) {
+  std::string text = bold(table.headline, colour) + "\n";
+  align_right(table.waves, {3, 4, 5, 6});
+  for (TableRows* const rows : {&table.rows, &table.waves}) {
+    for (std::vector<std::string>& row : *rows) {
+      row[0] = row[0].empty() ? "" : "  " + row[0];
+    }
+    text += rows->empty() ? "" : render_table(*rows);
+  }
+  return text;
 }
 
 } // namespace tidegate::app

@@ -41,11 +41,11 @@ Json object_schema(Json properties, Json required, const Record* record = nullpt
   return schema;
 }
 
-// Makes the schema of one document. Integers, and the records and choices that it has in several places, become
-// definitions, named after the first key that has them.
+// Makes the schema of one document. Integers and records become definitions, named after the first key that has them.
 class SchemaWriter {
 public:
-  SchemaWriter(const Record& record, Direction direction) : direction_(direction) { count(record); }
+  // With `parameters`, a parameter may stand in place of each number.
+  SchemaWriter(Direction direction, bool parameters) : direction_(direction), parameters_(parameters) {}
 
   void add_fields(const Record& record, Json& properties, Json& required) {
     for (const Field& field : record.fields) {
@@ -62,33 +62,8 @@ public:
   [[nodiscard]] Json definitions() { return std::move(definitions_); }
 
 private:
-  void count(const Record& record) {
-    for (const Field& field : record.fields) {
-      count(field.type);
-    }
-  }
-
-  void count(const Type& type) {
-    switch (type.kind) {
-    case Kind::choice: ++uses_[key_of(type)]; break;
-    case Kind::record:
-      if (++uses_[{type.record, {}}] == 1) {
-        count(*type.record);
-      }
-      break;
-    case Kind::map: count(type.items->element); break;
-    case Kind::list: count(type.items->element); break;
-    default: break;
-    }
-  }
-
-  // A record, or a list of choices with the words that a field takes of it: some take fewer, or one more.
-  using Key = std::pair<const void*, std::vector<std::string_view>>;
-
-  static Key key_of(const Type& type) { return {type.choices.data(), words_of(type)}; }
-
   // Returns a reference to the definition that stands for `key`, which is made on its first use.
-  Json defined(const Key& key, std::string_view name, const std::function<Json()>& make) {
+  Json defined(const void* key, std::string_view name, const std::function<Json()>& make) {
     std::string& known = names_[key];
     if (known.empty()) {
       known = name;
@@ -102,20 +77,21 @@ private:
     return {{"$ref", "#/$defs/" + known}};
   }
 
+  [[nodiscard]] Json number_schema(Json number) const {
+    return parameters_ ? Json{{"anyOf", Json::array({std::move(number), {{"$ref", "#/$defs/parameter"}}})}}
+                       : number;
+  }
+
   Json integer_schema(const Type& type) {
     const auto range = [&] {
-      return Json{{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}};
+      return number_schema({{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}});
     };
     for (const auto& [name, maximum] : whole_ranges) {
       if (type.minimum == 0 && type.maximum == maximum) {
-        return defined({&maximum, {}}, name, range);
+        return defined(&maximum, name, range);
       }
     }
     return range();
-  }
-
-  Json shared(const Key& key, std::string_view name, const std::function<Json()>& make) {
-    return uses_[key] > 1 ? defined(key, name, make) : make();
   }
 
   Json type_schema(const Type& type, std::string_view key) {
@@ -127,15 +103,14 @@ private:
     case Kind::f64:
       // Outputs write null for a value that is not finite.
       return direction_ == Direction::output || type.or_null ? Json{{"type", {"number", "null"}}}
-                                                             : Json{{"type", "number"}};
-    case Kind::number: return {{"type", "number"}};
+                                                             : number_schema({{"type", "number"}});
+    case Kind::number: return number_schema({{"type", "number"}});
     case Kind::text: return {{"type", "string"}};
     case Kind::identifier: // the range is that of an integer
       return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
-    case Kind::choice:
-      return shared(key_of(type), key, [&] { return Json{{"type", "string"}, {"enum", words_of(type)}}; });
+    case Kind::choice: return {{"type", "string"}, {"enum", words_of(type)}};
     case Kind::record:
-      return shared({type.record, {}}, key, [&] {
+      return defined(type.record, key, [&] {
         Json properties = Json::object();
         Json required = Json::array();
         add_fields(*type.record, properties, required);
@@ -188,9 +163,9 @@ private:
   };
 
   Direction direction_;
+  bool parameters_;
   Json definitions_ = Json::object();
-  std::map<Key, int> uses_;
-  std::map<Key, std::string> names_; // of definitions
+  std::map<const void*, std::string> names_; // of definitions
 };
 
 // The JSON with each value on one line where it fits, and lists of plain values in lines that are full.
@@ -241,56 +216,13 @@ std::string schema_id(const Document& document) {
   return fmt::format("urn:tidegate:schema:{}:{}.{}", document.kind, document.schema_version, of_runs ? 1 : 0);
 }
 
-// Allows a parameter in place of each number.
-void allow_parameters(Json& schema) {
-  if (schema.is_object() && schema.contains("type") &&
-      (schema["type"] == "integer" || schema["type"] == "number")) {
-    Json number = Json::object();
-    for (const char* const key : {"type", "minimum", "maximum"}) {
-      if (schema.contains(key)) {
-        number[key] = schema[key];
-        schema.erase(key);
-      }
-    }
-    schema["anyOf"] = Json::array({std::move(number), {{"$ref", "#/$defs/parameter"}}});
-    return;
-  }
-  for (Json& part : schema) {
-    if (part.is_structured()) {
-      allow_parameters(part);
-    }
-  }
-}
-
 constexpr std::string_view settings_name = "run_settings";
-constexpr std::string_view settings_title = "settings of tidegate run, each given as --set KEY=VALUE";
-constexpr std::string_view settings_id = "urn:tidegate:schema:run_settings:1.0";
 
-std::vector<OptionModel> all_settings() {
-  AskedRun unused;
-  return run_settings(unused);
-}
-
-std::string settings_schema() {
-  Json properties = Json::object();
-  for (const OptionModel& setting : all_settings()) {
-    Json& property = properties[setting.names.front()];
-    property = {{"description", setting.meaning}, {"type", "string"}};
-    if (!setting.choices.empty()) {
-      property["enum"] = setting.choices;
-    }
-  }
-  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-              {"$id", settings_id},
-              {"title", settings_name},
-              {"description", settings_title}};
-  schema.update(object_schema(std::move(properties), {}));
-  return laid_out(schema) + "\n";
-}
-
+// Settings are no document: they have a reference and no schema.
 std::string settings_reference() {
-  std::string text = fmt::format("{} (input): {}\n", settings_name, settings_title);
-  for (const OptionModel& setting : all_settings()) {
+  AskedRun unused;
+  std::string text = "Settings of tidegate run, each given as --set KEY=VALUE or --KEY VALUE\n";
+  for (const OptionModel& setting : run_settings(unused)) {
     text += fmt::format("\n  {}={}\n{}", setting.names.front(), setting.value,
                         render_table({{"     ", setting.meaning}}, text_width(100)));
   }
@@ -311,7 +243,9 @@ std::string json_schema(const Document& document) {
       properties["$schema"] = {{"description", "for editors; has no effect"}, {"type", "string"}};
     }
   }
-  SchemaWriter writer(*document.record, document.direction);
+  const bool parameters =
+      std::ranges::find(document.record->fields, "parameters", &Field::name) != document.record->fields.end();
+  SchemaWriter writer(document.direction, parameters);
   writer.add_fields(*document.record, properties, required);
   Json definitions = writer.definitions();
 
@@ -319,9 +253,7 @@ std::string json_schema(const Document& document) {
               {"$id", schema_id(document)},
               {"title", document.kind},
               {"description", document.title}};
-  if (properties.contains("parameters")) {
-    allow_parameters(properties);
-    allow_parameters(definitions);
+  if (parameters) {
     definitions["parameter"] = object_schema({{"parameter", {{"type", "string"}}}}, {"parameter"});
   }
   schema.update(object_schema(std::move(properties), std::move(required), document.record));
@@ -332,20 +264,14 @@ std::string json_schema(const Document& document) {
 }
 
 std::string type_word(const Type& type) {
-  switch (type.kind) {
-  case Kind::boolean: return "bool";
-  case Kind::u16: return "u16";
-  case Kind::u32: return "u32";
-  case Kind::u64: return "u64";
-  case Kind::f64: return "f64";
-  case Kind::number: return "number";
-  case Kind::text: return "string";
-  case Kind::identifier: return "u64|string";
-  case Kind::choice: return "name";
-  case Kind::record: return "object";
-  case Kind::map: return type_word(type.items->element) + "{}";
-  case Kind::value: return "value";
-  case Kind::list: break;
+  constexpr std::array<std::string_view, 13> words{"bool",   "u16",    "u32",        "u64",  "f64",
+                                                   "number", "string", "u64|string", "name", "object",
+                                                   "",       "",       "value"};
+  if (type.kind == Kind::map) {
+    return type_word(type.items->element) + "{}";
+  }
+  if (type.kind != Kind::list) {
+    return std::string(words[static_cast<std::size_t>(type.kind)]);
   }
   const std::string element = type_word(type.items->element);
   const std::string list = type.items->fixed_length == 0
@@ -358,18 +284,11 @@ std::string type_word(const Type& type) {
 }
 
 std::string default_word(const Record& record, const Field& field) {
-  switch (field.presence) {
-  case Presence::required: return "required";
-  case Presence::optional: return "optional";
-  case Presence::defaulted: break;
-  }
-  if (!field.same_as.empty()) {
-    return fmt::format("{}", field.same_as);
-  }
-  if (field.type.kind == Kind::record) {
-    return "standard";
-  }
-  return default_json(record, field);
+  return field.presence == Presence::required   ? "required"
+         : field.presence == Presence::optional ? "optional"
+         : !field.same_as.empty()               ? std::string(field.same_as)
+         : field.type.kind == Kind::record      ? "standard"
+                                                : default_json(record, field);
 }
 
 // Tables leave out longer lists of choices: the element types fit a line, image formats do not.
@@ -405,12 +324,10 @@ void add_rows(const Record& record, const std::string& prefix, Direction directi
                                      : default_word(record, field);
     rows.push_back({key, type_word(field.type), presence,
                     fmt::format("{}{}", meaning_words(field), fmt::join(rule_words(record, field), ""))});
-    if (field.type.kind == Kind::record) {
-      add_rows(*field.type.record, key + ".", direction, rows);
-    } else if (field.type.kind == Kind::list && field.type.items->element.kind == Kind::record) {
-      add_rows(*field.type.items->element.record, key + "[].", direction, rows);
-    } else if (field.type.kind == Kind::map && field.type.items->element.kind == Kind::record) {
-      add_rows(*field.type.items->element.record, key + ".NAME.", direction, rows);
+    const bool is_list = field.type.kind == Kind::list, is_map = field.type.kind == Kind::map;
+    const Type& inner = is_list || is_map ? field.type.items->element : field.type;
+    if (inner.kind == Kind::record) {
+      add_rows(*inner.record, key + (is_list ? "[]." : is_map ? ".NAME." : "."), direction, rows);
     }
   }
 }
@@ -441,10 +358,6 @@ SchemaList list() {
                             .direction = document->direction == Direction::input ? "input" : "output",
                             .id = schema_id(*document)});
   }
-  list.schemas.push_back({.name = std::string(settings_name),
-                          .title = std::string(settings_title),
-                          .direction = "input",
-                          .id = std::string(settings_id)});
   return list;
 }
 
@@ -466,9 +379,8 @@ Result<ExitCode> run_schema(const SchemaSettings& settings) {
   if (settings.name.empty()) {
     return write_document(settings.output, settings.format, list(), list_table);
   }
-  const bool table = is_table(settings.format, settings.output);
   if (settings.name == settings_name) {
-    return write_text(settings.output, table ? settings_reference() : settings_schema());
+    return write_text(settings.output, settings_reference());
   }
   const auto document = find_document(settings.name);
   if (!document) {
@@ -476,14 +388,16 @@ Result<ExitCode> run_schema(const SchemaSettings& settings) {
     error.code = ErrorCode::invalid_usage; // the name stands on the command line
     return tl::unexpected(std::move(error));
   }
-  return write_text(settings.output, table ? reference_text(**document) : json_schema(**document));
+  return write_text(settings.output, is_table(settings.format, settings.output) ? reference_text(**document)
+                                                                                : json_schema(**document));
 }
 
 } // namespace
 
 CommandModel schema_command() {
   const auto settings = std::make_shared<SchemaSettings>();
-  OptionModel name = text_option("", "", settings->name, "Document type; none lists them");
+  OptionModel name =
+      text_option("", "", settings->name, "Document type, or run_settings; none lists the types");
   name.choices = document_kinds();
   name.choices.emplace_back(settings_name);
   return {
@@ -492,8 +406,7 @@ CommandModel schema_command() {
       .examples = {{"Everything that may stand in a program:", "tidegate schema wave_program --format table"},
                    {"For an editor that completes and checks:",
                     "tidegate schema wave_program -o program.schema.json"},
-                   {"The settings of `tidegate run --set KEY=VALUE`:",
-                    "tidegate schema run_settings --format table"}},
+                   {"The settings of `tidegate run --set KEY=VALUE`:", "tidegate schema run_settings"}},
       .run = [settings] { return run_schema(*settings); }};
 }
 

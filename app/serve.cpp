@@ -165,34 +165,31 @@ unsigned all_cores() {
   return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
-                                    const std::function<LineAnswer()>& make_answer, unsigned workers,
-                                    Pace pace) {
+Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
+                                    unsigned workers, Pace pace) {
   constexpr std::size_t most_of_worker = std::size_t{1} << 20U, least_of_worker = std::size_t{16} << 10U;
   StreamSummary total;
   const auto ends = [&] { return output.closed() || total.exit_code == ExitCode::interrupted; };
   try {
-    std::vector<LineAnswer> answers(std::max(workers, 1U));
-    std::ranges::generate(answers, make_answer);
     Lines input_lines(input, output);
     while (!ends()) {
-      TIDEGATE_TRY(std::string_view lines, input_lines.next(most_of_worker * answers.size()));
+      TIDEGATE_TRY(std::string_view lines, input_lines.next(most_of_worker * workers));
       if (lines.empty()) {
         break;
       }
       const std::size_t share =
-          pace == Pace::lines ? 1 : std::max(lines.size() / answers.size() + 1, least_of_worker);
+          pace == Pace::lines ? 1 : std::max(lines.size() / workers + 1, least_of_worker);
       for (std::uint64_t number = input_lines.first(); !lines.empty() && !ends();) {
         std::vector<StreamPart> parts;
-        while (parts.size() < answers.size() && !lines.empty()) {
+        while (parts.size() < workers && !lines.empty()) {
           parts.push_back({.lines = take_lines(lines, share), .first_line = number});
           number += static_cast<std::uint64_t>(std::ranges::count(parts.back().lines, '\n'));
         }
         std::vector<std::future<void>> others; // in this thread if there are no more
         for (std::size_t i = 1; i < parts.size(); ++i) {
-          others.push_back(std::async(answer_part, std::ref(parts[i]), std::cref(answers[i])));
+          others.push_back(std::async(answer_part, std::ref(parts[i]), std::cref(answer)));
         }
-        answer_part(parts.front(), answers.front());
+        answer_part(parts.front(), answer);
         std::ranges::for_each(others, &std::future<void>::get);
         for (const StreamPart& part : parts) {
           total.lines += part.summary.lines;
@@ -229,41 +226,35 @@ auto in_file(const std::string& input) {
   };
 }
 
-Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>& make_answer,
-                              unsigned workers) {
+Result<ExitCode> serve_stream(const Route& route, const Answer& answer) {
   TIDEGATE_TRY(auto input, open_input(route.input, FileKinds::any).map_error(in_file(route.input)));
   TIDEGATE_TRY(auto output, Output::open(route.output));
-  const auto make_line_answer = [&make_answer]() -> LineAnswer {
-    return [answer = make_answer()](std::string_view line, LineReply& reply) -> Result<void> {
-      if (line.find("\"parameter") == std::string_view::npos) { // nearly all lines
-        return answer(line, Style::compact, reply.text);
-      }
-      TIDEGATE_TRY(const std::string replaced, documents::replace_parameters(std::string(line)));
-      return answer(replaced, Style::compact, reply.text);
-    };
+  const auto answer_line = [&answer](std::string_view line, LineReply& reply) -> Result<void> {
+    if (line.find("\"parameter") == std::string_view::npos) { // nearly all lines
+      return answer(line, Style::compact, reply.text);
+    }
+    TIDEGATE_TRY(const std::string replaced, documents::replace_parameters(std::string(line)));
+    return answer(replaced, Style::compact, reply.text);
   };
-  TIDEGATE_TRY(auto summary,
-               answer_stream(input, output, make_line_answer, workers != 0 ? workers : all_cores()));
+  TIDEGATE_TRY(auto summary, answer_stream(input, output, answer_line, all_cores()));
   TIDEGATE_CHECK(output.commit());
   return summary.exit_code;
 }
 
 } // namespace
 
-Result<void> refuse_stream(bool stream, std::string_view format) {
-  if (!stream || format.empty() || format == "json") {
-    return {};
+Result<void> refuse_stream(bool stream, std::string_view format,
+                           std::span<const documents::Parameter> parameters) {
+  if (stream && !format.empty() && format != "json") {
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("--format {} shows one answer, not a stream", format),
+                   "leave --stream or --format out");
   }
-  return failure(ErrorCode::invalid_usage, fmt::format("--format {} shows one answer, not a stream", format),
-                 "leave --stream or --format out");
-}
-
-Result<void> refuse_parameters(bool stream, std::span<const documents::Parameter> parameters) {
-  if (!stream || parameters.empty()) {
-    return {};
+  if (stream && !parameters.empty()) {
+    return failure(ErrorCode::invalid_usage, "--param cannot be combined with --stream",
+                   "leave --stream or --param out");
   }
-  return failure(ErrorCode::invalid_usage, "--param cannot be combined with --stream",
-                 "leave --stream or --param out");
+  return {};
 }
 
 FileUses Route::files() const {
@@ -313,20 +304,19 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text) {
   return Output::open(output).and_then([text](Output file) { return finish(file, text); });
 }
 
-Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers) {
+Result<ExitCode> serve(const Route& route, const Answer& answer) {
   const bool json = route.format == "json";
-  TIDEGATE_CHECK(refuse_stream(route.stream, route.format));
-  TIDEGATE_CHECK(refuse_parameters(route.stream, route.parameters));
+  TIDEGATE_CHECK(refuse_stream(route.stream, route.format, route.parameters));
   hint_at_terminal(route.input);
   TIDEGATE_CHECK(refuse_overwriting(route.files()));
   if (route.stream) {
-    return serve_stream(route, make_answer, workers);
+    return serve_stream(route, answer);
   }
   // Opens the output first, so that no answer is computed that cannot be written.
   TIDEGATE_TRY(auto output, Output::open(route.output));
   TIDEGATE_TRY(const auto document, read_document(route.input, route.parameters));
   std::string text;
-  if (auto answered = make_answer()(document.json, json ? Style::pretty : Style::table, text); !answered) {
+  if (auto answered = answer(document.json, json ? Style::pretty : Style::table, text); !answered) {
     return tl::unexpected(
         at_document(std::move(answered.error()), route.input, document.json, document.written));
   }

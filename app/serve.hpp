@@ -1,11 +1,84 @@
 // The frame of commands that turn documents into documents: reads files, asks for answers, writes files.
 #pragma once
-#include "app/terminal.hpp"
 #include "core/parameters.hpp"
+#include "device/monitor.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 
 namespace tidegate::app {
+
+// Standard error and terminals: colour, errors, warnings, interrupts and progress.
+
+// Returns true if text on this file descriptor may have colour; honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb.
+bool use_colour(int descriptor);
+
+bool use_colour(const std::string& output);
+
+// Returns true if the descriptor is a terminal that can overwrite a line: false for TERM=dumb and under mpirun.
+bool is_terminal(int descriptor);
+
+// Prints a hint on standard error if the tool is about to read `input` from a terminal.
+void hint_at_terminal(const std::string& input);
+
+struct Reporting {
+  bool json = false;  // --errors json: each error or warning is a JSON object on one line
+  bool quiet = false; // --quiet: nothing but errors
+};
+inline Reporting reporting;
+
+// Prints a warning of a program, named by its path, on standard error: as an error of the code `warning`.
+void print_warning(const engine::Warning& warning, const std::string& program);
+
+// Returns the error of a command that a signal ended before it had an answer.
+Error interrupt_error();
+
+// Handles SIGINT, SIGTERM and SIGHUP from now on (core/interrupt.hpp), and prints an error for them. main()
+// calls it once.
+void explain_interrupts(bool json);
+
+void print_error(const Error& error);
+
+// Prints the errors of a document on standard error; those of the code `warning` not with --quiet.
+void print_findings(const std::vector<Error>& findings);
+
+// Progress of a long run, on standard error.
+
+enum class ProgressStyle : std::uint8_t {
+  none,
+  line,  // on a terminal: one line, rewritten from the first second on and removed at the end
+  lines, // one for each activity, and one a second while the waves run or candidates are timed
+};
+
+// Returns "running the waves, iteration 12 of 500, 3.2 s", or "first run: timing barrier, 2 of 3, at most 2 s".
+std::string progress_text(const engine::Monitor& monitor, std::chrono::nanoseconds elapsed);
+
+// Watches the monitor of a run from a separate thread: writing to a blocked terminal would stall the run's watchdog.
+class Progress {
+public:
+  Progress(engine::Monitor& monitor, ProgressStyle style);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  // Ends the progress and removes its line. Any thread may call it.
+  void finish();
+
+private:
+  void watch();
+  void write(std::string_view text) const;
+  void report(); // under the lock
+
+  engine::Monitor& monitor_;
+  ProgressStyle style_;
+  int descriptor_; // a copy of standard error: what drivers print to the original is caught while they build
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  bool line_shown_ = false;
+  std::thread thread_;
+};
 
 // Newline-delimited JSON: answers the lines in order, in memory that does not grow with the stream. What has come before
 // input pauses is answered by several threads, a part of the lines each, and written; so a person or a program that
@@ -19,7 +92,7 @@ struct LineReply {
   ExitCode exit_code = ExitCode::done; // set by a negative answer
 };
 
-// Answers one line, or says why there is no answer.
+// Answers one line, or says why there is no answer. Several threads call it at once.
 using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& reply)>;
 
 // Lines that share one write of their answers: a worker's part, or one.
@@ -34,12 +107,10 @@ struct StreamSummary {
 };
 
 // Reads lines from `input` and writes their answers to `output`; a line without an answer becomes a
-// stream_error document. Skips blank lines; line numbers count them. `make_answer` is
-// called once per worker, so an answer may keep working memory. Ends early, without an error, when the reader
+// stream_error document. Skips blank lines; line numbers count them. Ends early, without an error, when the reader
 // of `output` has gone, and after a line that was interrupted.
-Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
-                                    const std::function<LineAnswer()>& make_answer, unsigned workers,
-                                    Pace pace = Pace::parts);
+Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
+                                    unsigned workers, Pace pace = Pace::parts);
 
 struct Route {
   std::string input = "-";          // path, or - for standard input
@@ -49,7 +120,6 @@ struct Route {
   std::vector<NamedFile> other_inputs;
   std::vector<documents::Parameter> parameters{}; // in place of those of the document
 
-  // Returns all files that are read or written.
   [[nodiscard]] FileUses files() const;
 };
 
@@ -57,25 +127,21 @@ struct Route {
 using Answer =
     std::function<Result<void>(std::string_view document, documents::Style style, std::string& answer)>;
 
-// Reads the input, answers it and writes the answer; with `stream`, line by line on `workers` threads (0: one
-// per core). `make_answer` is called once per worker. The exit code is that of the worst line. Errors,
-// besides those of answers: invalid_usage for a stream in another format than JSON, or for an output that
-// names an input, which the answer would replace.
-Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers = 0);
+// Reads the input, answers it and writes the answer; with `stream`, line by line on all cores. The exit code is that of
+// the worst line. Errors, besides those of answers: of refuse_stream(); invalid_usage for an output that names an input,
+// which the answer would replace.
+Result<ExitCode> serve(const Route& route, const Answer& answer);
 
-// Refuses a stream of tables or pictures. Error: invalid_usage.
-Result<void> refuse_stream(bool stream, std::string_view format);
+// Refuses a stream of tables or pictures, or with parameters. Error: invalid_usage.
+Result<void> refuse_stream(bool stream, std::string_view format,
+                           std::span<const documents::Parameter> parameters = {});
 
-// Refuses parameters of a stream. Error: invalid_usage.
-Result<void> refuse_parameters(bool stream, std::span<const documents::Parameter> parameters);
-
-// Writes `text` to a path or to standard output.
 Result<ExitCode> write_text(const std::string& output, std::string_view text);
 
 // Returns true if the answer is a table: --format says so, or is left out and a terminal shows it.
 bool is_table(std::string_view format, const std::string& output);
 
-// Writes a document as JSON or, if the format is table, as the text of `table(document, colour)`.
+// Writes a document as JSON or, if the format is table, as the text of `table(document, colour)`, or as a row per value.
 template <class T, class Table>
 Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document,
                                 Table table) {
@@ -83,6 +149,12 @@ Result<ExitCode> write_document(const std::string& output, std::string_view form
     return write_text(output, table(document, use_colour(output)));
   }
   return write_text(output, documents::encode(document) + '\n');
+}
+template <class T>
+Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document) {
+  return write_document(output, format, document, [](const T& of, bool /*colour*/) {
+    return documents::encode(of, documents::Style::table);
+  });
 }
 
 // A document without its comments.
@@ -100,7 +172,6 @@ Result<DocumentText> read_document(const std::string& input,
 Error at_document(Error error, const std::string& input, std::string_view document,
                   std::string_view written = {});
 
-// Reads and decodes a document; an error names the location in the file.
 template <class T>
 Result<T> read_as(const std::string& file) {
   TIDEGATE_TRY(const DocumentText text, read_document(file));

@@ -1,5 +1,4 @@
-#include "app/terminal.hpp"
-
+#include "app/serve.hpp"
 #include "core/interrupt.hpp"
 #include "engine/documents.hpp"
 #include <tidegate/core/encode.hpp>

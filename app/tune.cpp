@@ -22,15 +22,12 @@ std::string gain_text(const Duel& duel) {
                      1 / duel.ratio_low);
 }
 
-std::string verdict_text(const KnobReport& knob) {
-  switch (knob.verdict) {
-  case tuning::KnobVerdict::adopted: return "adopted";
-  case tuning::KnobVerdict::unchanged: return "kept";
-  case tuning::KnobVerdict::nothing_to_try: return "nothing else to try";
-  case tuning::KnobVerdict::out_of_time: return "no time left";
-  }
-  return {};
-}
+// By KnobVerdict.
+constexpr std::array<std::string_view, 4> verdict_words{"adopted", "kept", "nothing else to try",
+                                                        "no time left"};
+
+// The number of an optional enumeration in a key.
+constexpr auto number_of = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
 
 // Paths in the user's folder for the measurements of a program on a device and its driver; empty if there is no folder.
 struct TunedFiles {
@@ -58,10 +55,10 @@ std::string program_key(const engine::WaveProgram& program, const engine::Job& j
                         const engine::RunOptions& options, std::string_view tool_version) {
   constexpr std::size_t most = std::size_t{64} << 20U;
   const engine::CompileOptions& compile = options.compile;
-  const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
-  std::string key = fmt::format("{}\n{} {} {} {} {} {}\n", engine::launch_key(program, job),
-                                number(compile.mode), number(compile.workers), number(compile.side_by_side),
-                                number(compile.promote), number(compile.mapping), compile.fp_contract_off);
+  std::string key =
+      fmt::format("{}\n{} {} {} {} {} {}\n", engine::launch_key(program, job), number_of(compile.mode),
+                  number_of(compile.workers), number_of(compile.side_by_side), number_of(compile.promote),
+                  number_of(compile.mapping), compile.fp_contract_off);
   if (compile.plan) {
     key += fmt::format("{}\n{}\n", fmt::join(compile.plan->order, " "),
                        fmt::join(compile.plan->group_begin, " "));
@@ -78,11 +75,10 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
                                    const std::string& folder, const device::DeviceInfo& device,
                                    const engine::RunOptions& options, std::string_view tool_version) {
   const std::filesystem::path cache = cache_folder();
-  const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
   std::string key =
-      fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number(options.compile.strategy),
-                  number(options.traversal.force_topology), number(options.compile.workers),
-                  number(options.traversal.group_size), number(options.traversal.alone_vertices),
+      fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number_of(options.compile.strategy),
+                  number_of(options.traversal.force_topology), number_of(options.compile.workers),
+                  number_of(options.traversal.group_size), number_of(options.traversal.alone_vertices),
                   documents::encode(program.policy.launch),
                   device.profile ? documents::encode(*device.profile) : "", tool_version);
   if (program.own) { // its text contains the files that it includes
@@ -201,10 +197,9 @@ static Result<void> write_difference(const std::filesystem::path& file, std::str
       .map([](ExitCode) {});
 }
 
-// Returns the warning that outputs differ from plain launches. `of_whom` is the part of its text that names the run whose outputs
-// differ and what follows from it.
-static engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer,
-                                          std::string_view of_whom, bool fp_contract_off) {
+// Returns the warning that outputs differ from plain launches.
+static engine::Warning difference_warning(const engine::FirstRun& first_run, std::string_view of_whom,
+                                          bool fp_contract_off, const std::string& pointer = "") {
   std::string message = fmt::format("outputs differ from those of plain launches{}: ", of_whom);
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
@@ -218,6 +213,13 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, con
     fix += fmt::format("; {} has the data", *first_run.difference_file);
   }
   return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
+}
+
+static std::optional<engine::Warning> difference_of(const engine::FirstRun& first, std::string_view of_whom,
+                                                    const Run& run) {
+  return first.compared && !first.equal
+             ? std::optional(difference_warning(first, of_whom, run.options.compile.fp_contract_off))
+             : std::nullopt;
 }
 
 // Returns the path of the file with the result of the first run with the stated strategy; empty with --no-cache.
@@ -244,6 +246,7 @@ static engine::Warning not_kept_warning(const std::filesystem::path& file) {
           .pointer = ""};
 }
 
+// Whose outputs differ, and what follows from it.
 constexpr std::string_view of_stated = " with the stated strategy";
 constexpr std::string_view of_candidate = " with a candidate, which is left out";
 constexpr std::string_view of_chosen = ", so plain launches are taken";
@@ -264,18 +267,13 @@ static ChosenWay look_at_stated(Run& run, const engine::WaveProgram& program,
   if (!found) {
     return {};
   }
-  const bool unequal = found->compared && !found->equal;
   engine::FirstRun first = of_earlier_run(*found);
-  first.reason = found->equal ? "equal to plain launches on an earlier run here"
-                 : unequal    ? "not equal to plain launches on an earlier run here"
-                              : found->reason;
-  return {.report = first,
-          .warning = unequal ? std::optional(
-                                   difference_warning(*found, "", of_stated, options.compile.fp_contract_off))
-                             : std::nullopt};
+  first.reason = found->equal      ? "equal to plain launches on an earlier run here"
+                 : found->compared ? "not equal to plain launches on an earlier run here"
+                                   : found->reason;
+  return {.report = first, .warning = difference_of(*found, of_stated, run)};
 }
 
-// Returns true if the folder of kept files can be written.
 static bool can_keep(const TunedFiles& files) {
   std::error_code unknown;
   const std::filesystem::path folder = files.first_run.parent_path();
@@ -294,21 +292,19 @@ ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const st
   first.next = "runs the same way, without a comparison";
   const auto file = stated_file(run, device, key);
   first.kept = keep_file(file, documents::encode(first) + '\n');
-  return {.report = first,
-          .warning = first.compared && !first.equal
-                         ? std::optional(
-                               difference_warning(first, "", of_stated, run.options.compile.fp_contract_off))
-                     : first.kept || file.empty() ? std::nullopt
-                                                  : std::optional(not_kept_warning(file))};
+  auto warning = difference_of(first, of_stated, run);
+  if (!warning && !first.kept && !file.empty()) {
+    warning = not_kept_warning(file);
+  }
+  return {.report = first, .warning = std::move(warning)};
 }
 
 Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor) {
   const device::DeviceInfo* const device = lowering.device();
   engine::RunOptions& options = run.options;
-  const bool instead = options.check_bounds || options.compile.dry_run;
   options.verify_stated = false;
-  if (device == nullptr || instead || !options.verify_first) {
+  if (device == nullptr || options.check_bounds || options.compile.dry_run || !options.verify_first) {
     return ChosenWay{};
   }
   if (options.compile.strategy) {
@@ -316,23 +312,17 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
   }
   const TunedFiles files = !run.cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;
-  std::error_code unknown;
-  const bool settled = taken.kept && (!taken.first_run || taken.first_run->settled);
-  if (settled) {
-    engine::FirstRun report = taken.first_run
-                                  ? of_earlier_run(*taken.first_run)
-                                  : engine::FirstRun{.compared = true,
-                                                     .equal = true,
-                                                     .kept = true,
-                                                     .settled = true,
-                                                     .reason = "measured by `tidegate tune measure`",
-                                                     .next = "takes the same way"};
-    if (report.compared && !report.equal) {
-      chosen.warning = difference_warning(report, "", of_chosen, options.compile.fp_contract_off);
-    }
+  if (taken.kept && (!taken.first_run || taken.first_run->settled)) {
+    const engine::FirstRun report = taken.first_run
+                                        ? of_earlier_run(*taken.first_run)
+                                        : engine::FirstRun{.compared = true,
+                                                           .equal = true,
+                                                           .kept = true,
+                                                           .settled = true,
+                                                           .reason = "measured by `tidegate tune measure`",
+                                                           .next = "takes the same way"};
     options.compile.why = report.reason;
-    chosen.report = std::move(report);
-    return chosen;
+    return ChosenWay{.report = report, .warning = difference_of(report, of_chosen, run)};
   }
   const bool asked = run.measure == true || options.first_run_budget_ns != 0;
   TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning));
@@ -340,9 +330,10 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
       !run.profile && !run.policy) {
     options.compile.tuning.strategy = engine::Strategy::plain;
     options.compile.why = "plain launches: the program is a single launch";
-    chosen.report =
-        engine::FirstRun{.settled = true, .reason = options.compile.why, .next = "takes the same way"};
-    return chosen;
+    return ChosenWay{
+        .report =
+            engine::FirstRun{.settled = true, .reason = options.compile.why, .next = "takes the same way"},
+        .warning = {}};
   }
   device::DeviceInfo tried = *device;
   if (run.crashes != 0) {
@@ -381,9 +372,8 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
     if (!files.difference.empty() && write_difference(files.difference, key, *device, *found->different)) {
       found->report.difference_file = files.difference.string();
     }
-    chosen.warning =
-        difference_warning(found->report, found->fault_at, found->report.equal ? of_candidate : of_chosen,
-                           options.compile.fp_contract_off);
+    chosen.warning = difference_warning(found->report, found->report.equal ? of_candidate : of_chosen,
+                                        options.compile.fp_contract_off, found->fault_at);
   }
   if (measures && (found->report.compared || found->report.settled)) {
     device::DeviceProfile profile = device->profile.value_or(
@@ -430,32 +420,25 @@ Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                    "standard input cannot be two of the program, the profile and the policy",
                    "name a file for all but one of them");
   }
-  TakenTuning taken;
   if (!run.profile && !run.policy) {
     const TunedFiles kept =
         device == nullptr || !run.cache ? TunedFiles{} : tuned_files(*device, program_key);
-    std::error_code unknown;
-    if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
-      const auto profile = read_profile(kept.profile.string(), device);
-      const auto policy = read_as<policy::LaunchPolicy>(kept.policy.string());
-      if (profile && policy) {
-        taken = {.tuning = profile->tuning,
-                 .traversal = profile->traversal,
-                 .policy = *policy,
-                 .profile_file = kept.profile.string(),
-                 .policy_file = kept.policy.string(),
-                 .kept = true,
-                 .first_run = {}};
-        if (auto first_run = read_as<engine::FirstRun>(kept.first_run.string())) {
-          if (repeat && first_run->repeat != 0 && far_apart(first_run->repeat, *repeat)) {
-            return TakenTuning{};
-          }
-          taken.first_run = std::move(*first_run);
-        }
-      }
+    const auto profile = read_profile(kept.profile.string(), device);
+    const auto policy = read_as<policy::LaunchPolicy>(kept.policy.string());
+    auto first_run = read_as<engine::FirstRun>(kept.first_run.string());
+    if (kept.profile.empty() || !profile || !policy ||
+        (repeat && first_run && first_run->repeat != 0 && far_apart(first_run->repeat, *repeat))) {
+      return TakenTuning{};
     }
-    return taken;
+    return TakenTuning{.tuning = profile->tuning,
+                       .traversal = profile->traversal,
+                       .policy = *policy,
+                       .profile_file = kept.profile.string(),
+                       .policy_file = kept.policy.string(),
+                       .kept = true,
+                       .first_run = first_run ? std::optional(std::move(*first_run)) : std::nullopt};
   }
+  TakenTuning taken;
   if (run.profile && *run.profile != "none") {
     TIDEGATE_TRY(const device::DeviceProfile profile, read_profile(*run.profile, device));
     taken.tuning = profile.tuning;
@@ -485,7 +468,8 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
   for (const KnobReport& knob : report.knobs) {
     const std::string name(tuning::knob_names[static_cast<std::size_t>(knob.knob)]);
     const bool timed = knob.duel && knob.duel->rounds != 0;
-    rows.push_back({"  " + name, knob.before, knob.best.empty() ? "-" : knob.best, verdict_text(knob),
+    rows.push_back({"  " + name, knob.before, knob.best.empty() ? "-" : knob.best,
+                    std::string(verdict_words[static_cast<std::size_t>(knob.verdict)]),
                     timed ? fmt::format("{:.1f} %", 100 * knob.duel->confidence) : "-",
                     timed ? gain_text(*knob.duel) : "-"});
   }
@@ -509,8 +493,6 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
 CommandModel tune_command() {
   return {.subcommands = {tune_measure_command(), tune_choose_command(), tune_step_command()}};
 }
-
-// tidegate tune measure
 
 namespace {
 

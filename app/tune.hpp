@@ -18,7 +18,6 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
                                    const std::string& folder, const device::DeviceInfo& device,
                                    const engine::RunOptions& options, std::string_view tool_version);
 
-// The profile and policy of a run.
 struct TakenTuning {
   std::optional<device::Tuning> tuning;              // of wave programs
   std::optional<device::TraversalProfile> traversal; // of frontier programs
@@ -44,7 +43,6 @@ bool must_choose_again(const engine::RunReport& report, const engine::CompileOpt
 void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options,
                     const device::DeviceInfo& device, const std::string& program_key);
 
-// The report and warning of choose_way() and note_stated().
 struct ChosenWay {
   std::optional<engine::FirstRun> report;
   std::optional<engine::Warning> warning;

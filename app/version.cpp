@@ -1,7 +1,6 @@
 // `tidegate version`: versions and devices, for bug reports.
+#include "app/command_line.hpp"
 #include "app/documents.hpp"
-#include "app/options.hpp"
-#include "core/table.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/detail/abi_macros.hpp>
@@ -84,27 +83,6 @@ void add_devices(documents::VersionReport& report) {
   report.notes.insert(report.notes.end(), list->notes.begin(), list->notes.end());
 }
 
-std::string version_table(const documents::VersionReport& report, bool /*colour*/) {
-  TableRows rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
-                 {"compiler", report.compiler},
-                 {"CLI11", report.cli11},
-                 {"nlohmann_json", report.nlohmann_json},
-                 {"{fmt}", report.fmt},
-                 {"system", report.system},
-                 {"OpenCL loader", report.opencl_loader}};
-  for (const documents::VersionOfDevice& device : report.devices) {
-    rows.push_back({"device", fmt::format("{} ({}, {}, driver {})", device.name, device.platform,
-                                          device.opencl_version, device.driver_version)});
-  }
-  for (const std::string& note : report.notes) {
-    rows.push_back({"note", note});
-  }
-  for (const std::string& variable : report.environment) {
-    rows.push_back({"environment", variable});
-  }
-  return render_table(std::move(rows));
-}
-
 } // namespace
 
 CommandModel version_command() {
@@ -118,7 +96,7 @@ CommandModel version_command() {
           .run = [settings] {
             documents::VersionReport report = versions();
             add_devices(report);
-            return write_document(settings->output, settings->format, report, version_table);
+            return write_document(settings->output, settings->format, report);
           }};
 }
 

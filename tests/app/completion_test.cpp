@@ -1,5 +1,6 @@
 // What is offered for a command line; that the shells show it is for tests/e2e/test_completion.py.
 #include "app/command_line.hpp"
+#include "engine/run_options.hpp"
 
 namespace tidegate::app {
 namespace {
@@ -31,7 +32,7 @@ std::string offered(const CommandModel& root, const Words& words) {
 // tool [-v|--verbose]
 //   run [--mode MODE] [-o|--output FILE] [--page FILE] [--device SEL] [--set KEY=VALUE]... [FILE]
 //   group
-//     inner [--verbose] [KIND] FILE...
+//     inner [--long] [KIND] FILE...
 CommandModel tool() {
   const OptionModel verbose{.names = {"-v", "--verbose"}, .meaning = "Say much"};
   const OptionModel order{
@@ -55,7 +56,7 @@ CommandModel tool() {
           {.name = "group",
            .subcommands = {
                {.name = "inner",
-                .options = {{.names = {"--verbose"}}},
+                .options = {{.names = {"--long"}}},
                 .positionals = {{.value = "[KIND] FILE...", .choices = {"plan"}, .takes_file = true}}}}}}};
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("a line of a small tool") {
       {"group inner p", "plan :files"},
       {"group inner plan ", ":files"},
       {"group inner a b ", ":files"},
-      {"group inner -", "--verbose"}, // without -v, which is the same option
+      {"group inner -", "--long -v --verbose"},
   };
   const CommandModel root = tool();
   for (const auto& [given, expected] : cases) {
@@ -124,6 +125,22 @@ TEST_CASE("words that bash took apart at = : without the part that bash keeps") 
   CHECK(offered(root, {"run", "--set", "=", "order", "=", "b"}) == "blocked");
   CHECK(offered(root, {"run", "--output", "=", "x"}) == ":files");
   CHECK(offered(root, {"=", "r"}).empty());
+}
+
+TEST_CASE("the help says how long a run and a slice take at most by default") {
+  const CommandModel root = command_line("run");
+  const engine::RunOptions defaults;
+  std::string text;
+  for (const OptionModel& option : root.subcommands[0].options) {
+    text += option.meaning;
+    for (const OptionModel& setting : option.settings) {
+      text += setting.meaning;
+    }
+  }
+  CHECK(text.find(fmt::format("(default {}s)", defaults.max_wall_time_ns / 1'000'000'000)) !=
+        std::string::npos);
+  CHECK(text.find(fmt::format("{}ms without one", defaults.slice_ns / 1'000'000)) != std::string::npos);
+  CHECK(defaults.verify_first);
 }
 
 } // namespace

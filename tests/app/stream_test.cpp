@@ -77,7 +77,7 @@ Answered answer(const std::string& input, unsigned workers) {
     const std::jthread receiver([&] { answered.text = receive_all(out.read_end); });
     auto output = Output::open("/proc/self/fd/" + std::to_string(out.write_end.get()));
     REQUIRE(output);
-    const auto summary = answer_stream(in.read_end, *output, brackets, workers);
+    const auto summary = answer_stream(in.read_end, *output, brackets(), workers);
     REQUIRE(summary);
     answered.summary = *summary;
     *const_cast<Descriptor*>(&out.write_end) = Descriptor(-1); // ends the receiver
@@ -128,17 +128,15 @@ TEST_CASE("lines are answered one by one, and one that was interrupted is the la
   auto output = Output::open("/proc/self/fd/" + std::to_string(out.write_end.get()));
   REQUIRE(output);
   std::string before; // that each answer finds written
-  const auto make_answer = [&]() -> LineAnswer {
-    return [&](std::string_view line, LineReply& reply) -> Result<void> {
-      std::array<char, 4096> written{};
-      const ssize_t got = line == "a" ? 0 : ::read(out.read_end.get(), written.data(), written.size());
-      before += std::string(written.data(), static_cast<std::size_t>(got)) + '|';
-      reply.id = Identifier(line);
-      reply.exit_code = line == "stop" ? ExitCode::interrupted : ExitCode::negative;
-      return brackets()(line, reply);
-    };
+  const auto read_and_answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
+    std::array<char, 4096> written{};
+    const ssize_t got = line == "a" ? 0 : ::read(out.read_end.get(), written.data(), written.size());
+    before += std::string(written.data(), static_cast<std::size_t>(got)) + '|';
+    reply.id = Identifier(line);
+    reply.exit_code = line == "stop" ? ExitCode::interrupted : ExitCode::negative;
+    return brackets()(line, reply);
   };
-  const auto summary = answer_stream(input, *output, make_answer, 1, Pace::lines);
+  const auto summary = answer_stream(input, *output, read_and_answer, 1, Pace::lines);
   REQUIRE(summary);
   CHECK(before == "|[a]\n|"
                   R"({"id":"bad","error":{"code":"syntax_error","message":"bad","fix":"good"},"line":3})"
@@ -195,7 +193,7 @@ TEST_CASE("the answer to a line comes before the next line is written") {
   const Pipe out = make_pipe();
   auto output = Output::open("/proc/self/fd/" + std::to_string(out.write_end.get()));
   REQUIRE(output);
-  std::jthread stream([&] { (void)answer_stream(in.read_end, *output, brackets, 2); });
+  std::jthread stream([&] { (void)answer_stream(in.read_end, *output, brackets(), 2); });
   for (const std::string line : {"one", "two"}) {
     send(in.write_end, line + "\n");
     std::array<char, 64> buffer{};

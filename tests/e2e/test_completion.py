@@ -1,4 +1,4 @@
-"""Completion in the shells that it is for, and the manual page in groff.
+"""Completion in the shells that it is for.
 
 tests/app/completion_test.cpp says what is offered for which line; these tests ask each shell, without a person at its keyboard, what it
 makes of that: bash by its completion function with the variables that bash sets for it, zsh by its completion widget in a
@@ -153,16 +153,3 @@ class Fish(Shell):
     def test_offers(self) -> None:
         lines = [f"complete -C{shlex.quote('tidegate ' + line)}; echo ---" for line in OFFERS]
         self.check(self.execute("fish", "--no-config", "-c", "\n".join([f"source {shlex.quote(str(self.script))}", *lines])))
-
-
-class ManualPage(unittest.TestCase):
-    """The page that the build writes beside the binary, where the binary is that of a build."""
-
-    def test_renders_without_warnings(self) -> None:
-        page = Path(support.binary()).parents[1] / "share" / "tidegate.1"
-        if not page.exists() or not shutil.which("groff"):
-            self.skipTest(f"no {page}" if not page.exists() else "groff is not installed")
-        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-P-cbou", str(page)],
-                              capture_output=True, timeout=support.PATIENCE, check=False)
-        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
-        self.assertIn("tidegate - runs programs", done.stdout.decode())

@@ -58,8 +58,7 @@ FUZZ_TARGET(stream) {
   fuzz::require(output.has_value(), "the pipe is opened");
   constexpr unsigned workers = 2;
   const auto summary = app::answer_stream(
-      input, *output,
-      [] { return [](std::string_view line, app::LineReply& reply) { return answer(line, reply.text); }; },
+      input, *output, [](std::string_view line, app::LineReply& reply) { return answer(line, reply.text); },
       workers);
   { const Output closed = std::move(*output); }
   reader.join();

@@ -78,7 +78,6 @@ set(usr ${WORK_DIR}/root/usr)
 file(GLOB_RECURSE libraries ${usr}/lib/*libtidegate_core.a)
 foreach(file IN LISTS libraries ITEMS
     ${usr}/include/tidegate/core/error.hpp
-    ${usr}/share/man/man1/tidegate.1
     ${usr}/share/bash-completion/completions/tidegate
     ${usr}/share/zsh/site-functions/_tidegate
     ${usr}/share/fish/vendor_completions.d/tidegate.fish
