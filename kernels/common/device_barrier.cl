@@ -53,52 +53,38 @@ uint tg_load_acquire(volatile global tg_word* at) {
 uint tg_load_relaxed(volatile global tg_word* at) {
   return atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
 }
-#elif TG_ORDERING == TG_ORDERING_FENCE
+#else
+#if TG_ORDERING == TG_ORDERING_FENCE
 typedef atomic_uint tg_word;
-void tg_add_many_release(volatile global tg_word* at, uint more) {
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
-  atomic_fetch_add_explicit(at, more, memory_order_relaxed, memory_scope_device);
-}
-void tg_store_release(volatile global tg_word* at, uint value) {
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
-  atomic_store_explicit(at, value, memory_order_relaxed, memory_scope_device);
-}
-uint tg_arrive(volatile global tg_word* at) {
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
-  const uint before = atomic_fetch_add_explicit(at, 1u, memory_order_relaxed, memory_scope_device);
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
-  return before;
-}
-uint tg_load_relaxed(volatile global tg_word* at) {
-  return atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
-}
-uint tg_load_acquire(volatile global tg_word* at) {
-  const uint value = tg_load_relaxed(at);
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
-  return value;
-}
+#define TG_FENCE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
+#define TG_ADD(at, more) atomic_fetch_add_explicit(at, more, memory_order_relaxed, memory_scope_device)
+#define TG_STORE(at, value) atomic_store_explicit(at, value, memory_order_relaxed, memory_scope_device)
+#define TG_LOAD(at) atomic_load_explicit(at, memory_order_relaxed, memory_scope_device)
 #else
 typedef uint tg_word;
+#define TG_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define TG_ADD(at, more) atomic_add(at, more)
+#define TG_STORE(at, value) atomic_xchg(at, value)
+#define TG_LOAD(at) atomic_add(at, 0u)
+#endif
 void tg_add_many_release(volatile global tg_word* at, uint more) {
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  atomic_add(at, more);
+  TG_FENCE();
+  TG_ADD(at, more);
 }
 void tg_store_release(volatile global tg_word* at, uint value) {
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  atomic_xchg(at, value);
+  TG_FENCE();
+  TG_STORE(at, value);
 }
 uint tg_arrive(volatile global tg_word* at) {
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
-  const uint before = atomic_add(at, 1u);
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  TG_FENCE();
+  const uint before = TG_ADD(at, 1u);
+  TG_FENCE();
   return before;
 }
-uint tg_load_relaxed(volatile global tg_word* at) {
-  return atomic_add(at, 0u);
-}
+uint tg_load_relaxed(volatile global tg_word* at) { return TG_LOAD(at); }
 uint tg_load_acquire(volatile global tg_word* at) {
-  const uint value = tg_load_relaxed(at);
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  const uint value = TG_LOAD(at);
+  TG_FENCE();
   return value;
 }
 #endif

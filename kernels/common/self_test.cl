@@ -13,6 +13,15 @@ static uint tg_read_word(global const uint* TG_RESTRICT from, size_t at) {
   return from[at];
 }
 
+// Publishes a group's progress, and waits for its two neighbours to have as much.
+static bool tg_meet_neighbours(volatile global tg_word* counters, uint round, uint most_polls) {
+  const uint group = get_group_id(0), groups = get_num_groups(0);
+  const uint after = group + 1 == groups ? 0 : group + 1, before = group == 0 ? groups - 1 : group - 1;
+  tg_store_release(&counters[TG_REACHED(group)], round);
+  return tg_await(counters, TG_REACHED(after), round, most_polls, 0, (uint3)(round, 0, 0)) &&
+         tg_await(counters, TG_REACHED(before), round, most_polls, 0, (uint3)(round, 0, 0));
+}
+
 // Each group writes, all groups meet, and each reads with plain loads what its neighbour wrote; in every
 // other round a group meets only its two neighbours, by their published progress. In every fourth round the group that
 // arrives last writes a word before the others go on, which all read. `data` holds two words per work-item, used in
@@ -28,7 +37,6 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   const uint lane = get_local_id(0);
   const uint group = get_group_id(0);
   const uint neighbour = group + 1 == groups ? 0 : group + 1;
-  const uint other = group == 0 ? groups - 1 : group - 1; // reads what this group writes
   global uint* const word_of_last = data + 2 * groups * lanes;
   uint wrong = 0;
   for (uint round = 0; round < rounds; ++round) {
@@ -48,12 +56,8 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
         } else if (!tg_await(counters, TG_ARRIVALS, met + 1, most_polls, 0, (uint3)(round, 0, 0))) {
           gave_up = 1;
         }
-      } else if (lane == 0) {
-        tg_store_release(&counters[TG_REACHED(group)], round);
-        if (!tg_await(counters, TG_REACHED(neighbour), round, most_polls, 0, (uint3)(round, 0, 0)) ||
-            !tg_await(counters, TG_REACHED(other), round, most_polls, 0, (uint3)(round, 0, 0))) {
-          gave_up = 1;
-        }
+      } else if (lane == 0 && !tg_meet_neighbours(counters, round, most_polls)) {
+        gave_up = 1;
       }
       barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
       if (gave_up != 0) {
@@ -90,18 +94,10 @@ kernel void neighbours(volatile global tg_word* counters, uint rounds, uint most
   if (get_local_id(0) == 0) {
     gave_up = 0;
   }
-  const uint groups = get_num_groups(0);
-  const uint group = get_group_id(0);
-  const uint neighbour = group + 1 == groups ? 0 : group + 1;
-  const uint other = group == 0 ? groups - 1 : group - 1;
   for (uint round = 1; round <= rounds; ++round) {
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-      tg_store_release(&counters[TG_REACHED(group)], round);
-      if (!tg_await(counters, TG_REACHED(neighbour), round, most_polls, 0, (uint3)(round, 0, 0)) ||
-          !tg_await(counters, TG_REACHED(other), round, most_polls, 0, (uint3)(round, 0, 0))) {
-        gave_up = 1;
-      }
+    if (get_local_id(0) == 0 && !tg_meet_neighbours(counters, round, most_polls)) {
+      gave_up = 1;
     }
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     if (gave_up != 0) {
@@ -172,35 +168,24 @@ kernel void claims(volatile global uint* next, global uint* items, uint count, u
 #define TG_TRIAL_ITEMS 64u
 #define TG_INLINE __attribute__((always_inline)) static
 
-TG_INLINE void tg_sum(global const uint* a, global uint* out, local uint* t) {
-  const uint l = get_local_id(0);
-  t[l] = a[l];
-  for (uint half_size = TG_TRIAL_ITEMS / 2; half_size > 0; half_size /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < half_size) {
-      t[l] += t[l + half_size];
-    }
+#define TG_REDUCTION(name, both) \
+  TG_INLINE void tg_##name(global const uint* a, global uint* out, local uint* t) { \
+    const uint l = get_local_id(0); \
+    t[l] = a[l]; \
+    for (uint half_size = TG_TRIAL_ITEMS / 2; half_size > 0; half_size /= 2) { \
+      barrier(CLK_LOCAL_MEM_FENCE); \
+      if (l < half_size) { \
+        t[l] = both(t[l], t[l + half_size]); \
+      } \
+    } \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    if (l == 0) { \
+      out[l] = t[0]; /* executed by all work-items if the compiler loses the branch */ \
+    } \
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    out[l] = t[0]; // executed by all work-items if the compiler loses the branch
-  }
-}
-
-TG_INLINE void tg_most(global const uint* a, global uint* out, local uint* t) {
-  const uint l = get_local_id(0);
-  t[l] = a[l];
-  for (uint half_size = TG_TRIAL_ITEMS / 2; half_size > 0; half_size /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < half_size) {
-      t[l] = max(t[l], t[l + half_size]);
-    }
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    out[l] = t[0]; // executed by all work-items if the compiler loses the branch
-  }
-}
+#define TG_PLUS(a, b) (a) + (b)
+TG_REDUCTION(sum, TG_PLUS)
+TG_REDUCTION(most, max)
 
 TG_INLINE void tg_mirror(global const uint* a, global uint* out, local uint* t) {
   const uint l = get_local_id(0);

@@ -97,39 +97,24 @@ uint tg_extent(uint global_size, uint local_size, uint groups, uint group) {
   return left < local_size ? left : local_size;
 }
 
-// False for work-items outside a ragged last group.
-bool tg_inside(tg_item item) {
-  return item.lane_x < tg_extent(item.range.global_x, item.range.local_x, item.range.groups_x, item.group_x) &&
-         item.lane_y < tg_extent(item.range.global_y, item.range.local_y, item.range.groups_y, item.group_y) &&
-         item.lane_z < tg_extent(item.range.global_z, item.range.local_z, item.range.groups_z, item.group_z);
-}
-
 uint tg_get_work_dim(tg_item item) { return item.range.dimensions; }
 
-size_t tg_get_global_size(tg_item item, uint d) {
-  return d == 0 ? item.range.global_x : d == 1 ? item.range.global_y : d == 2 ? item.range.global_z : 1;
+#define TG_BY_DIMENSION(name, x, y, z, past) \
+  size_t tg_get_##name(tg_item item, uint d) { return d == 0 ? x : d == 1 ? y : d == 2 ? z : past; }
+TG_BY_DIMENSION(global_size, item.range.global_x, item.range.global_y, item.range.global_z, 1)
+TG_BY_DIMENSION(num_groups, item.range.groups_x, item.range.groups_y, item.range.groups_z, 1)
+TG_BY_DIMENSION(group_id, item.group_x, item.group_y, item.group_z, 0)
+TG_BY_DIMENSION(local_id, item.lane_x, item.lane_y, item.lane_z, 0)
+TG_BY_DIMENSION(enqueued_local_size, item.range.local_x, item.range.local_y, item.range.local_z, 1)
+TG_BY_DIMENSION(global_offset, item.range.offset_x, item.range.offset_y, item.range.offset_z, 0)
+#define TG_EXTENT(d) tg_extent(item.range.global_##d, item.range.local_##d, item.range.groups_##d, item.group_##d)
+TG_BY_DIMENSION(local_size, TG_EXTENT(x), TG_EXTENT(y), TG_EXTENT(z), 1)
+
+// False for work-items outside a ragged last group.
+bool tg_inside(tg_item item) {
+  return item.lane_x < TG_EXTENT(x) && item.lane_y < TG_EXTENT(y) && item.lane_z < TG_EXTENT(z);
 }
-size_t tg_get_num_groups(tg_item item, uint d) {
-  return d == 0 ? item.range.groups_x : d == 1 ? item.range.groups_y : d == 2 ? item.range.groups_z : 1;
-}
-size_t tg_get_group_id(tg_item item, uint d) {
-  return d == 0 ? item.group_x : d == 1 ? item.group_y : d == 2 ? item.group_z : 0;
-}
-size_t tg_get_local_id(tg_item item, uint d) {
-  return d == 0 ? item.lane_x : d == 1 ? item.lane_y : d == 2 ? item.lane_z : 0;
-}
-size_t tg_get_enqueued_local_size(tg_item item, uint d) {
-  return d == 0 ? item.range.local_x : d == 1 ? item.range.local_y : d == 2 ? item.range.local_z : 1;
-}
-size_t tg_get_local_size(tg_item item, uint d) {
-  return d == 0   ? tg_extent(item.range.global_x, item.range.local_x, item.range.groups_x, item.group_x)
-         : d == 1 ? tg_extent(item.range.global_y, item.range.local_y, item.range.groups_y, item.group_y)
-         : d == 2 ? tg_extent(item.range.global_z, item.range.local_z, item.range.groups_z, item.group_z)
-                  : 1;
-}
-size_t tg_get_global_offset(tg_item item, uint d) {
-  return d == 0 ? item.range.offset_x : d == 1 ? item.range.offset_y : d == 2 ? item.range.offset_z : 0;
-}
+
 size_t tg_get_global_id(tg_item item, uint d) {
   return d > 2 ? 0
                : tg_get_group_id(item, d) * tg_get_enqueued_local_size(item, d) + tg_get_local_id(item, d) +

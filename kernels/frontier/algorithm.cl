@@ -7,10 +7,6 @@
 //   tg_own_step                                             the steps that it alone has
 //   TG_NOTHING, tg_fetch, tg_collect, tg_combined, tg_deliver   pulls by shares (shares.cl)
 
-// Definitions that headers shared with C++ require.
-typedef uint tg_u32;
-typedef ulong tg_u64;
-#define TG_U32(value) ((tg_u32)(value))
 #include "frontier/policy.h"
 #include "frontier/state.h"
 #include "frontier/job.cl"

@@ -77,7 +77,6 @@ float tg_received(const tg_job* job, uint v, volatile global const float* passed
   return (float)sum / TG_UNITS;
 }
 
-
 void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
   const float rank = 1.0f / (float)job->vertices;
   const tg_offset degree = tg_degree(job, v);

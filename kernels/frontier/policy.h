@@ -1,12 +1,18 @@
 // The topology rules of the launch policy with their hysteresis, and rules that count edges: their only implementation, for launch
 // requests in lib/policy and for waves on a device. The code is C that C++ and OpenCL C compilers accept, with integers only, so that all
-// results are equal bit for bit. The includer defines the types tg_u32 and tg_u64, and the conversion TG_U32. Densities and pressures are
+// results are equal bit for bit. C++ defines the types tg_u32 and tg_u64, and the conversion TG_U32. Densities and pressures are
 // basis points (bps, 10000 = 100 %).
 //
 // Sources: the launch policy's steps 4 and 5 (density); Beamer, Asanovic, Patterson, Direction-Optimizing
 // Breadth-First Search (SC 2012), and LAGraph's breadth-first search (edges).
 #ifndef TIDEGATE_KERNELS_FRONTIER_POLICY_H
 #define TIDEGATE_KERNELS_FRONTIER_POLICY_H
+
+#ifdef __OPENCL_VERSION__
+typedef uint tg_u32;
+typedef ulong tg_u64;
+#define TG_U32(value) ((tg_u32)(value))
+#endif
 
 #define TG_FULL_BPS 10000u
 #define TG_BAND_BPS 250u // hysteresis band

@@ -58,9 +58,6 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   ulong scanned = 0;
   uint least = 0;
   TG_EACH_ITEM(job, word, job->words, 1) {
-    if (!tg_is_here(job, word * 32)) {
-      continue;
-    }
     const uint seekers = tg_seekers(job, at, setting, word);
     const uint first_hits = frontier == 0 || TG_PULLS_ALL ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
     uint news = 0;
@@ -200,7 +197,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       const uint v = walk.word * 32 + walk.bit;
       if ((open >> k & 1u) == 0 && walk.word < job->words) {
         tg_go_on(job, &walk);
-        if (v < job->vertices && tg_is_here(job, v)) {
+        if (v < job->vertices) {
           vertex[k] = v;
           from[k] = TG_NOBODY;
           best[k] = job->values[v];

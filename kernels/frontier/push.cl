@@ -171,6 +171,16 @@ __attribute__((noinline)) void tg_visit_edge(const tg_job* job, const tg_positio
 #define tg_visit_fetched tg_push_fetched
 #define tg_visit_edge tg_push_edge
 #endif
+
+// Pushes along a work-item's part of an entry, of which it has fetched the first edge.
+TG_INLINE void tg_run_errand(const tg_job* job, const tg_position* at, tg_target to, tg_errand errand, bool eager, tg_found* found) {
+  if (errand.is_there) {
+    tg_visit_fetched(job, at, to, errand.entry.x, errand.value, errand.edge, found);
+  }
+  for (uint e = TG_LANE_OF(job) % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
+    tg_visit_edge(job, at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, eager, found);
+  }
+}
 #endif
 
 // Pushes along the edges of a run; work-item `lane` of `width` takes every width-th edge.

@@ -9,7 +9,6 @@
 //   push   along the edges of own vertices in the frontier; improved vertices of others are listed
 //   fill   puts values next to the listed vertices, for the host to send
 //   adopt  merges what other ranks have sent; cc: the forest of another rank
-//   pull   own vertices without a level look for a neighbour in the frontier of all ranks
 //   count  moves what has been found to the frontier, without far vertices, and counts it
 //   rank   pagerank: an iteration over own vertices; by shares, if those have hubs
 //   apply  pagerank: then, the rows that several shares have parts of
@@ -29,7 +28,6 @@ bool tg_is_here(const tg_job* job, uint v) { return v - job->first < job->rows; 
 void tg_send(const tg_job* job, tg_target to, uint v) { job->far[tg_take_place(&to.tails[TG_TAIL * TG_COUNTER_LINE]) * TG_SENT_WORDS] = v; }
 
 #include "frontier/push.cl"
-#include "frontier/pull.cl"
 #if TG_MAY_PULL_SHARES
 #include "frontier/shares.cl"
 #endif
@@ -104,7 +102,7 @@ void tg_find_parents(const tg_job* job) {
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_ranks(
     global const tg_offset* offsets, global const uint* neighbours, global const uint* weights,
     global const tg_offset* in_offsets, global const uint* in_neighbours, global const uint* in_weights,
-    global tg_bits* values, global uint* others, global uint* frontier, global uint* next, global uint* all,
+    global tg_bits* values, global uint* others, global uint* frontier, global uint* next,
     global uint* heard, volatile global uint* counters, global const uint* sources, tg_setting setting, tg_part part) {
   local tg_group group;
   // Rows are named by their vertices, but those of pagerank by their place among the own ones.
@@ -178,20 +176,8 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   case TG_PART_ADOPT: tg_adopt(&job, &at, to, part.count, heard, &found); break;
   case TG_PART_COUNT: tg_count(&job, &at, frontier, next, &found); break;
 #endif
-#if TG_ALGORITHM == TG_BFS
-  case TG_PART_PULL: {
-    const tg_left_rows none = {0, 0};
-    tg_pull_vertices(&job, &at, &setting, to, all, none, &found);
-    TG_EACH_ITEM(&job, word, job.words, 1) { // no later push sends these
-      for (uint bits = tg_is_here(&job, word * 32) ? 0 : all[word]; bits != 0; bits &= bits - 1) {
-        values[word * 32 + tg_lowest(bits)] = part.wave;
-      }
-    }
-    break;
-  }
-#if TG_PARENTS
+#if TG_ALGORITHM == TG_BFS && TG_PARENTS
   case TG_PART_FINISH: tg_find_parents(&job); break;
-#endif
 #endif
   default: break;
   }

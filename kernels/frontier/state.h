@@ -144,11 +144,10 @@ typedef struct {
 #define TG_PART_PUSH 3u
 #define TG_PART_FILL 4u
 #define TG_PART_ADOPT 5u
-#define TG_PART_PULL 6u
-#define TG_PART_COUNT 7u
-#define TG_PART_RANK 8u
-#define TG_PART_APPLY 9u
-#define TG_PART_FINISH 10u
+#define TG_PART_COUNT 6u
+#define TG_PART_RANK 7u
+#define TG_PART_APPLY 8u
+#define TG_PART_FINISH 9u
 
 // The inputs of a rank's launch (ranks.cl).
 typedef struct {

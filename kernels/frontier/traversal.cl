@@ -9,7 +9,7 @@
 //
 // One group alone processes a small frontier, with local barriers between waves, while the others wait at the
 // device barrier and then adopt its position. All groups process a larger frontier with few edges, with less
-// work between waves (together.cl).
+// work between waves (few_edges.cl).
 #include "common/clock.cl"
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
@@ -24,8 +24,7 @@
 #endif
 #include "frontier/sums.cl"
 #include "frontier/choice.cl"
-#include "frontier/alone.cl"
-#include "frontier/together.cl"
+#include "frontier/few_edges.cl"
 
 // Writes the initial state of all vertices, queues and bitmaps.
 TG_OUTLINED void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_found* found) {

@@ -8,9 +8,6 @@
 //
 // Each group makes the choice itself, from counts that do not change while the wave runs. Group 0 records it; where
 // tiles are claimed any group does, as each may be the first to go on.
-typedef uint tg_u32;
-typedef ulong tg_u64;
-#define TG_U32(value) ((tg_u32)(value))
 #include "frontier/policy.h"
 #include "wave/active_state.h"
 

@@ -1,7 +1,4 @@
 // Counts the flags of a wave with active tiles, and lists these tiles and the blocks that have some, in any order.
-typedef uint tg_u32;
-typedef ulong tg_u64;
-#define TG_U32(value) ((tg_u32)(value))
 #include "frontier/policy.h"
 #include "wave/active_state.h"
 

@@ -302,29 +302,13 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  tg_launch launch;
-  launch.arena = arena;
-  launch.stages = stages;
-  launch.entries = entries;
-  launch.entries_per_phase = entries_per_phase;
-  launch.waits = waits;
-  launch.words = words;
-  launch.counters = counters;
-  launch.report = progress + TG_PROGRESS_GROUPS + TG_REPORT * group;
-  launch.group = group;
-  launch.groups = groups;
-  launch.steps = steps;
-  launch.mapping = TG_MAPPING;
-  launch.most_polls = most_polls;
-  launch.arrivals_per_barrier = arrivals_per_barrier;
-  launch.dynamic = (local uchar*)dynamic;
-  launch.locals = &locals;
-  launch.kept_polls = kept ? polls : 0;
-  launch.gave_up = &gave_up;
+  const tg_launch launch = {arena, stages, entries, entries_per_phase, waits, words, counters,
+                            progress + TG_PROGRESS_GROUPS + TG_REPORT * group, group, groups, steps, TG_MAPPING, most_polls,
+                            arrivals_per_barrier, (local uchar*)dynamic, &locals, kept ? polls : 0, &gave_up
 #if TG_CLAIMS
-  launch.budget = budget;
-  launch.claims = &claims;
+                            , budget, &claims
 #endif
+  };
 
   tg_position at = {iteration, iteration % phase_count, stage, turn, budget, arrivals, TG_NOBODY,
                     tg_begin_recording(progress, group, groups)};

@@ -168,9 +168,10 @@ void use_shares(Graph& graph) {
   graph.symmetric = false; // opposite edges have other shares
 }
 
-PageRanks page_ranks(const Graph& graph, const PageRankOptions& options) {
+PageRanks page_ranks(const Graph& graph, const PageRankOptions& options, std::vector<double> start) {
   const std::uint32_t n = vertex_count(graph);
-  PageRanks result{.ranks = std::vector<double>(n, 1.0 / n), .iterations = 0, .change = 0};
+  PageRanks result{.ranks = std::move(start), .iterations = 0, .change = 0};
+  result.ranks.resize(n, 1.0 / n);
   const Rows& in = *in_rows(graph);
   const auto* const shares = options.by_shares ? std::get_if<std::vector<float>>(&in.weights) : nullptr;
   std::vector<double> passed(n); // by a vertex along each of its edges, or in all

@@ -54,7 +54,8 @@ struct PageRanks {
   std::uint32_t iterations = 0;
   double change = 0; // of the last iteration: sum of absolute differences
 };
-PageRanks page_ranks(const Graph& graph, const PageRankOptions& options);
+PageRanks page_ranks(const Graph& graph, const PageRankOptions& options,
+                     std::vector<double> start = {}); // empty: all alike
 
 // Statistics of a graph.
 

@@ -1,7 +1,6 @@
 // Traversals on several ranks, as threads with this machine's CPU device each, against the serial algorithms.
 #include "../temporary_folder.hpp"
 #include "../test_scale.hpp"
-#include "engine/traversal/rank_run.hpp"
 #include "support.hpp"
 
 namespace tidegate::traversal {

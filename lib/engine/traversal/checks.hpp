@@ -1,4 +1,5 @@
-// Checks the result of a traversal against the serial algorithm.
+// Checks the result of a traversal against the serial algorithm (graph/serial.hpp), and by rules at vertices and edges what has
+// several right values: parents, and ranks.
 #pragma once
 #include "graph/program.hpp"
 #include <tidegate/core/error.hpp>
@@ -9,7 +10,7 @@ namespace tidegate::traversal {
 // Results of a traversal: levels, words, distances, labels or ranks as bits, and parents if recorded.
 struct TraversalResults {
   std::vector<std::uint32_t> values;
-  bool wide = false; // two words a value
+  bool wide = false; // two words a value, the low one first
   std::vector<std::uint32_t> parents;
   double rank_change = 0; // pagerank: total change by the last iteration
   std::uint64_t waves = 0;
@@ -18,21 +19,19 @@ struct TraversalResults {
 struct Verification {
   std::vector<std::string> checks; // completed checks, in order
   bool right = false;
-  std::optional<Error> error;           // the first broken rule: outputs_differ with the rule as field
+  std::optional<Error>
+      error; // outputs_differ with the first broken rule as field, and at the front of the message
   std::optional<double> allowed_change; // of ranks: total change by one more iteration
 };
 
-// Estimated cost of `verify` on the host, from edges and vertices: an upper bound on the memory, and the time
-// of a machine that misses its caches at nearly every edge.
-struct VerificationCost {
-  std::uint64_t ns = 0;
-  std::uint64_t bytes = 0;
-};
-VerificationCost verification_cost(const graphs::FrontierProgram& program, const graphs::Graph& graph);
-
-// The graph must have incoming rows.
+// Any right parents pass; ranks pass that one more iteration, and the serial algorithm, change by no more than their rounding. The
+// graph must have incoming rows.
 Verification verify(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                     const TraversalResults& results);
+
+// Compares results with others that are right, in the same way. Errors: outputs_differ with the first difference.
+Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                     const TraversalResults& right, const TraversalResults& results);
 
 // Returns overflow if a path from a source exceeds distances of 32 bits; the last edge of such a path leads
 // from a reached vertex to an unreached one. Sums saturate, so shorter paths are not lost, and a graph passes
@@ -40,15 +39,9 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
 Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results,
                                  const graphs::VertexNumbers& numbers);
 
-// Compares results with correct values: equal, or ranks within their tolerance; any correct parent is
-// accepted. Returns outputs_differ with the first difference.
-Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                     const TraversalResults& right, const TraversalResults& results);
+// Distances of integers, with 64 bits: those of vertices that are not reached are graphs::far_away.
+std::vector<std::uint64_t> wide_of(const TraversalResults& results);
 
-// Distances of 64 bits: two words each, the low one first.
-std::vector<std::uint64_t> wide_of(const std::vector<std::uint32_t>& words);
-
-// Converts bits to floats.
 std::vector<float> floats_of(const std::vector<std::uint32_t>& bits);
 
 } // namespace tidegate::traversal

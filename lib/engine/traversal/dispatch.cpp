@@ -1,7 +1,6 @@
 #include "engine/traversal/dispatch.hpp"
 
 #include "core/duration.hpp"
-#include "engine/traversal/kernel_layout.hpp"
 
 namespace tidegate::traversal {
 namespace {
@@ -113,13 +112,45 @@ std::vector<engine::StuckGroup> stuck_groups(const device::Session& session, con
 
 } // namespace
 
-std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
-                              engine::BuiltKernel& kernel, const FrontierGeometry& geometry) {
-  return engine::resident_groups(
-      session, device, kernel, geometry.group_size,
-      [&](const device::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
-        set_poll(session, kernel.kernel, poll, settle, most_polls);
-      });
+Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
+                                      engine::BuiltKernel& kernel, const TraversalFacts& facts,
+                                      engine::Strategy strategy, const engine::RunOptions& options) {
+  constexpr std::uint32_t most_groups = 1U << 16U; // TG_ADD_PARTS of kernels/frontier/job.cl
+  const std::optional<std::uint32_t> asked_for = options.compile.workers;
+  engine::Residency groups{.workers = wanted_groups(device, facts.geometry, strategy, options)};
+  if (strategy != engine::Strategy::launch) {
+    groups.resident = engine::resident_groups(
+        session, device, kernel, facts.geometry.group_size,
+        [&](const device::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
+          set_poll(session, kernel.kernel, poll, settle, most_polls);
+        });
+    groups.workers = asked_for ? groups.workers : std::min(groups.workers, groups.resident);
+  }
+  TIDEGATE_CHECK(engine::check_workers(
+      groups.workers,
+      strategy == engine::Strategy::launch ? most_groups : std::min(groups.resident, most_groups), device));
+  if (facts.memory.constrained && !asked_for) {
+    policy::LaunchRequest request;
+    request.requested_worker_groups = groups.workers;
+    request.memory_pressure_bps = facts.memory.pressure_bps;
+    if (const auto shed = policy::shed_workers(facts.program.policy.launch, request,
+                                               policy::Topology::memory_constrained)) {
+      groups.workers = std::max(shed->worker_groups, 1U);
+    }
+  }
+  groups.workers = std::max(groups.workers, 1U);
+  return groups;
+}
+
+engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine::RunOptions& options,
+                                 const engine::Residency& groups, engine::Strategy strategy) {
+  constexpr std::uint32_t gpu_polls = std::uint32_t{1} << 26U; // groups wait long while one works alone
+  engine::DispatchLimits limits =
+      engine::dispatch_limits(device, groups, gpu_polls, options.slice_ns, options.max_wall_time_ns);
+  if (strategy == engine::Strategy::launch) { // nothing waits inside
+    limits.arrivals_per_barrier = 0;
+  }
+  return limits;
 }
 
 void compile_now(const device::Session& session, engine::BuiltKernel& kernel,

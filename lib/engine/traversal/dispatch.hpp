@@ -1,11 +1,11 @@
-// Runs a traversal on a device: by one persistent launch in bounded slices, or by a launch for each step.
+// Runs a traversal on a device, or on those of several ranks: by one persistent launch in bounded slices, or by a launch for each step.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/launch_times.hpp"
+#include "engine/rank_clock.hpp"
 #include "engine/slices.hpp"
 #include "engine/timeline.hpp"
-#include "engine/traversal/resident.hpp"
-#include "engine/traversal/waves.hpp"
+#include "engine/traversal/plan.hpp"
 
 namespace tidegate::traversal {
 
@@ -24,9 +24,14 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
                           const engine::DispatchLimits& limits, engine::Monitor& monitor);
 
-// Returns the number of work-groups of the persistent kernel that are resident together. Throws device::Refused.
-std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
-                              engine::BuiltKernel& kernel, const FrontierGeometry& geometry);
+// Chooses the work-groups: the resident ones, or with launches a few per compute unit, to balance unequal
+// work; fewer if memory is short. Returns too_many_workers if the options exceed the resident groups.
+Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
+                                      engine::BuiltKernel& kernel, const TraversalFacts& facts,
+                                      engine::Strategy strategy, const engine::RunOptions& options);
+
+engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine::RunOptions& options,
+                                 const engine::Residency& groups, engine::Strategy strategy);
 
 // Returns a span for each wave, whose `iteration` is its number. A span begins where the previous one ends, so it
 // includes the conversion of the frontier and the gap between launches. `first` (where the first one begins) and `ends`
@@ -38,5 +43,27 @@ std::vector<engine::TaskSpan> wave_spans(engine::DeviceClock clock,
 // Returns a timeline with a lane for launches, a lane for waves, and the sizes of frontiers as curves.
 engine::Timeline timeline_of(std::span<const WaveRecord> waves, const engine::Trace& trace,
                              engine::DeviceClock clock, bool persistent);
+
+// A traversal on several ranks (kernels/frontier/ranks.cl): the device of each has the rows of its vertices and works on
+// its part of every wave; ranks send each other improved vertices.
+
+struct RankTraversalRun {
+  TraversalOutcome outcome;
+  TraversalResults results; // on rank 0 all of them; in parts, on each rank its vertices'
+  ranks::Traffic traffic;   // of the dispatch
+  std::uint64_t upload_ns = 0;
+  std::uint64_t read_back_ns = 0;
+};
+
+struct RankSetting {
+  std::uint32_t groups = 1;
+  bool in_parts = false; // results stay on the ranks of their vertices, except those of cc
+};
+
+// Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in parts. Throws
+// device::Refused, also for errors of ranks and an interrupt.
+RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
+                              const RankSetting& setting, const engine::RunOptions& options,
+                              engine::Monitor& monitor);
 
 } // namespace tidegate::traversal

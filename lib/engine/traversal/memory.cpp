@@ -2,8 +2,6 @@
 
 #include "common/counters.h"
 #include "engine/slices.hpp"
-#include "engine/traversal/kernel_layout.hpp"
-#include "engine/traversal/resident.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
@@ -170,7 +168,7 @@ Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::La
 }
 
 std::uint64_t rank_room(RankPlace place, const TraversalShape& shape, const PartShape& part) {
-  const bool is_bfs = shape.algorithm == Algorithm::bfs, is_cc = shape.algorithm == Algorithm::cc;
+  const bool is_cc = shape.algorithm == Algorithm::cc;
   const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
   const bool pushes = !is_pagerank && !is_cc;
   const std::uint64_t n = shape.vertices;
@@ -184,7 +182,6 @@ std::uint64_t rank_room(RankPlace place, const TraversalShape& shape, const Part
     return !is_pagerank       ? bitmap
            : shape.short_rows ? 0
                               : ((part.most_edges() + part.vertices) / share_size(shape) + 1) * word;
-  case RankPlace::all: return is_bfs ? bitmap : 0;
   case RankPlace::heard: // pagerank: what a row has received
     return pushes ? rank_heard_vertices * message : is_cc ? value_bytes(shape) : 2 * part.vertices * word;
   case RankPlace::counters: return TG_SLOT_WORDS * word + (pushes ? (n - part.vertices) * message : 0);
@@ -205,8 +202,7 @@ Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartS
                {Memory::parents, room(RankPlace::others), shape.parents},
                {Memory::passed_on, room(RankPlace::others), is_pagerank},
                {Memory::stamps, room(RankPlace::heard), is_pagerank},
-               {Memory::bitmaps, room(RankPlace::frontier) + room(RankPlace::next) + room(RankPlace::all),
-                !is_pagerank},
+               {Memory::bitmaps, room(RankPlace::frontier) + room(RankPlace::next), !is_pagerank},
                {Memory::shares, room(RankPlace::next), is_pagerank},
                {Memory::messages, room(RankPlace::heard) + room(RankPlace::counters) - TG_SLOT_WORDS * word,
                 !is_pagerank},

@@ -1,6 +1,7 @@
 // Plans the device memory of a traversal: the bytes of every part, and which of two layouts fits. The full
 // layout serves every topology; the constrained one has only bitmaps, without queues and transpose.
 #pragma once
+#include "engine/traversal/waves.hpp"
 #include "graph/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
@@ -100,6 +101,26 @@ struct PartShape {
   [[nodiscard]] bool wide_offsets() const { return most_edges() > std::numeric_limits<std::uint32_t>::max(); }
 };
 
+// Memory parameters of kernels/frontier/job.cl in their order, and the log.
+enum class Part : std::uint8_t {
+  offsets,
+  neighbours,
+  weights,
+  in_offsets,
+  in_neighbours,
+  in_weights,
+  values,
+  others,
+  stamps,
+  bitmaps,
+  queues,
+  far,
+  state,
+  sources,
+  log,
+  count
+};
+
 // Arguments of kernels/frontier/ranks.cl, in their order.
 enum class RankPlace : std::uint8_t {
   offsets,
@@ -112,7 +133,6 @@ enum class RankPlace : std::uint8_t {
   others,
   frontier,
   next,
-  all,
   heard,
   counters,
   sources,

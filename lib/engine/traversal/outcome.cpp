@@ -1,6 +1,6 @@
+#include "engine/traversal/outcome.hpp"
+
 #include "core/duration.hpp"
-#include "engine/report_head.hpp"
-#include "engine/traversal/execute.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
@@ -120,14 +120,15 @@ std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
 
 } // namespace
 
-Answer answer_of(Algorithm algorithm, bool floats, const TraversalResults& results,
-                 const graphs::VertexNumbers& numbers, graphs::Vertex first) {
+Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, graphs::Vertex first) {
+  const bool floats = graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
+  const graphs::VertexNumbers& numbers = plan.asked.numbers;
   Answer answer;
-  switch (algorithm) {
+  switch (plan.asked.program.algorithm) {
   case Algorithm::bfs: find_farthest(results.values, graphs::unreached, false, answer); break;
   case Algorithm::sssp:
     if (results.wide) {
-      find_farthest(wide_of(results.values), graphs::far_away, false, answer);
+      find_farthest(wide_of(results), graphs::far_away, false, answer);
     } else {
       find_farthest(results.values, floats ? std::bit_cast<std::uint32_t>(INFINITY) : graphs::unreached,
                     floats, answer);
@@ -148,6 +149,44 @@ Answer answer_of(Algorithm algorithm, bool floats, const TraversalResults& resul
     rank.vertex = numbers.of(rank.vertex + first);
   }
   return answer;
+}
+
+// A vertex that several share goes to the first rank, as to the first vertex.
+Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks) {
+  Answer answer = own;
+  if (own.reached) {
+    TIDEGATE_TRY(answer.reached, ranks.reduce(*own.reached, ranks::Reduction::sum));
+    const std::uint64_t here =
+        own.farthest ? std::bit_cast<std::uint64_t>(*own.distance) + 1 : 0; // in the order of distances
+    TIDEGATE_TRY(const std::uint64_t most, ranks.reduce(here, ranks::Reduction::max));
+    const std::uint64_t vertex =
+        here == most ? own.farthest.value_or(0) : std::numeric_limits<std::uint64_t>::max();
+    TIDEGATE_TRY(const std::uint64_t first, ranks.reduce(vertex, ranks::Reduction::min));
+    if (most != 0) {
+      answer.distance = std::bit_cast<double>(most - 1);
+      answer.farthest = first;
+    }
+  }
+  if (own.top) {
+    TIDEGATE_TRY(const auto parts, ranks.gather(std::as_bytes(std::span(*own.top))));
+    answer.top->clear();
+    for (const std::vector<std::byte>& part : parts) {
+      const std::size_t before = answer.top->size();
+      answer.top->resize(before + part.size() / sizeof(TopRank));
+      std::memcpy(answer.top->data() + before, part.data(), part.size());
+    }
+    std::ranges::stable_sort(*answer.top, std::ranges::greater(), &TopRank::rank);
+    answer.top->resize(std::min(answer.top->size(), most_top_ranks));
+  }
+  return answer;
+}
+
+engine::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns) {
+  return {.host = {},
+          .device = plan.asked.device->name,
+          .dispatch_ns = dispatch_ns,
+          .edges = plan.part->shape().edges,
+          .device_bytes = plan.memory.bytes};
 }
 
 FrontierReport report_of_plan(const TraversalPlan& plan) {

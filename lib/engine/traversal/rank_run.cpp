@@ -1,10 +1,6 @@
-#include "engine/traversal/rank_run.hpp"
-
 #include "core/duration.hpp"
-#include "device/kernels.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/traversal/execute.hpp"
-#include "engine/traversal/kernel_layout.hpp"
+#include "engine/traversal/dispatch.hpp"
 
 namespace tidegate::traversal {
 namespace {
@@ -15,7 +11,6 @@ using engine::RunStatus;
 using graphs::Algorithm;
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
-constexpr std::uint64_t word_vertices = 32; // of a bitmap
 
 // The counters of a launch; those of all ranks after of_all().
 struct Counted {
@@ -87,36 +82,14 @@ private:
     engine::upload(session_, memory(place), 0, bytes);
   }
 
-  // The rows of own vertices, with offsets from the first of them, at three places from this one.
-  void put_rows(RankPlace first, const graphs::Rows& rows) {
-    const auto at = [first](int i) { return static_cast<RankPlace>(static_cast<int>(first) + i); };
-    const std::uint64_t begin = rows.offsets[part_.first];
-    std::vector<std::uint64_t> offsets(rows.offsets.begin() + part_.first,
-                                       rows.offsets.begin() + part_.end + 1);
-    for (std::uint64_t& offset : offsets) {
-      offset -= begin;
-    }
-    const auto slice = [&](const auto& elements) {
-      return std::as_bytes(std::span(elements).subspan(begin, offsets.back()));
-    };
-    const std::vector<std::uint32_t> narrow(offsets.begin(), offsets.end());
-    put(at(0), plan_.part->shape().wide_offsets() ? std::as_bytes(std::span(offsets))
-                                                  : std::as_bytes(std::span(narrow)));
-    put(at(1), slice(rows.neighbours));
-    put(at(2), std::visit(
-                   [&](const auto& weights) {
-                     if constexpr (std::is_same_v<decltype(weights), const std::monostate&>) {
-                       return std::span<const std::byte>();
-                     } else {
-                       return slice(weights);
-                     }
-                   },
-                   rows.weights));
-  }
-
   void upload() {
     monitor_.begin(engine::Activity::filling);
     const auto start = Clock::now();
+    const auto put_rows = [&](RankPlace first, const graphs::Rows& rows) {
+      std::ranges::copy(
+          upload_rows(session_, rows, part_.first, part_.end, plan_.part->shape().wide_offsets()),
+          &memory(first));
+    };
     put_rows(RankPlace::offsets, *plan_.part->out);
     if (plan_.part->in != nullptr) {
       put_rows(RankPlace::in_offsets, *plan_.part->in);
@@ -124,8 +97,8 @@ private:
       std::copy_n(memory_.begin(), 3, memory_.begin() + static_cast<std::ptrdiff_t>(RankPlace::in_offsets));
     }
     const std::vector<graphs::Vertex> sources = graphs::source_vertices(plan_.program);
-    for (const RankPlace place : {RankPlace::values, RankPlace::frontier, RankPlace::next, RankPlace::all,
-                                  RankPlace::heard, RankPlace::counters}) {
+    for (const RankPlace place :
+         {RankPlace::values, RankPlace::frontier, RankPlace::next, RankPlace::heard, RankPlace::counters}) {
       put(place, {});
     }
     put(RankPlace::others, plan_.asked.kept->initial);
@@ -179,17 +152,14 @@ private:
     return engine::or_refuse(ranks_.exchange(std::move(sent)));
   }
 
-  // Gives every rank the own parts of an array in device memory, whose element v / `per_element` is that of vertex v.
-  void share(RankPlace from, RankPlace to, std::uint64_t offset, std::uint64_t per_element) {
-    const auto byte_of = [&](std::uint64_t vertex) {
-      return (vertex + per_element - 1) / per_element * word_bytes;
-    };
+  // Gives every rank the own parts of an array of words in device memory, one for each vertex.
+  void share(RankPlace place, std::uint64_t offset) {
     const graphs::VertexCut& cut = plan_.part->cut;
-    std::vector<std::byte> own(byte_of(part_.end) - byte_of(part_.first));
-    engine::download(session_, memory(from), offset + byte_of(part_.first), own);
+    std::vector<std::byte> own((part_.end - part_.first) * word_bytes);
+    engine::download(session_, memory(place), offset + part_.first * word_bytes, own);
     const auto parts = exchange(std::vector(cut.size() - 1, own));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-      engine::upload(session_, memory(to), offset + byte_of(cut[rank]), parts[rank]);
+      engine::upload(session_, memory(place), offset + cut[rank] * word_bytes, parts[rank]);
     }
   }
 
@@ -243,26 +213,31 @@ private:
     return std::max(moved, nearest + 1);
   }
 
-  // The record of the next wave, whose topology every rank chooses alike.
-  WaveRecord chosen(std::uint64_t vertices, std::uint64_t edges) {
-    const auto& waves = run_.outcome.waves;
-    WaveRecord numbers{.wave = part_.wave,
-                       .vertices = static_cast<std::uint32_t>(vertices),
-                       .frontier_edges = edges,
-                       .unexplored_edges = shape_.edges,
-                       .time_ns = {}};
-    if (waves.sums.waves != 0) {
-      const WaveRecord& before = waves.last;
-      numbers.previous_topology = before.topology;
-      numbers.previous_edges = before.frontier_edges;
-      numbers.unexplored_edges = before.unexplored_edges;
-      if (shape_.algorithm != Algorithm::pagerank) {
-        numbers.unexplored_edges -= std::min(before.frontier_edges, before.unexplored_edges);
-      }
-      numbers.dense_waves = before.topology == policy::Topology::dense_frontier ? before.dense_waves + 1 : 0;
+  // The record of the next wave.
+  WaveRecord next_wave(std::uint64_t vertices, std::uint64_t edges) {
+    const bool is_pagerank = shape_.algorithm == Algorithm::pagerank;
+    WaveRecord wave{.wave = part_.wave,
+                    .topology = is_pagerank                         ? policy::Topology::dense_frontier
+                                : shape_.algorithm == Algorithm::cc ? policy::Topology::memory_constrained
+                                                                    : policy::Topology::sparse_frontier,
+                    .rule = policy::TopologyRule::forced,
+                    .vertices = static_cast<std::uint32_t>(vertices),
+                    .density_bps =
+                        policy::tg_density_bps(static_cast<std::uint32_t>(vertices), shape_.vertices),
+                    .frontier_edges = edges,
+                    .unexplored_edges = shape_.edges,
+                    .scanned_edges = edges,
+                    .dense_waves = is_pagerank ? part_.wave : 0,
+                    .time_ns = {}};
+    if (part_.wave != 0) {
+      const WaveRecord& before = run_.outcome.waves.last;
+      wave.previous_topology = before.topology;
+      wave.previous_edges = before.frontier_edges;
+      wave.unexplored_edges = before.unexplored_edges -
+                              (is_pagerank ? 0 : std::min(before.frontier_edges, before.unexplored_edges));
     }
-    numbers.trend = trend_of(edges, numbers.previous_edges);
-    return choose(rank_.policy, numbers);
+    wave.trend = trend_of(edges, wave.previous_edges);
+    return wave;
   }
 
   void log(const WaveRecord& wave) {
@@ -276,20 +251,13 @@ private:
     launch(TG_PART_SEED);
     Counted next = count();
     while (next.vertices != 0 && !out_of_time()) {
-      WaveRecord wave = chosen(next.vertices, next.edges);
-      wave.scanned_edges = wave.frontier_edges;
-      if (wave.topology == policy::Topology::dense_frontier) {
-        share(RankPlace::frontier, RankPlace::all, 0, word_vertices);
-        wave.scanned_edges = of_all(counters_after(TG_PART_PULL)).scanned;
-      } else {
-        push();
-      }
-      log(wave);
+      push();
+      log(next_wave(next.vertices, next.edges));
       next = count();
     }
     run_.outcome.vertices_left = next.vertices;
     if (shape_.parents && run_.outcome.status == RunStatus::done) {
-      share(RankPlace::values, RankPlace::values, 0, 1);
+      share(RankPlace::values, 0);
       launch(TG_PART_FINISH);
     }
   }
@@ -298,9 +266,8 @@ private:
     const bool by_shares = !shape_.short_rows && groups_.local[0] > 1; // as TG_MAY_PULL_SHARES
     Counted of = of_all(counters_after(TG_PART_BEGIN));
     while (!out_of_time()) {
-      WaveRecord wave = chosen(shape_.vertices, shape_.edges);
-      share(RankPlace::others, RankPlace::others,
-            (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices}, 1);
+      WaveRecord wave = next_wave(shape_.vertices, shape_.edges);
+      share(RankPlace::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices});
       part_.idle = of.idle;
       Counters words = counters_after(TG_PART_RANK);
       if (by_shares) {
@@ -321,7 +288,6 @@ private:
   // Each rank joins the ends of its edges. Then forests are merged along a binomial tree: in round k the ranks whose
   // lowest set bit is k hand theirs to the rank without that bit.
   void run_components() {
-    WaveRecord wave = chosen(shape_.vertices, shape_.edges);
     launch(TG_PART_BEGIN);
     launch(TG_PART_PUSH);
     launch(TG_PART_FINISH);
@@ -343,8 +309,7 @@ private:
         launch(TG_PART_FINISH);
       }
     }
-    wave.scanned_edges = wave.frontier_edges;
-    log(wave);
+    log(next_wave(shape_.vertices, shape_.edges));
   }
 
   // Returns on rank 0 an array with `bytes` for each vertex, made of all ranks' own parts; or, in parts, the own part.
@@ -385,73 +350,6 @@ private:
 };
 
 } // namespace
-
-// A vertex that several share goes to the first rank, as to the first vertex.
-Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks) {
-  Answer answer = own;
-  if (own.reached) {
-    TIDEGATE_TRY(answer.reached, ranks.reduce(*own.reached, ranks::Reduction::sum));
-    const std::uint64_t here =
-        own.farthest ? std::bit_cast<std::uint64_t>(*own.distance) + 1 : 0; // in the order of distances
-    TIDEGATE_TRY(const std::uint64_t most, ranks.reduce(here, ranks::Reduction::max));
-    const std::uint64_t vertex =
-        here == most ? own.farthest.value_or(0) : std::numeric_limits<std::uint64_t>::max();
-    TIDEGATE_TRY(const std::uint64_t first, ranks.reduce(vertex, ranks::Reduction::min));
-    if (most != 0) {
-      answer.distance = std::bit_cast<double>(most - 1);
-      answer.farthest = first;
-    }
-  }
-  if (own.top) {
-    TIDEGATE_TRY(const auto parts, ranks.gather(std::as_bytes(std::span(*own.top))));
-    answer.top->clear();
-    for (const std::vector<std::byte>& part : parts) {
-      const std::size_t before = answer.top->size();
-      answer.top->resize(before + part.size() / sizeof(TopRank));
-      std::memcpy(answer.top->data() + before, part.data(), part.size());
-    }
-    std::ranges::stable_sort(*answer.top, std::ranges::greater(), &TopRank::rank);
-    answer.top->resize(std::min(answer.top->size(), most_top_ranks));
-  }
-  return answer;
-}
-
-RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                 const ranks::Ranks& ranks) {
-  const bool by_in_rows = program.algorithm == Algorithm::pagerank;
-  const bool pulls = program.algorithm == Algorithm::bfs || by_in_rows;
-  return {.cut = cut_vertices(by_in_rows ? *graphs::in_rows(graph) : graph.out,
-                              static_cast<std::uint32_t>(ranks.size())),
-          .rank = static_cast<std::uint32_t>(ranks.rank()),
-          .out = &graph.out,
-          .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr};
-}
-
-engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
-                                 const FrontierGeometry& geometry, const std::string& opencl_version,
-                                 const OwnCode* own) {
-  TraversalShape of_part = shape;
-  of_part.edges = part.shape().most_edges();
-  engine::KernelSource source =
-      frontier_kernel(of_part, float_weights, geometry, {.opencl_version = opencl_version}, own);
-  source.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/ranks.cl");
-  source.kernel = "tidegate_ranks";
-  return source;
-}
-
-ChoicePolicy rank_policy(ChoicePolicy policy, Algorithm algorithm) {
-  policy.monotone = policy.lightest_first = policy.pushes_bitmaps = policy.pulls_in_place = false;
-  policy.pressure_bps = 0;
-  policy.alone_vertices = 0;
-  if (algorithm == Algorithm::cc) {
-    policy.forced = policy::Topology::memory_constrained;
-  } else if (algorithm == Algorithm::pagerank) {
-    policy.forced = policy::Topology::dense_frontier;
-  } else if (algorithm != Algorithm::bfs) {
-    policy.forced = policy::Topology::sparse_frontier;
-  }
-  return policy;
-}
 
 RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
                               const RankSetting& setting, const engine::RunOptions& options,

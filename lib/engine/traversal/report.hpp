@@ -39,9 +39,6 @@ struct Answer {
 
   friend bool operator==(const Answer&, const Answer&) = default;
 };
-// `floats`: distances are floats. The results begin with the vertex `first`.
-Answer answer_of(graphs::Algorithm algorithm, bool floats, const TraversalResults& results,
-                 const graphs::VertexNumbers& numbers, graphs::Vertex first = 0);
 
 struct FrontierReport : engine::ReportHead {
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;

@@ -2,8 +2,6 @@
 
 #include "device/kernels.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/traversal/kernel_layout.hpp"
-#include "engine/traversal/memory.hpp"
 
 namespace tidegate::traversal {
 namespace {
@@ -20,38 +18,82 @@ device::Buffer upload_all(const device::Session& session, std::span<const std::b
   return memory;
 }
 
-template <class T>
-device::Buffer upload_all(const device::Session& session, const std::vector<T>& values) {
-  return upload_all(session, std::as_bytes(std::span(values)));
+device::Buffer upload_sources(const device::Session& session, const graphs::FrontierProgram& program) {
+  const std::vector<graphs::Vertex> sources = graphs::source_vertices(program);
+  return upload_all(session, std::as_bytes(std::span(sources)));
 }
 
-// Uploads rows to three parts from this one; offsets of edges take 32 bits if they fit, else 64.
-void put_rows(const device::Session& session, const Rows& rows, Part first, ResidentGraph& resident) {
-  device::Buffer* const to = &resident.part(first);
-  to[0] = rows.edges() > std::numeric_limits<std::uint32_t>::max()
-              ? upload_all(session, rows.offsets)
-              : upload_all(session, std::vector<std::uint32_t>(rows.offsets.begin(), rows.offsets.end()));
-  to[1] = upload_all(session, rows.neighbours);
-  to[2] = std::visit(
-      [&](const auto& weights) {
-        if constexpr (std::is_same_v<decltype(weights), const std::monostate&>) {
-          return upload_all(session, std::span<const std::byte>());
-        } else {
-          return upload_all(session, weights);
-        }
-      },
-      rows.weights);
+// Pulls pay where a few vertices have most of the edges. Pushes are faster up to a size, measured on an H100: on small
+// graphs, and on larger ones without hubs.
+bool pushes_pay(Algorithm algorithm, const graphs::Graph& graph) {
+  constexpr std::uint32_t quarter = 16'384; // of the device's work-items
+  const std::uint32_t most = algorithm == Algorithm::sssp ? 8 * quarter
+                             : has_long_rows(graph)       ? quarter
+                                                          : 4 * quarter;
+  const std::uint32_t vertices = graphs::vertex_count(graph);
+  return vertices <= quarter || (vertices <= most && !has_hubs(graph));
+}
+
+// The same on two cores.
+bool pushes_pay_on_cpu(Algorithm algorithm, const graphs::Graph& graph) {
+  constexpr std::uint32_t few_vertices = 16'384;
+  constexpr std::uint64_t few_edges = 65'536; // a core pushes along all of them in 0.2 ms
+  return algorithm != Algorithm::reach && graphs::vertex_count(graph) <= few_vertices &&
+         (!has_long_rows(graph) || graphs::edge_count(graph) <= few_edges);
+}
+
+// True if a pull may stop before it has visited all edges of a vertex, or costs little more than that. `reach` pulls along
+// every edge: slower than pushes on grids and roads, faster on R-MAT graphs. So do own algorithms: there pushes are faster
+// (H100, R-MAT 20: widest path 2.6 ms in place of 133 with pulls in between).
+bool pull_leaves_early(Algorithm algorithm, const graphs::Graph& graph) {
+  return algorithm != Algorithm::sssp && algorithm != Algorithm::own &&
+         (algorithm != Algorithm::reach || has_long_rows(graph));
 }
 
 } // namespace
+
+policy::Topology always_pushes(Algorithm algorithm, const graphs::Graph& graph,
+                               const FrontierGeometry& geometry) {
+  const bool from_all = algorithm == Algorithm::cc || algorithm == Algorithm::pagerank;
+  const bool cpu = geometry.group_size == 1;
+  if (from_all || !(cpu ? pushes_pay_on_cpu(algorithm, graph) : pushes_pay(algorithm, graph))) {
+    return policy::Topology::empty;
+  }
+  return has_long_rows(graph) && !cpu ? policy::Topology::hybrid_frontier : policy::Topology::sparse_frontier;
+}
+
+std::array<device::Buffer, 3> upload_rows(const device::Session& session, const Rows& rows,
+                                          graphs::Vertex first, graphs::Vertex end, bool wide) {
+  const std::uint64_t begin = rows.offsets[first], edges = rows.offsets[end] - begin;
+  std::vector<std::uint64_t> offsets(rows.offsets.begin() + first, rows.offsets.begin() + end + 1);
+  for (std::uint64_t& offset : offsets) {
+    offset -= begin;
+  }
+  const std::vector<std::uint32_t> narrow(offsets.begin(), offsets.end());
+  const auto of_edges = [&](const auto& elements) {
+    return std::as_bytes(std::span(elements).subspan(begin, edges));
+  };
+  const auto* const integers = std::get_if<std::vector<std::uint32_t>>(&rows.weights);
+  const auto* const floats = std::get_if<std::vector<float>>(&rows.weights);
+  return {upload_all(session, wide ? std::as_bytes(std::span(offsets)) : std::as_bytes(std::span(narrow))),
+          upload_all(session, of_edges(rows.neighbours)),
+          upload_all(session, integers != nullptr ? of_edges(*integers)
+                              : floats != nullptr ? of_edges(*floats)
+                                                  : std::span<const std::byte>())};
+}
 
 ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,
                             std::span<const std::byte> initial) {
   ResidentGraph resident{
       .parts = {}, .setting = make_setting(facts), .vertices = graphs::vertex_count(facts.graph)};
-  put_rows(session, facts.graph.out, Part::offsets, resident);
+  const auto put_rows = [&](const Rows& rows, Part first) {
+    std::ranges::copy(upload_rows(session, rows, 0, rows.vertices(),
+                                  rows.edges() > std::numeric_limits<std::uint32_t>::max()),
+                      &resident.part(first));
+  };
+  put_rows(facts.graph.out, Part::offsets);
   if (part_bytes(facts.memory, Memory::transpose) != 0) {
-    put_rows(session, *facts.graph.in, Part::in_offsets, resident);
+    put_rows(*facts.graph.in, Part::in_offsets);
   } else { // the same rows, or unused in a constrained layout
     std::copy_n(&resident.part(Part::offsets), 3, &resident.part(Part::in_offsets));
   }
@@ -70,7 +112,7 @@ ResidentGraph make_resident(const device::Session& session, const TraversalFacts
   room(Part::queues, {Memory::queues});
   room(Part::far, {Memory::far_queues, Memory::shares});
   resident.part(Part::state) = engine::allocate(session, sizeof(tg_state));
-  resident.part(Part::sources) = upload_all(session, graphs::source_vertices(facts.program));
+  resident.part(Part::sources) = upload_sources(session, facts.program);
   resident.part(Part::log) = engine::allocate(session, log_rows * sizeof(tg_log_row));
   return resident;
 }
@@ -87,8 +129,10 @@ ChoicePolicy choice_policy(const TraversalFacts& facts) {
           .leaves_early = pull_leaves_early(program.algorithm, graph),
           .lightest_first = program.algorithm == Algorithm::sssp &&
                             graphs::weight_type(graph.out) != graphs::WeightType::none,
-          .pulls_in_place = pulls_in_place(program.algorithm, graph, geometry),
-          .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry),
+          .pulls_in_place =
+              program.algorithm == Algorithm::reach && geometry.group_size > 1 && !has_hubs(graph),
+          .pushes_bitmaps =
+              program.algorithm == Algorithm::reach && geometry.group_size == 1 && !has_long_rows(graph),
           .always_pushes = always_pushes(program.algorithm, graph, geometry),
           .alone_vertices = geometry.alone_vertices};
 }
@@ -117,7 +161,7 @@ std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats)
 void exchange_sources(const device::Session& session, const TraversalFacts& facts, ResidentGraph& resident) {
   resident.setting = make_setting(facts, resident.has_seats);
   if (!resident.has_seats) { // in place of sources
-    resident.part(Part::sources) = upload_all(session, graphs::source_vertices(facts.program));
+    resident.part(Part::sources) = upload_sources(session, facts.program);
   }
 }
 
@@ -196,7 +240,8 @@ void change_rows(const device::Session& session, engine::BuiltKernel& kernel, co
     launch(resident.vertices);
     return;
   }
-  resident.part(Part::sources) = upload_all(session, seats_of(graph.out));
+  const std::vector<std::uint32_t> seats = seats_of(graph.out);
+  resident.part(Part::sources) = upload_all(session, std::as_bytes(std::span(seats)));
   for (const Part part : {Part::neighbours, Part::in_neighbours}) {
     const std::uint64_t edges = graphs::edge_count(graph);
     if (edges != 0 && (part == Part::neighbours || !graph.symmetric)) {

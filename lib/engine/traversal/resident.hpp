@@ -1,7 +1,6 @@
 // A graph and the state of its traversal in device memory, and the source of the kernels that work on it.
 #pragma once
 #include "device/session.hpp"
-#include "engine/generate.hpp"
 #include "engine/kernel_cache.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/memory.hpp"
@@ -28,60 +27,11 @@ struct FrontierGeometry {
   bool hubs_first = false;           // hubs_come_first() in resident.hpp
 };
 
-struct OwnCode;
-
-// Returns the settings of the device's profile; all are unset without one.
-device::TraversalProfile traversal_profile(const device::DeviceInfo& device);
-
-// True if a pull may stop before it has visited all edges of a vertex, or costs little more than that. `reach` pulls along
-// every edge: slower than pushes on grids and roads, faster on R-MAT graphs. So do own algorithms: there pushes are faster
-// (H100, R-MAT 20: widest path 2.6 ms in place of 133 with pulls in between).
-bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph);
-
-// True if waves of many edges pull in place, several sweeps in one.
-bool pulls_in_place(graphs::Algorithm algorithm, const graphs::Graph& graph,
-                    const FrontierGeometry& geometry);
-
-// True if wide frontiers are pushed from bitmaps, in the order of their vertices.
-bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
-                    const FrontierGeometry& geometry);
-
 // The topology of a small graph's waves, if none of them is pulled (kernels/frontier/policy.h); empty: they may be.
 policy::Topology always_pushes(graphs::Algorithm algorithm, const graphs::Graph& graph,
                                const FrontierGeometry& geometry);
 
-struct KernelTarget {
-  std::optional<device::MemoryOrdering> ordering = {}; // of persistent launches
-  std::string opencl_version = {};
-  engine::DeviceClock clock = engine::DeviceClock::none; // that stamps the rows of the log
-};
-
-// `own`: the code of an algorithm of the program's own, or null.
-engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                     const FrontierGeometry& geometry, const KernelTarget& target,
-                                     const OwnCode* own = nullptr);
-
 inline constexpr double rank_units = 1152921504606846976.0; // 2^60, as in kernels/frontier/pagerank.cl
-
-// Memory parameters of kernels/frontier/job.cl in their order, and the log.
-enum class Part : std::uint8_t {
-  offsets,
-  neighbours,
-  weights,
-  in_offsets,
-  in_neighbours,
-  in_weights,
-  values,
-  others,
-  stamps,
-  bitmaps,
-  queues,
-  far,
-  state,
-  sources,
-  log,
-  count
-};
 
 struct ResidentGraph {
   std::array<device::Buffer, static_cast<std::size_t>(Part::count)> parts;
@@ -111,6 +61,11 @@ struct TraversalFacts {
 
 // Returns the policy by which the device chooses.
 ChoicePolicy choice_policy(const TraversalFacts& facts);
+
+// Uploads the rows of vertices from `first` to before `end`, with offsets from the first edge of them, of 64 bits if `wide`, neighbours
+// and weights. Throws device::Refused.
+std::array<device::Buffer, 3> upload_rows(const device::Session& session, const graphs::Rows& rows,
+                                          graphs::Vertex first, graphs::Vertex end, bool wide);
 
 // Allocates the layout and uploads the graph, and the first values if the program has a file of them. Throws device::Refused.
 ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,

@@ -3,9 +3,9 @@
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/report_head.hpp"
-#include "engine/traversal/execute.hpp"
+#include "core/npy.hpp"
+#include "engine/proof.hpp"
+#include "engine/traversal/outcome.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -13,7 +13,6 @@ namespace tidegate::traversal {
 namespace {
 
 using engine::RunStatus;
-using engine::Strategy;
 using graphs::Algorithm;
 using Clock = std::chrono::steady_clock;
 
@@ -79,38 +78,467 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
   return {};
 }
 
-// Decides all that can be decided without the device. Errors: of plan_memory().
-Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,
-                                     const OwnCode* own, const engine::RunOptions& options) {
-  const graphs::Graph& graph = asked.kept->loaded.graph;
-  const device::DeviceInfo* const device = asked.device;
-  TraversalPlan plan{.asked = asked, .program = program, .own = own, .shape = shape_of(program, graph)};
-  if (options.ranks != nullptr) {
-    plan.part = part_of(program, graph, *options.ranks);
+// A traversal under way.
+struct TraversalRun {
+  const TraversalPlan& plan;
+  const engine::RunOptions& options;
+  engine::Monitor& monitor;
+  FrontierReport& report;
+  std::shared_ptr<device::Session> session{};
+  engine::Residency groups{};
+  std::optional<engine::BuiltKernel> row_change{}; // of rows that are not on the device yet
+  device::CallCounts calls_before{};               // of the session
+};
+
+// Returns the bytes that the host can still give out; 0 if it does not report them.
+std::uint64_t available_memory() {
+  constexpr std::size_t most = 4096;
+  constexpr std::string_view name = "MemAvailable:";
+  const std::string text = read_all("/proc/meminfo", most).value_or("");
+  const std::size_t at = text.find(name);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + name.size(), nullptr, 10) << 10U;
+}
+
+// Names what a result is compared with.
+std::string_view reference_of(const graphs::FrontierProgram& program) {
+  return program.own ? "plain rounds over all edges" : "the serial algorithm";
+}
+
+// Estimated cost of the serial check on the host, from edges and vertices: an upper bound on the memory, and the time
+// of a machine that misses its caches at nearly every edge.
+struct VerificationCost {
+  std::uint64_t ns, bytes;
+};
+VerificationCost verification_cost(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
+  const std::uint64_t edges = graphs::edge_count(graph), vertices = graphs::vertex_count(graph);
+  constexpr std::uint64_t of_vertex = 32; // bytes: values, a copy, parents, a queue
+  constexpr std::uint64_t of_visit = 24;  // bytes in a growing vector: each edge may shorten a path
+  const bool is_sssp = program.algorithm == Algorithm::sssp;
+  std::uint64_t ns = is_sssp ? 150 : 60; // an edge or a vertex
+  if (program.algorithm == Algorithm::reach) {
+    ns = 30 + 10 * program.sources.size();
+  } else if (program.algorithm ==
+             Algorithm::pagerank) { // each iteration multiplies the change, 2 at first, by the damping
+    const graphs::PageRankOptions options = graphs::page_rank_options(program);
+    const double iterations =
+        std::ceil(std::log(std::min(options.tolerance / 2, 1.0)) / std::log(options.damping));
+    ns = 30 + 4 * static_cast<std::uint64_t>(
+                      std::clamp<double>(iterations, 0, graphs::PageRankOptions().max_iterations));
   }
-  const std::uint64_t device_bytes =
-      device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
-  const std::uint64_t budget = program.device_memory_budget_bytes;
-  plan.strategy = choose_strategy(options, device);
-  const device::DeviceInfo any{.type = device::DeviceType::gpu, .max_workgroup_size = 1024};
-  plan.geometry = geometry_of(program, device == nullptr ? any : *device, options);
-  plan.shape.groups =
-      wanted_groups(device == nullptr ? any : *device, plan.geometry, plan.strategy.strategy, options);
-  TIDEGATE_TRY(plan.memory, plan.part ? plan_rank_memory(plan.shape, plan.part->shape(), budget, device_bytes)
-                                      : plan_memory(plan.shape, program.policy.launch, budget, device_bytes,
-                                                    options.traversal.force_topology));
-  if (device != nullptr && device->profile && plan.strategy.strategy == engine::Strategy::barrier) {
-    plan.ordering = device->profile->ordering;
+  return {.ns = ns * (edges + vertices), .bytes = of_vertex * vertices + (is_sssp ? of_visit * edges : 0)};
+}
+
+// Decides whether to check this run's result as a first run's: yes if `compared` and not `kept`.
+engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOptions& options,
+                                  std::uint64_t waves) {
+  const graphs::FrontierProgram& program = plan.asked.program;
+  const graphs::Graph& graph = plan.graph();
+  engine::FirstRun first{.budget_ns = options.first_check_ns()};
+  const std::string_view reference = reference_of(program);
+  std::error_code unknown;
+  if (!options.verify_first) {
+    first.reason = "not checked: --set verify-first=no";
+  } else if (!options.traversal.checked.empty() &&
+             std::filesystem::exists(options.traversal.checked, unknown)) {
+    first.compared = first.equal = first.kept = true;
+    first.reason = "checked on an earlier run here, right by " + std::string(reference);
+  } else if (plan.asked.kept->checked) {
+    first.compared = first.equal = first.kept = true;
+    first.reason = "checked with this graph for an earlier request, right by " + std::string(reference);
+  } else {
+    VerificationCost cost = verification_cost(program, graph);
+    // A pass over all edges for each wave, on the device: taken as 8 times as fast as a serial one.
+    cost.ns = program.own ? cost.ns / 8 * waves : cost.ns;
+    const std::uint64_t memory = available_memory();
+    first.compared = cost.ns <= first.budget_ns && cost.bytes <= memory;
+    if (!first.compared) {
+      const std::string edges = plural(graphs::edge_count(graph), "edge");
+      first.reason =
+          cost.ns > first.budget_ns
+              ? fmt::format("not checked: by estimate the serial check of {} takes {}, and "
+                            "measure-time is {}",
+                            edges, seconds_text(cost.ns), seconds_text(first.budget_ns))
+              : fmt::format("not checked: the serial check of {} may take {} of the host's memory, "
+                            "and {} are available",
+                            edges, bytes_text(cost.bytes), bytes_text(memory));
+    }
   }
-  if (device != nullptr && options.compile.trace && !plan.part) {
-    plan.clock = engine::device_clock(*device);
+  return first;
+}
+
+// Passes the result of a program's own algorithm along all edges once more, on the device: a part of every run.
+void check_fix_point(TraversalRun& run, OwnChecks& own, const std::vector<std::uint32_t>& values) {
+  const auto start = Clock::now();
+  std::uint64_t reached = 0;
+  Verification& verification = run.report.verification.emplace(Verification{
+      .checks = {"laws", "fix_point"}, .error = own.check_fix_point(values, reached), .allowed_change = {}});
+  verification.right = !verification.error;
+  run.report.answer = Answer{.reached = reached};
+  run.report.verify_ns = elapsed_ns(start);
+}
+
+// Checks the result as the program's first run or --verify wants it, of an algorithm of the user's own after its fix point. Returns
+// true if its outputs may be written.
+bool check_result(TraversalRun& run, const TraversalResults& results, std::optional<OwnChecks>& own) {
+  const TraversalPlan& plan = run.plan;
+  const engine::RunOptions& options = run.options;
+  std::optional<Verification>& verification = run.report.verification;
+  const auto judged = [&] {
+    if (verification && verification->error) {
+      run.report.status = engine::RunStatus::outputs_differ;
+      run.report.error = verification->error;
+    }
+    return !verification || verification->right;
+  };
+  if (!own) {
+    run.report.answer = answer_of(plan, results, 0);
   }
-  const bool floats = graphs::weight_type(graph.out) == graphs::WeightType::f32;
-  const std::string version = device == nullptr ? "" : device->opencl_version;
-  plan.source = plan.part ? rank_kernel(plan.shape, *plan.part, floats, plan.geometry, version, own)
-                          : frontier_kernel(plan.shape, floats, plan.geometry,
-                                            {plan.ordering, version, plan.clock}, own);
-  return plan;
+  if (!judged()) {
+    return false;
+  }
+  engine::FirstRun& first = run.report.first_run.emplace(plan_first_check(plan, options, results.waves));
+  if (!options.verify && (!first.compared || first.kept)) {
+    return true;
+  }
+  run.monitor.begin(engine::Activity::verifying);
+  const auto start = Clock::now();
+  run.monitor.deadline = start + engine::build_limit; // the check may take long: the watchdog must not end it
+  if (!own) {
+    verification = verify(plan.asked.program, plan.graph(), results);
+  } else {
+    const std::uint64_t most_ns = options.verify ? options.max_wall_time_ns : first.budget_ns;
+    auto wrong = own->check_by_plain_rounds(results.values, start + std::chrono::nanoseconds(most_ns));
+    if (wrong && wrong->code == ErrorCode::wall_time_exceeded) { // nothing is known to be wrong
+      first.compared = false;
+      first.reason = fmt::format("not checked: plain rounds over all edges took longer than {}",
+                                 options.verify ? "--max-wall-time" : "measure-time");
+      if (options.verify) {
+        run.report.status = RunStatus::deadline;
+        run.report.error = std::move(wrong);
+      }
+      return !options.verify;
+    }
+    verification->checks.emplace_back("plain_rounds");
+    verification->error = std::move(wrong);
+    verification->right = !verification->error;
+  }
+  if (verification->error && (plan.asked.numbers.first != 0 || !plan.asked.numbers.ids.empty())) {
+    verification->error->message += " (vertices by position, from 0)";
+  }
+  first.compared = true;
+  first.elapsed_ns = elapsed_ns(start);
+  run.report.verify_ns += first.elapsed_ns;
+  first.runs = 1;
+  first.iterations = results.waves;
+  first.equal = verification->right;
+  plan.asked.kept->checked = first.equal;
+  first.kept = first.equal && keep_file(options.traversal.checked, "right by the serial algorithm\n");
+  first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
+                             : verification->error->message;
+  if (!first.equal && !options.verify) {
+    run.report.warnings.push_back(
+        {.message = fmt::format("the result of this program's first run here is wrong after {}: {}",
+                                plural(results.waves, "wave"), first.reason),
+         .fix =
+             "this is a bug in tidegate or in the device's compiler: please report it, with the program and this report",
+         .pointer = "/algorithm"});
+  }
+  return judged();
+}
+
+// Writes all outputs, or with `ranks`, which call it together, those of each rank's own vertices, with which
+// `results` begin. Errors: cannot_write; as Ranks::wait().
+Result<void> write_outputs(TraversalRun& run, const TraversalResults& results,
+                           ranks::Ranks* ranks = nullptr) {
+  const TraversalPlan& plan = run.plan;
+  const graphs::FrontierProgram& program = plan.program;
+  const bool floats = program.algorithm == Algorithm::pagerank ||
+                      graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
+  const std::uint32_t first = ranks == nullptr ? 0 : plan.part->first();
+  run.monitor.begin_writing();
+  for (const NamedFile& file : graphs::files_of(plan.asked.program, plan.asked.folder).outputs) {
+    const std::string name = file.pointer->substr(std::string_view("/outputs/").size());
+    ElementType type = program.own ? element_type(program.own->value)
+                       : floats    ? ElementType::f32
+                                   : ElementType::u32;
+    auto bytes = std::as_bytes(std::span(results.values));
+    std::vector<std::uint64_t> ids;
+    if (name == "ids") {
+      for (std::uint64_t v = first; v < (ranks == nullptr ? plan.shape.vertices : plan.part->end()); ++v) {
+        ids.push_back(plan.asked.numbers.of(v));
+      }
+      type = ElementType::u64;
+      bytes = std::as_bytes(std::span(ids));
+    } else if (name == "parents") {
+      type = ElementType::u32;
+      bytes = std::as_bytes(std::span(results.parents));
+    }
+    const std::uint64_t size = element_bytes(type);
+    const std::array<std::uint64_t, 1> vertices{plan.shape.vertices};
+    const std::string head = file.path.ends_with(".npy") ? npy_header(type, vertices) : "";
+    if (ranks != nullptr) {
+      ranks::BytesInParts parts{.begin = {}, .read = [&](std::uint64_t at, std::span<std::byte> block) {
+                                  std::ranges::copy(bytes.subspan(at - first * size, block.size()),
+                                                    block.begin());
+                                }};
+      for (const std::uint32_t vertex : plan.part->cut) {
+        parts.begin.push_back(vertex * size);
+      }
+      TIDEGATE_CHECK(ranks::write_in_parts(file.path, head, parts, *ranks));
+    } else {
+      TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
+      TIDEGATE_CHECK(output.write(head));
+      TIDEGATE_CHECK(output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+      TIDEGATE_CHECK(output.commit());
+    }
+    if (ranks == nullptr || ranks->rank() == 0) {
+      run.report.files_written.push_back(engine::written_file(file.path, name));
+    }
+  }
+  return {};
+}
+
+// Opens the device and builds the kernel, unless an earlier traversal of the stream has left it.
+Result<void> build(TraversalRun& run) {
+  const TraversalPlan& plan = run.plan;
+  const device::DeviceInfo& device = *plan.asked.device;
+  KeptGraph& kept = *plan.asked.kept;
+  TIDEGATE_TRY(run.session, run.options.open_session(device, run.options.compile.trace && !plan.part
+                                                                 ? device::Profiling::always
+                                                                 : device::Profiling::as_needed));
+  run.monitor.begin(engine::Activity::building);
+  const auto start = Clock::now();
+  const bool built_before =
+      kept.kernel && kept.source.source == plan.source.source && kept.source.options == plan.source.options;
+  if (!built_before) {
+    kept.kernel = engine::build_kernel(*run.session, device, plan.source, 0, run.options.cache_folder);
+    kept.source = plan.source;
+    kept.checked = false;
+    kept.own_checks.reset();
+  }
+  TIDEGATE_TRY(run.groups, find_groups(*run.session, device, *kept.kernel, plan.facts(),
+                                       plan.strategy.strategy, run.options));
+  if (!plan.part && run.session->on_host && !built_before) {
+    compile_now(*run.session, *kept.kernel, plan.geometry, run.groups);
+  }
+  if (!plan.part && !kept.resident) {
+    run.row_change = build_row_change(*run.session, device, plan.shape, plan.memory, plan.geometry,
+                                      run.options.cache_folder);
+  }
+  run.report.build_ns += elapsed_ns(start);
+  run.report.telemetry.compiled_pipeline_cache_hit = built_before || kept.kernel->from_cache;
+  run.report.geometry = {.workgroup_size = plan.geometry.group_size, .worker_groups = run.groups.workers};
+  run.monitor.count(run.session->calls());
+  run.calls_before = run.session->calls()->now();
+  return {};
+}
+
+// Puts the graph into device memory, or other sources to a graph that is there.
+void fill(TraversalRun& run) {
+  const TraversalPlan& plan = run.plan;
+  KeptGraph& kept = *plan.asked.kept;
+  engine::Kept* const stream = run.options.kept;
+  run.monitor.begin(engine::Activity::filling);
+  const auto start = Clock::now();
+  run.report.telemetry.resident_input_cache_hit = kept.resident.has_value();
+  if (kept.resident) {
+    exchange_sources(*run.session, plan.facts(), *kept.resident);
+  } else {
+    if (stream != nullptr) {
+      const std::uint64_t stated = plan.program.device_memory_budget_bytes;
+      stream->make_room(plan.memory.bytes, stated != 0 ? stated : plan.memory.budget_bytes / 2);
+    }
+    kept.resident = make_resident(*run.session, plan.facts(), kept.initial);
+    kept.bytes = plan.memory.bytes;
+  }
+  if (run.row_change) {
+    change_rows(*run.session, *run.row_change, plan.graph(), plan.shape, *kept.resident);
+  }
+  device::require(run.session->finish(), "filling the buffers");
+  if (stream != nullptr && !kept.key.empty()) {
+    stream->use(plan.asked.kept);
+  }
+  run.report.queue_publish_ns = elapsed_ns(start);
+}
+
+// Prepares the checks of an algorithm that the user brings, if it is one. Errors: of its laws, which are tried once with a source
+// and a graph.
+Result<std::optional<OwnChecks>> own_checks(const TraversalRun& run, const ResidentGraph& resident) {
+  const TraversalPlan& plan = run.plan;
+  std::optional<OwnChecks> own;
+  if (!plan.asked.program.own) {
+    return own;
+  }
+  std::optional<device::Program>& kept = plan.asked.kept->own_checks;
+  const bool tried = kept.has_value();
+  const device::Program checks = tried ? *kept
+                                       : build_own_checks(*run.session, *plan.asked.device, *plan.own,
+                                                          plan.shape, run.options.cache_folder);
+  own.emplace(*run.session, plan.program, *plan.own, resident, plan.shape, checks);
+  if (!tried) {
+    TIDEGATE_CHECK(own->check_laws());
+  }
+  kept = checks;
+  return own;
+}
+
+engine::DispatchLimits limits_of_run(const TraversalRun& run) {
+  const engine::DispatchLimits limits =
+      limits_of(*run.plan.asked.device, run.options, run.groups, run.plan.strategy.strategy);
+  run.monitor.deadline = limits.deadline;
+  return limits;
+}
+
+TraversalOutcome traverse(const TraversalRun& run, const engine::DispatchLimits& limits) {
+  KeptGraph& kept = *run.plan.asked.kept;
+  return traverse(*run.session, *kept.kernel, *kept.resident, run.plan.geometry, limits, run.monitor);
+}
+
+// Times the traversal as it ran, and launch by launch.
+std::optional<engine::Comparison> compare(const TraversalRun& run) {
+  run.monitor.begin(engine::Activity::comparing);
+  const engine::DispatchLimits limits = limits_of_run(run);
+  engine::DispatchLimits launches = limits;
+  launches.arrivals_per_barrier = 0;
+  const auto timed = [&](const engine::DispatchLimits& way) -> std::optional<std::uint64_t> {
+    const TraversalOutcome once = traverse(run, way);
+    return once.status == RunStatus::done ? std::optional(once.dispatch_ns) : std::nullopt;
+  };
+  return engine::compare_ways(
+      run.options.compare_rounds, limits.arrivals_per_barrier == 0, [&] { return timed(launches); },
+      [&] { return timed(limits); });
+}
+
+void report_calls(const TraversalRun& run, const TraversalOutcome& outcome) {
+  engine::report_calls(run.report.telemetry, run.session->calls()->since(run.calls_before), outcome.calls);
+}
+
+// Checks the results, and writes the outputs if they are right.
+Result<void> finish(TraversalRun& run, std::optional<OwnChecks>& own, const TraversalOutcome& outcome,
+                    const TraversalResults& results) {
+  if (own) {
+    check_fix_point(run, *own, results.values);
+  }
+  report_calls(run, outcome);
+  if (run.plan.program.algorithm == Algorithm::sssp && !run.plan.part) { // ranks have checked it together
+    TIDEGATE_CHECK(check_distances_fit(run.plan.graph(), results, run.plan.asked.numbers));
+  }
+  if (!check_result(run, results, own)) {
+    return {};
+  }
+  if (run.options.compare_rounds != 0 && !run.plan.part) {
+    run.report.comparison = compare(run);
+  }
+  return write_outputs(run, results);
+}
+
+Result<void> run_alone(TraversalRun& run) {
+  const TraversalPlan& plan = run.plan;
+  FrontierReport& report = run.report;
+  fill(run);
+  const ResidentGraph& resident = *plan.asked.kept->resident;
+  TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(run, resident));
+
+  // The run itself; its wall time begins here.
+  run.monitor.begin(engine::Activity::running);
+  engine::DispatchLimits limits = limits_of_run(run);
+  limits.trace_spans = run.options.most_spans();
+  limits.clock = plan.clock;
+  const TraversalOutcome outcome = traverse(run, limits);
+  report_calls(run, outcome);
+  report_outcome(plan, outcome, run.options, report);
+  if (outcome.trace) {
+    report.timeline = timeline_of(outcome.waves.records, *outcome.trace, limits.clock,
+                                  plan.strategy.strategy == engine::Strategy::barrier);
+    engine::report_timeline(report, run.options);
+  }
+  if (outcome.status != RunStatus::done) {
+    return {};
+  }
+
+  run.monitor.begin(engine::Activity::reading);
+  const auto start = Clock::now();
+  TraversalResults results = read_back(*run.session, resident, plan.shape);
+  results.rank_change = outcome.rank_change;
+  results.waves = outcome.waves.sums.waves;
+  report.read_back_ns = elapsed_ns(start);
+  report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
+  return finish(run, own, outcome, results);
+}
+
+Result<void> run_together(TraversalRun& run) {
+  const TraversalPlan& plan = run.plan;
+  FrontierReport& report = run.report;
+  const Algorithm algorithm = plan.program.algorithm;
+  ranks::Ranks& ranks = *run.options.ranks;
+  const bool own_algorithm = plan.asked.program.own.has_value();
+  FrontierMemory whole; // rank 0 checks the program's own algorithm in it
+  if (own_algorithm && ranks.rank() == 0) {
+    TIDEGATE_TRY(whole,
+                 plan_memory(plan.shape, plan.program.policy.launch, plan.program.device_memory_budget_bytes,
+                             plan.asked.device->global_memory_bytes, policy::Topology::memory_constrained));
+  }
+  // Rank 0 decides on checks for all, and whether distances fit 32 bits, as hosts' cache folders may differ and it has the results.
+  const auto of_rank_0 = [&ranks](bool says) {
+    std::uint64_t word = says ? 1 : 0;
+    return ranks.broadcast(std::as_writable_bytes(std::span(&word, 1))).map([&word] { return word != 0; });
+  };
+  const bool sums = algorithm == Algorithm::sssp && plan.shape.weights;
+  engine::FirstRun first = plan_first_check(plan, run.options, 0);
+  TIDEGATE_TRY(const bool checks,
+               of_rank_0(own_algorithm || run.options.verify || (first.compared && !first.kept)));
+  const bool in_parts = !checks && algorithm != Algorithm::cc && !sums; // rank 0 checks the fit of sums
+
+  // They fill their memory, run and read back.
+  RankTraversalRun ran = run_on_ranks(
+      *run.session, plan, {.groups = run.groups.workers, .in_parts = in_parts}, run.options, run.monitor);
+  report.queue_publish_ns = ran.upload_ns;
+  report.read_back_ns = ran.read_back_ns;
+  report_calls(run, ran.outcome);
+  report_outcome(plan, ran.outcome, run.options, report);
+  TIDEGATE_TRY(report.ranks, engine::report_ranks(ran.outcome.status, ran.traffic,
+                                                  rank_report(plan, ran.outcome.dispatch_ns), ranks));
+  if (ran.outcome.status != RunStatus::done) {
+    return {};
+  }
+  report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
+  if (sums) {
+    const auto fit = ranks.rank() == 0 ? check_distances_fit(plan.graph(), ran.results, plan.asked.numbers)
+                                       : Result<void>();
+    TIDEGATE_TRY(const bool fits, of_rank_0(fit.has_value()));
+    TIDEGATE_CHECK(fit);
+    if (!fits) {
+      return failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
+    }
+  }
+
+  // Each rank writes its results if none is checked; otherwise rank 0 checks and writes all.
+  if (in_parts) {
+    TIDEGATE_TRY(report.answer, answer_of_parts(answer_of(plan, ran.results, plan.part->first()), ranks));
+    report.first_run = std::move(first);
+    return write_outputs(run, ran.results, &ranks);
+  }
+  if (ranks.rank() != 0) {
+    return {};
+  }
+  ResidentGraph resident;
+  if (own_algorithm) {
+    const TraversalFacts facts{plan.program, plan.graph(), whole, plan.geometry, plan.asked.policy};
+    resident = make_resident(*run.session, facts, plan.asked.kept->initial);
+    engine::upload(*run.session, resident.part(Part::values), 0,
+                   std::as_bytes(std::span(ran.results.values)));
+  }
+  TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(run, resident));
+  return finish(run, own, ran.outcome, ran.results);
+}
+
+// Builds, uploads, traverses, verifies, writes, and reports it. On several ranks all do so together. A run that ends
+// without outputs (deadline, interrupt, hang, wrong result) is no error. Throws device::Refused.
+Result<void> execute(const TraversalPlan& plan, const engine::RunOptions& options, engine::Monitor& monitor,
+                     FrontierReport& report) {
+  TraversalRun run{.plan = plan, .options = options, .monitor = monitor, .report = report};
+  TIDEGATE_CHECK(build(run));
+  return plan.part ? run_together(run) : run_alone(run);
 }
 
 // Runs the program on the graph that is loaded: the user's, or one that gives the same results.
@@ -188,114 +616,6 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
   load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
                                                                   : graphs::RowOrder::by_neighbour;
   return graphs::load_graph(program, folder, load_options);
-}
-
-FrontierStrategy choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
-  if (options.ranks != nullptr) {
-    return {Strategy::launch, "several ranks exchange what they find after each step"};
-  }
-  if (options.compile.strategy == Strategy::launch) {
-    return {Strategy::launch, "requested"};
-  }
-  if (device == nullptr || (options.compile.dry_run && !device->profile)) {
-    return {options.compile.strategy.value_or(Strategy::barrier),
-            options.compile.strategy ? "requested" : "planned for a device whose self-test passes"};
-  }
-  if (!device->profile || !device->profile->ordering) {
-    return {Strategy::launch,
-            "the device has not passed the self-test: no memory ordering between work-groups "
-            "is proved, so nothing may wait inside a launch"};
-  }
-  if (options.compile.strategy) {
-    return {Strategy::barrier, "requested"};
-  }
-  if (const auto measured = traversal_profile(*device).strategy) {
-    return {*measured, "measured as the fastest, by the profile"};
-  }
-  if (device->type == device::DeviceType::cpu) {
-    return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
-  }
-  return {Strategy::barrier, "the device has passed the self-test"};
-}
-
-TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
-                                 const device::TraversalProfile& profile, const engine::RunOptions& options) {
-  return {.switch_rule =
-              program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
-          .forced = options.traversal.force_topology};
-}
-
-std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
-                                                  graphs::SwitchRule rule, std::string_view file) {
-  const bool density = rule == graphs::SwitchRule::density;
-  const bool fuses = graphs::is_monotone(program);
-  constexpr std::string_view by_density = "\"switch_rule\": \"density\"";
-  constexpr std::string_view fused = "algorithms whose waves can be fused";
-  return engine::idle_policy_fields(program.policy.launch,
-                                    std::array<engine::PolicyUse, 5>{{
-                                        {"memory_pressure_threshold_bps", ""},
-                                        {"sparse_frontier_threshold_bps", by_density, density},
-                                        {"dense_frontier_threshold_bps", by_density, density},
-                                        {"fusion_edge_threshold", fused, fuses},
-                                        {"hot_window_threshold", fused, fuses},
-                                    }},
-                                    "wave programs or `tidegate recommend`", file);
-}
-
-std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
-                            Strategy strategy, const engine::RunOptions& options) {
-  const device::TraversalProfile profile = traversal_profile(device);
-  if (options.compile.workers) {
-    return *options.compile.workers;
-  }
-  // The profile's number was measured for its strategy and does not apply to another.
-  if (profile.workers && !options.compile.strategy && profile.strategy.value_or(strategy) == strategy) {
-    return *profile.workers;
-  }
-  const std::uint32_t units = std::max(device.compute_units, 1U);
-  // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16
-  // cores, R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
-  const std::uint32_t of_cpu = std::max(4 * units, std::min(16 * units, 64U));
-  return strategy != Strategy::launch             ? units * geometry.groups_per_unit
-         : device.type == device::DeviceType::cpu ? of_cpu
-                                                  : 2 * units;
-}
-
-Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                      engine::BuiltKernel& kernel, const TraversalFacts& facts,
-                                      Strategy strategy, const engine::RunOptions& options) {
-  constexpr std::uint32_t most_groups = 1U << 16U; // TG_ADD_PARTS of kernels/frontier/job.cl
-  const std::optional<std::uint32_t> asked_for = options.compile.workers;
-  engine::Residency groups{.workers = wanted_groups(device, facts.geometry, strategy, options)};
-  if (strategy != Strategy::launch) {
-    groups.resident = resident_groups(session, device, kernel, facts.geometry);
-    groups.workers = asked_for ? groups.workers : std::min(groups.workers, groups.resident);
-  }
-  TIDEGATE_CHECK(engine::check_workers(
-      groups.workers, strategy == Strategy::launch ? most_groups : std::min(groups.resident, most_groups),
-      device));
-  if (facts.memory.constrained && !asked_for) {
-    policy::LaunchRequest request;
-    request.requested_worker_groups = groups.workers;
-    request.memory_pressure_bps = facts.memory.pressure_bps;
-    if (const auto shed = policy::shed_workers(facts.program.policy.launch, request,
-                                               policy::Topology::memory_constrained)) {
-      groups.workers = std::max(shed->worker_groups, 1U);
-    }
-  }
-  groups.workers = std::max(groups.workers, 1U);
-  return groups;
-}
-
-engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine::RunOptions& options,
-                                 const engine::Residency& groups, Strategy strategy) {
-  constexpr std::uint32_t gpu_polls = std::uint32_t{1} << 26U; // groups wait long while one works alone
-  engine::DispatchLimits limits =
-      engine::dispatch_limits(device, groups, gpu_polls, options.slice_ns, options.max_wall_time_ns);
-  if (strategy == Strategy::launch) { // nothing waits inside
-    limits.arrivals_per_barrier = 0;
-  }
-  return limits;
 }
 
 Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const std::string& folder,

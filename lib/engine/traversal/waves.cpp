@@ -1,7 +1,5 @@
 #include "engine/traversal/waves.hpp"
 
-#include "engine/traversal/kernel_layout.hpp"
-
 namespace tidegate::traversal {
 
 void WaveLog::add(const WaveRecord& wave) {

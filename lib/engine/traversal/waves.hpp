@@ -2,10 +2,17 @@
 // (kernels/frontier/policy.h), for the host.
 #pragma once
 #include "graph/program.hpp"
+#include "policy/topology_layout.hpp"
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
 
 namespace tidegate::traversal {
+
+// State that kernels and host share.
+using policy::tg_policy;
+using policy::tg_u32;
+using policy::tg_u64;
+#include "frontier/state.h"
 
 // The frontier's edges compared with the previous wave's.
 enum class Trend : std::uint8_t { growing, steady, shrinking };
@@ -82,6 +89,8 @@ struct ChoicePolicy {
   policy::Topology always_pushes = policy::Topology::empty; // of a small graph's wide waves
   std::uint32_t alone_vertices = 0;                         // largest frontier that one group processes
 };
+
+tg_policy layout_of(const ChoicePolicy& policy); // as kernels have it
 
 // Computes topology, rule, threshold and density from the other numbers of a wave.
 WaveRecord choose(const ChoicePolicy& policy, const WaveRecord& numbers);

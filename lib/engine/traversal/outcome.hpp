@@ -1,0 +1,24 @@
+// What the report of a traversal says: of its plan, its waves and its results.
+#pragma once
+#include "engine/traversal/dispatch.hpp"
+#include "engine/traversal/report.hpp"
+
+namespace tidegate::traversal {
+
+// Returns the answer of results that begin with the vertex `first`.
+Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, graphs::Vertex first);
+
+// Combines the ranks' answers for their own vertices into one, on rank 0. Errors: of ranks.
+Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);
+
+// Returns the report of a traversal that has not begun.
+FrontierReport report_of_plan(const TraversalPlan& plan);
+
+// Adds what was dispatched and what the waves did, of a run that may be under way, and why it did not come to its end.
+void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
+                    const engine::RunOptions& options, FrontierReport& report);
+
+// Returns what a rank knows of its run without the other ranks.
+engine::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns);
+
+} // namespace tidegate::traversal

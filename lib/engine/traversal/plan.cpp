@@ -1,0 +1,199 @@
+#include "engine/traversal/plan.hpp"
+
+#include "device/kernels.hpp"
+
+namespace tidegate::traversal {
+namespace {
+
+using engine::Strategy;
+using graphs::Algorithm;
+
+// Returns the settings of the device's profile; all are unset without one.
+device::TraversalProfile traversal_profile(const device::DeviceInfo& device) {
+  return device.profile ? device.profile->traversal.value_or(device::TraversalProfile())
+                        : device::TraversalProfile();
+}
+
+RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                 const ranks::Ranks& ranks) {
+  const bool by_in_rows = program.algorithm == Algorithm::pagerank;
+  const bool pulls = by_in_rows || program.outputs.parents; // bfs finds parents along them
+  return {.cut = cut_vertices(by_in_rows ? *graphs::in_rows(graph) : graph.out,
+                              static_cast<std::uint32_t>(ranks.size())),
+          .rank = static_cast<std::uint32_t>(ranks.rank()),
+          .out = &graph.out,
+          .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr};
+}
+
+} // namespace
+
+FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
+                             const engine::RunOptions& options) {
+  const bool cpu = device.type == device::DeviceType::cpu;
+  const bool all_vertices =
+      program.algorithm == graphs::Algorithm::cc || program.algorithm == graphs::Algorithm::pagerank;
+  const device::TraversalProfile profile = traversal_profile(device);
+  // An H200 has 128 registers for each work-item of a group of 512, but 64 for 1024, and larger groups wait
+  // longer at barriers.
+  constexpr std::uint32_t gpu_group = 512;
+  const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
+  FrontierGeometry geometry;
+  geometry.group_size =
+      std::bit_floor(std::clamp(options.traversal.group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
+  geometry.lanes = std::min(geometry.group_size, 4U);
+  geometry.wide_lanes = std::min(geometry.group_size, 32U);
+  geometry.word_lanes = std::min(geometry.group_size, 8U);
+  // On an H200 a lone group is faster up to 256 vertices (`tidegate tune measure`: 512 was 1 % slower for
+  // levels and 5 % for distances). On a CPU a lone thread is faster until a wave takes longer than a launch;
+  // the number is a guess.
+  constexpr std::uint32_t gpu_alone = 256;
+  constexpr std::uint32_t cpu_alone = 2048;
+  geometry.alone_room = cpu ? 2 * cpu_alone : 4 * gpu_alone;
+  const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
+  geometry.alone_vertices =
+      all_vertices ? 0 : std::min(options.traversal.alone_vertices.value_or(usual), geometry.alone_room);
+  // Waves of all vertices wait for memory, not for other groups. On an H200 a third group gains nothing.
+  geometry.groups_per_unit = all_vertices && !cpu && geometry.group_size <= gpu_group ? 2 : 1;
+  geometry.eager = !cpu;
+  geometry.wide_near = !cpu;  // on PoCL grids take 1.4 to 1.7 times as long with three times the width
+  geometry.hubs_first = !cpu; // on PoCL it takes five times the time that it saves
+  return geometry;
+}
+
+FrontierStrategy choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
+  if (options.ranks != nullptr) {
+    return {Strategy::launch, "several ranks exchange what they find after each step"};
+  }
+  if (options.compile.strategy == Strategy::launch) {
+    return {Strategy::launch, "requested"};
+  }
+  if (device == nullptr || (options.compile.dry_run && !device->profile)) {
+    return {options.compile.strategy.value_or(Strategy::barrier),
+            options.compile.strategy ? "requested" : "planned for a device whose self-test passes"};
+  }
+  if (!device->profile || !device->profile->ordering) {
+    return {Strategy::launch,
+            "the device has not passed the self-test: no memory ordering between work-groups "
+            "is proved, so nothing may wait inside a launch"};
+  }
+  if (options.compile.strategy) {
+    return {Strategy::barrier, "requested"};
+  }
+  if (const auto measured = traversal_profile(*device).strategy) {
+    return {*measured, "measured as the fastest, by the profile"};
+  }
+  if (device->type == device::DeviceType::cpu) {
+    return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
+  }
+  return {Strategy::barrier, "the device has passed the self-test"};
+}
+
+TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
+                                 const device::TraversalProfile& profile, const engine::RunOptions& options) {
+  return {.switch_rule =
+              program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
+          .forced = options.traversal.force_topology};
+}
+
+std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
+                                                  graphs::SwitchRule rule, std::string_view file) {
+  const bool density = rule == graphs::SwitchRule::density;
+  const bool fuses = graphs::is_monotone(program);
+  constexpr std::string_view by_density = "\"switch_rule\": \"density\"";
+  constexpr std::string_view fused = "algorithms whose waves can be fused";
+  return engine::idle_policy_fields(program.policy.launch,
+                                    std::array<engine::PolicyUse, 5>{{
+                                        {"memory_pressure_threshold_bps", ""},
+                                        {"sparse_frontier_threshold_bps", by_density, density},
+                                        {"dense_frontier_threshold_bps", by_density, density},
+                                        {"fusion_edge_threshold", fused, fuses},
+                                        {"hot_window_threshold", fused, fuses},
+                                    }},
+                                    "wave programs or `tidegate recommend`", file);
+}
+
+std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
+                            Strategy strategy, const engine::RunOptions& options) {
+  const device::TraversalProfile profile = traversal_profile(device);
+  if (options.compile.workers) {
+    return *options.compile.workers;
+  }
+  // The profile's number was measured for its strategy and does not apply to another.
+  if (profile.workers && !options.compile.strategy && profile.strategy.value_or(strategy) == strategy) {
+    return *profile.workers;
+  }
+  const std::uint32_t units = std::max(device.compute_units, 1U);
+  // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16
+  // cores, R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
+  const std::uint32_t of_cpu = std::max(4 * units, std::min(16 * units, 64U));
+  return strategy != Strategy::launch             ? units * geometry.groups_per_unit
+         : device.type == device::DeviceType::cpu ? of_cpu
+                                                  : 2 * units;
+}
+
+engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
+                                     const FrontierGeometry& geometry, const KernelTarget& target,
+                                     const OwnCode* own) {
+  const auto algorithm = static_cast<std::size_t>(shape.algorithm);
+  constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory
+  const device::MemoryOrdering used = target.ordering.value_or(device::MemoryOrdering::classic);
+  const std::string_view standard = used == device::MemoryOrdering::classic         ? "CL1.2"
+                                    : target.opencl_version.starts_with("OpenCL 3") ? "CL3.0"
+                                                                                    : "CL2.0";
+  return {.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
+          .options = fmt::format(
+              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+              "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
+              "-DTG_CLOCK={}",
+              standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
+              geometry.wide_lanes, geometry.word_lanes,
+              static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+              static_cast<int>(own == nullptr ? float_weights : own->float_weights),
+              static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
+              static_cast<int>(shape.short_rows), share_size(shape), geometry.eager,
+              geometry.eager ? few_edges : 0, static_cast<int>(target.clock)),
+          .kernel = "tidegate_frontier",
+          .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
+                                 ? geometry.groups_per_unit
+                                 : 0};
+}
+
+Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,
+                                     const OwnCode* own, const engine::RunOptions& options) {
+  const graphs::Graph& graph = asked.kept->loaded.graph;
+  const device::DeviceInfo* const device = asked.device;
+  TraversalPlan plan{.asked = asked, .program = program, .own = own, .shape = shape_of(program, graph)};
+  if (options.ranks != nullptr) {
+    plan.part = part_of(program, graph, *options.ranks);
+  }
+  const std::uint64_t device_bytes =
+      device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
+  const std::uint64_t budget = program.device_memory_budget_bytes;
+  plan.strategy = choose_strategy(options, device);
+  const device::DeviceInfo any{.type = device::DeviceType::gpu, .max_workgroup_size = 1024};
+  plan.geometry = geometry_of(program, device == nullptr ? any : *device, options);
+  plan.shape.groups =
+      wanted_groups(device == nullptr ? any : *device, plan.geometry, plan.strategy.strategy, options);
+  TIDEGATE_TRY(plan.memory, plan.part ? plan_rank_memory(plan.shape, plan.part->shape(), budget, device_bytes)
+                                      : plan_memory(plan.shape, program.policy.launch, budget, device_bytes,
+                                                    options.traversal.force_topology));
+  if (device != nullptr && device->profile && plan.strategy.strategy == engine::Strategy::barrier) {
+    plan.ordering = device->profile->ordering;
+  }
+  if (device != nullptr && options.compile.trace && !plan.part) {
+    plan.clock = engine::device_clock(*device);
+  }
+  TraversalShape shape = plan.shape; // of the rows that the kernel has
+  shape.edges = plan.part ? plan.part->shape().most_edges() : shape.edges;
+  plan.source =
+      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, plan.geometry,
+                      {plan.ordering, device == nullptr ? "" : device->opencl_version, plan.clock}, own);
+  if (plan.part) {
+    plan.source.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/ranks.cl");
+    plan.source.kernel = "tidegate_ranks";
+  }
+  return plan;
+}
+
+} // namespace tidegate::traversal
