@@ -14,7 +14,7 @@ UNORDERED = {**CHAIN, "dependencies": []}
 
 class Progress(Small):
     def test_verbose(self) -> None:
-        result = self.run_document(CHAIN, "-v", *LAUNCH)
+        result = self.run_document(CHAIN, "-v", "--set", "verify-first=no", *LAUNCH)
         self.assertEqual(result.rc, 0)
         lines = result.stderr.splitlines()
         for line in lines:

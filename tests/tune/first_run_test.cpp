@@ -145,7 +145,7 @@ TEST_CASE("the first run lists the candidates, and what was tried stays, whateve
     run.device.profile->launch_ns = 300'000;
     run.options.first_run_budget_ns = budget_ns;
     const auto wait = [&run](bool slow) {
-      run.then = slow ? [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(4)); }
+      run.then = slow ? [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
                       : std::function<void(int)>();
     };
     constexpr std::string_view one = "barrier, 1 work-group"; // only where launches are what takes time
