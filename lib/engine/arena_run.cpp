@@ -2,7 +2,7 @@
 
 #include "core/duration.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/kernel_arguments.hpp"
+#include "engine/kernel_cache.hpp"
 #include "engine/launch_tables.hpp"
 #include "policy/topology.hpp"
 #include <tidegate/core/text.hpp>

@@ -1,7 +1,7 @@
 #include "engine/dispatch.hpp"
 
 #include "core/duration.hpp"
-#include "engine/kernel_arguments.hpp"
+#include "engine/kernel_cache.hpp"
 
 namespace tidegate::engine {
 

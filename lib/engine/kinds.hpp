@@ -57,12 +57,8 @@ inline constexpr std::array<std::string_view, 4> active_walk_names{"nothing", "l
 struct ActiveChoice {
   std::uint32_t iteration = 0;
   std::uint32_t active_tiles = 0;
-  policy::Topology previous_topology = policy::Topology::empty;
   policy::Topology topology = policy::Topology::empty;
-  policy::TopologyRule rule = policy::TopologyRule::queue_empty;
   ActiveWalk walk = ActiveWalk::all;
-
-  friend bool operator==(const ActiveChoice&, const ActiveChoice&) = default;
 };
 
 // A wave. Counts and choices are known after a run.
@@ -97,16 +93,9 @@ std::uint32_t active_entries(std::uint64_t iterations);
 // Returns their number, less 1, of a state with this many words.
 std::uint32_t active_mask(std::uint64_t words);
 
-// Computes topology, rule and walk from the other numbers of an iteration.
-ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);
-
 // Returns the reports of all such waves, from what was read back of a run that came to a position.
 std::vector<ActiveReport> read_active(const Job& program, const Schedule& schedule,
                                       const HostContents& contents, const Position& reached);
-
-// Reads the state of a wave that completed a number of iterations, which may be all that were counted or one fewer
-// (layout: kernels/wave/active_state.h).
-ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, std::uint64_t iterations);
 
 // Queues: waves that run one item in each lane (kernels/wave/queue.cl).
 

@@ -24,20 +24,19 @@ void RankClock::end() {
 
 Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic, RankReport own,
                                  ranks::Ranks& ranks) {
+  own.rank = static_cast<std::uint32_t>(ranks.rank());
+  own.host = ranks::host_name();
+  own.waiting_ns = traffic.waiting_ns;
+  own.bytes_sent = traffic.bytes_sent;
+  own.messages = traffic.messages;
   if (status != RunStatus::done) {
-    own.rank = static_cast<std::uint32_t>(ranks.rank());
-    own.host = ranks::host_name();
-    own.waiting_ns = traffic.waiting_ns;
-    own.bytes_sent = traffic.bytes_sent;
-    own.messages = traffic.messages;
     return RanksReport{.ranks = {std::move(own)}};
   }
   constexpr std::uint64_t none = ~std::uint64_t{0};
-  const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns,          traffic.waiting_ns,
-                                                  traffic.bytes_sent,       traffic.messages,
+  const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns, own.waiting_ns,
+                                                  own.bytes_sent,  own.messages,
                                                   own.edges.value_or(none), own.device_bytes.value_or(none)};
   TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(numbers_here))));
-  own.host = ranks::host_name();
   TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(own.host))));
   TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(own.device))));
   RanksReport report;

@@ -5,24 +5,10 @@
 namespace tidegate::engine {
 namespace {
 
-// Dependency between tiles of two waves, counted with x first: tile t on t - halo … t + halo, or on all.
-struct Relation {
-  std::optional<std::uint64_t> halo; // empty: all
-};
-
-Relation wider(const Relation& a, const Relation& b) {
-  return a.halo && b.halo ? Relation{std::max(*a.halo, *b.halo)} : Relation{};
-}
-
-bool covers(const Relation& known, const Relation& wanted) {
-  return !known.halo || (wanted.halo && *known.halo >= *wanted.halo);
-}
-
-// Returns the relation between a and c, given those between a and b and between b and c. A halo relates only
-// waves with the same tiles, so the result covers all of a if either relation does.
-Relation composed(const Relation& first, const Relation& second) {
-  return first.halo && second.halo ? Relation{*first.halo + *second.halo} : Relation{};
-}
+// How far tiles of two waves depend on each other, counted with x first: tile t on t - reach … t + reach. Reaches add up
+// over waves between the two; a halo relates only waves with the same tiles, so anything and every tile is every tile.
+using Reach = std::uint64_t;
+constexpr Reach every_tile = ~Reach{0};
 
 class Synchronizer {
 public:
@@ -93,9 +79,8 @@ private:
         if (!wanted) {
           continue;
         }
-        Relation& known = known_[wave].try_emplace(Key{producer, distance}, Relation{0}).first->second;
-        if (const auto implied = implied_between(producer, wave, distance);
-            implied && covers(*implied, *wanted)) {
+        Reach& known = known_[wave].try_emplace(Key{producer, distance}, 0).first->second;
+        if (const auto implied = implied_between(producer, wave, distance); implied && *implied >= *wanted) {
           known = *implied;
           continue;
         }
@@ -105,7 +90,7 @@ private:
           found.push_back({.wave = wave,
                            .producer = producer,
                            .earlier_iteration = distance != 0,
-                           .halo = wanted->halo ? std::optional(narrowed(*wanted->halo)) : std::nullopt});
+                           .halo = *wanted != every_tile ? std::optional(narrowed(*wanted)) : std::nullopt});
         }
       }
     }
@@ -113,27 +98,25 @@ private:
 
   // Returns the relation between a and the later c, in any earlier iteration unless `distance` is 0: a wait for the
   // latest one covers all. Nothing if they are not ordered.
-  [[nodiscard]] std::optional<Relation> wanted_between(std::uint32_t a, std::uint32_t c,
-                                                       std::uint32_t distance) const {
+  [[nodiscard]] std::optional<Reach> wanted_between(std::uint32_t a, std::uint32_t c,
+                                                    std::uint32_t distance) const {
     const std::uint32_t phases = schedule_.phases();
     const auto& groups = program_.waves[c].range.groups;
-    std::optional<Relation> wanted;
+    std::optional<Reach> wanted;
     for (std::uint32_t apart = distance; apart == distance || (distance != 0 && apart <= phases); ++apart) {
       for (std::uint32_t phase = 0; phase < phases; ++phase) {
         const auto found = conflicts_.between(a, c, apart, [&](std::uint32_t x, std::uint32_t y) {
           return shared(schedule_.storage[phase][x], schedule_.storage[(phase + apart) % phases][y]);
         });
         if (found) {
-          Relation relation;
-          if (found->halo) {
-            const auto& [x, y, z] = *found->halo;
-            relation.halo = x + std::uint64_t{groups[0]} * (y + std::uint64_t{groups[1]} * z);
-          }
-          wanted = wanted ? wider(*wanted, relation) : relation;
+          const Tiles halo = found->halo.value_or(Tiles{});
+          const Reach tiles =
+              halo[0] + std::uint64_t{groups[0]} * (halo[1] + std::uint64_t{groups[1]} * halo[2]);
+          wanted = std::max(wanted.value_or(0), found->halo ? tiles : every_tile);
         }
       }
       if (wanted && schedule_.tiles_per_pack[a] != schedule_.tiles_per_pack[c]) {
-        return Relation{}; // their packs hold different tiles
+        return every_tile; // their packs hold different tiles
       }
     }
     return wanted;
@@ -150,18 +133,16 @@ private:
   }
 
   // Returns the relation that follows from the existing waits.
-  [[nodiscard]] std::optional<Relation> implied_between(std::uint32_t a, std::uint32_t c,
-                                                        std::uint32_t distance) const {
+  [[nodiscard]] std::optional<Reach> implied_between(std::uint32_t a, std::uint32_t c,
+                                                     std::uint32_t distance) const {
     const auto direct = direct_.find(c);
     if (direct == direct_.end()) {
       return {};
     }
-    std::optional<Relation> implied;
-    const auto imply = [&](const Relation& found) {
-      implied = !implied || covers(found, *implied) ? found : *implied;
-    };
+    std::optional<Reach> implied;
+    const auto imply = [&](Reach found) { implied = std::max(implied.value_or(0), found); };
     for (const Key& by : direct->second) {
-      const Relation& second = known_[c].at(by);
+      const Reach second = known_[c].at(by);
       if (by.first == a && by.second <= distance) {
         imply(second); // a group runs waves in order
       }
@@ -170,7 +151,7 @@ private:
       }
       const auto first = known_[by.first].find(Key{a, distance - by.second});
       if (first != known_[by.first].end()) {
-        imply(composed(first->second, second));
+        imply(saturating_add(first->second, second));
       }
     }
     return implied;
@@ -202,8 +183,8 @@ private:
   }
 
   // Returns true if each group has the same tiles of both waves, so no wait is needed.
-  [[nodiscard]] bool same_group(std::uint32_t a, std::uint32_t c, const Relation& relation) const {
-    return relation.halo == 0 && schedule_.stage_of(a).packs == schedule_.stage_of(c).packs &&
+  [[nodiscard]] bool same_group(std::uint32_t a, std::uint32_t c, Reach apart) const {
+    return apart == 0 && schedule_.stage_of(a).packs == schedule_.stage_of(c).packs &&
            schedule_.places[a].first_pack == schedule_.places[c].first_pack;
   }
 
@@ -237,7 +218,7 @@ private:
   const MemoryLayout& memory_;
   const Conflicts conflicts_;
   std::vector<StageWaits> stages_;
-  std::vector<std::map<Key, Relation>> known_;       // by wave: waves that are ordered before it
+  std::vector<std::map<Key, Reach>> known_;          // by wave: waves that are ordered before it
   std::map<std::uint32_t, std::vector<Key>> direct_; // by wave: its direct waits
 };
 

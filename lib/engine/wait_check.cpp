@@ -34,8 +34,10 @@ Run common(Run a, Run b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-// The bytes of the arena that a run of tiles accesses: those of its work-items, with a margin before and
-// after.
+constexpr std::uint64_t any_distance = std::uint64_t{1} << 40U; // more tiles than a wave has
+
+// What a run of tiles accesses: bytes of the arena, those of its work-items with a margin before and after; or tiles, where
+// these alone are known to conflict.
 struct Footprint {
   std::uint64_t begin = 0; // of the buffer
   std::uint64_t end = 0;
@@ -51,24 +53,22 @@ struct Footprint {
     const std::uint64_t high = first + tiles.end * bytes_of_tile + around;
     return common({begin + (low > around ? low - around : 0), begin + high}, {begin, end});
   }
+
+  // Of tiles within a distance.
+  static Footprint of_tiles(std::uint64_t distance) {
+    return {.end = 4 * any_distance, .bytes_of_tile = 1, .around = distance};
+  }
 };
 
 // Tiles of two waves that access the same memory, one of them writing.
 struct Clash {
-  std::optional<std::uint64_t> tiles; // largest distance of conflicting tiles; empty: decided by their bytes
   Footprint a, c;
   bool buffers_differ = false; // different buffers that share memory
 
   [[nodiscard]] bool between(Run a_tiles, Run c_tiles) const {
-    if (tiles) {
-      const Run reached{c_tiles.begin > *tiles ? c_tiles.begin - *tiles : 0, c_tiles.end + *tiles};
-      return !common(a_tiles, reached).empty();
-    }
     return !common(a.of(a_tiles), c.of(c_tiles)).empty();
   }
 };
-
-constexpr std::uint64_t any_distance = std::uint64_t{1} << 40U; // more tiles than a wave has
 
 // Returns the largest distance of a halo in tiles counted with x first.
 std::uint64_t reach(const std::array<std::uint32_t, 3>& halo, const NdRange& range) {
@@ -307,7 +307,7 @@ private:
     const ProgramWave& after = program_.waves[c];
     std::vector<Clash> clashes;
     const auto add_tiles = [&clashes](std::uint64_t tiles) {
-      clashes.push_back({.tiles = tiles, .a = {}, .c = {}});
+      clashes.push_back({.a = Footprint::of_tiles(0), .c = Footprint::of_tiles(tiles)});
     };
     // The relation that the program states; without swaps it holds across iterations too.
     std::optional<std::uint64_t> stated;
@@ -335,10 +335,8 @@ private:
         } else if (from == to && same_tiles && x.counts_like(y) &&
                    (first.bytes_of_tile == 0 || second.bytes_of_tile == 0)) {
           add_tiles(reach(*x.halo, before.range) + reach(*y.halo, after.range));
-        } else if (from == to && program_.buffers[from].is_object()) {
-          add_tiles(any_distance);
         } else if (!common({first.begin, first.end}, {second.begin, second.end}).empty()) {
-          clashes.push_back({.tiles = {}, .a = first, .c = second, .buffers_differ = from != to});
+          clashes.push_back({.a = first, .c = second, .buffers_differ = from != to});
         }
       }
     }

@@ -18,7 +18,7 @@ using std::chrono_literals::operator""ms;
 
 namespace {
 
-// Arguments of tidegate_persistent (engine/kernel_arguments.hpp) and words that it reports
+// Arguments of tidegate_persistent (kernels/wave/arguments.h) and words that it reports
 // (kernels/wave/progress_state.h).
 enum Argument : std::uint32_t {
   progress_argument = 6,
