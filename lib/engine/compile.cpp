@@ -70,8 +70,7 @@ std::vector<std::uint64_t> most_table_bytes(const Job& program, const Schedules&
   for (std::size_t i = 0; i < schedules.all.size(); ++i) {
     const Schedule& schedule = schedules.all[i];
     const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
-    const LaunchTables largest =
-        make_tables(program, schedule, nowhere, none, Mode::interpreter, Cases::per_wave);
+    const LaunchTables largest = make_tables(program, schedule, nowhere, none);
     const bool persistent = i >= Schedules::first_persistent;
     const std::uint64_t waits = persistent ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
     bytes.push_back(largest.bytes() + waits + counter_bytes +
@@ -267,9 +266,9 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
   // times.
   std::vector<std::uint32_t> hot;
   std::ranges::transform(compiled.promotion.ops, std::back_inserter(hot), &HotOp::op);
-  LaunchTables& tables = compiled.tables =
-      make_tables(program, schedule, compiled.memory, compiled.synchronization, compiled.mode.mode,
-                  is_cpu(device) ? Cases::per_op : Cases::per_wave, default_most_cases, hot);
+  LaunchTables& tables = compiled.tables = make_tables(
+      program, schedule, compiled.memory, compiled.synchronization,
+      {.mode = compiled.mode.mode, .most = is_cpu(device) ? 0 : CaseRules().most, .hot = std::move(hot)});
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }

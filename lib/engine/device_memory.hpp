@@ -20,6 +20,11 @@ using device::Transferred;
 // reports is not there.
 std::uint64_t checked_index(std::uint64_t index, std::uint64_t count, std::string_view what);
 
+// Returns a number of 64 bits that is in two words, the lower ones first.
+inline std::uint64_t two_words(std::span<const std::uint32_t> words, std::size_t at) {
+  return words[at] | std::uint64_t{words[at + 1]} << 32U;
+}
+
 bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 
 class HostContents {

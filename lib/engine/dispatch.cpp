@@ -23,10 +23,6 @@ SpanPlaces span_places(std::size_t groups, std::size_t room) {
   return places;
 }
 
-std::uint64_t two_words(std::span<const std::uint32_t> words, std::size_t at) {
-  return words[at] | std::uint64_t{words[at + 1]} << 32U;
-}
-
 template <class T>
 device::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
   device::Buffer memory =

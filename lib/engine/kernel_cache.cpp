@@ -40,15 +40,6 @@ bool keeps_binaries_itself(const device::DeviceInfo& device) {
   return device::is_pocl(device);
 }
 
-// The folder in which such a driver keeps what it has compiled; empty for other drivers.
-std::filesystem::path drivers_cache(const device::DeviceInfo& device) {
-  if (!keeps_binaries_itself(device)) {
-    return {};
-  }
-  const char* const stated = std::getenv("POCL_CACHE_DIR");
-  return stated != nullptr ? std::filesystem::path(stated) : cache_folder().parent_path() / "pocl" / "kcache";
-}
-
 std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelSource& source,
                                  std::uint64_t dynamic_local_bytes, const std::filesystem::path& folder) {
   if (folder.empty()) {
@@ -62,7 +53,9 @@ std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelS
     key += '\n';
   }
   key += std::to_string(dynamic_local_bytes);
-  key += '\n' + drivers_cache(device).string();
+  if (const char* const drivers_cache = std::getenv("POCL_CACHE_DIR")) {
+    key += '\n' + std::string(drivers_cache);
+  }
   key += "\nreductions"; // changes whenever assembled_better() does something else
   return folder / ("kernel-" + hash_of(key) + ".bin");
 }
@@ -236,11 +229,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
     built.program = std::move(assembled);
   }
   built.kernel = require(session.make_kernel(built.program, source.kernel), "making the generated kernel");
-  std::error_code unknown;
-  built.from_cache = entry &&
-                     keeps_binaries_itself(device) && // in the driver's cache, if that was not emptied
-                     std::filesystem::exists(drivers_cache(device), unknown) &&
-                     !std::filesystem::is_empty(drivers_cache(device), unknown);
+  built.from_cache = entry && keeps_binaries_itself(device); // in the driver's cache
   if (!built.from_cache) {
     write_entry(session, device, built.entry, built.program, 0);
   }

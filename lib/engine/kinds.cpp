@@ -10,11 +10,11 @@ namespace {
 
 ActiveWalk walk_of(const ActiveReport& report, policy::Topology previous, policy::Topology topology) {
   const bool lists = TG_ACTIVE_LISTS(static_cast<std::uint32_t>(previous) | TG_ACTIVE_CHOSEN);
-  return report.chosen_by_device && topology == policy::Topology::empty             ? ActiveWalk::nothing
-         : !report.chosen_by_device || !lists                                       ? ActiveWalk::all
-         : topology == policy::Topology::sparse_frontier                            ? ActiveWalk::list
-         : topology == policy::Topology::hybrid_frontier                            ? ActiveWalk::blocks
-                                                                                    : ActiveWalk::all;
+  return report.chosen_by_device && topology == policy::Topology::empty ? ActiveWalk::nothing
+         : !report.chosen_by_device || !lists                           ? ActiveWalk::all
+         : topology == policy::Topology::sparse_frontier                ? ActiveWalk::list
+         : topology == policy::Topology::hybrid_frontier                ? ActiveWalk::blocks
+                                                                        : ActiveWalk::all;
 }
 
 // Reads the state of a wave that completed a number of iterations, which may be all that were counted or one fewer
@@ -44,13 +44,13 @@ ActiveReport read_state(ActiveReport report, std::span<const std::byte> state, s
     const bool made = report.chosen_by_device || i + 1 < counted;
     previous = made ? static_cast<policy::Topology>(recorded >> 16U & 0xffU) : previous;
     // The host states the choice before the first iteration.
-    const std::uint32_t before = (report.chosen_by_device || i == 0 ? TG_ACTIVE_CHOSEN : 0) |
-                                 static_cast<std::uint32_t>(previous);
+    const std::uint32_t before =
+        (report.chosen_by_device || i == 0 ? TG_ACTIVE_CHOSEN : 0) | static_cast<std::uint32_t>(previous);
     const std::uint32_t tiles = TG_ACTIVE_COUNT(words[entry + TG_ACTIVE_TILES], before, report.tiles);
-    const std::uint32_t topology =
-        made ? recorded & 0xffU
-             : policy::tg_choice_of_tiles(densities, tiles, report.tiles, static_cast<std::uint32_t>(previous))
-                   .topology;
+    const std::uint32_t topology = made ? recorded & 0xffU
+                                        : policy::tg_choice_of_tiles(densities, tiles, report.tiles,
+                                                                     static_cast<std::uint32_t>(previous))
+                                              .topology;
     const auto chosen = static_cast<policy::Topology>(topology);
     report.choices.push_back({.iteration = static_cast<std::uint32_t>(i),
                               .active_tiles = tiles,

@@ -54,11 +54,9 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
 
 class Maker {
 public:
-  // With `per_wave` there are at most `most_cases`.
-  Maker(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
-        const std::vector<std::uint32_t>& hot, Mode mode, bool per_wave)
-      : program_(program), schedule_(schedule), memory_(memory), hot_(hot), per_wave_(per_wave) {
-    tables_.mode = mode;
+  Maker(const Job& program, const Schedule& schedule, const MemoryLayout& memory, const CaseRules& rules)
+      : program_(program), schedule_(schedule), memory_(memory), rules_(rules) {
+    tables_.mode = rules.mode;
   }
 
   LaunchTables make(const Synchronization& synchronization) {
@@ -111,9 +109,10 @@ private:
   // Returns the case of the wave: its op's, or the one for exactly these arguments.
   std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words) {
     const std::uint32_t op = program_.waves[wave].op;
-    const bool promoted = rank(op) != hot_.size();
-    auto key = std::pair(
-        op, per_wave_ && (tables_.mode == Mode::jit || promoted) ? words : std::vector<std::uint64_t>());
+    const bool promoted = rank(op) != rules_.hot.size();
+    auto key = std::pair(op, rules_.most != 0 && (tables_.mode == Mode::jit || promoted)
+                                 ? words
+                                 : std::vector<std::uint64_t>());
     // Tiles that fill a work-group need simpler code than those that share one or take several turns.
     const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
     key.second.push_back(side_by_side > 1 ? 1 : 0);
@@ -177,7 +176,7 @@ private:
 
   // Returns the op's rank among the hot ones; their number for other ops.
   [[nodiscard]] std::size_t rank(std::uint32_t op) const {
-    return static_cast<std::size_t>(std::ranges::find(hot_, op) - hot_.begin());
+    return static_cast<std::size_t>(std::ranges::find(rules_.hot, op) - rules_.hot.begin());
   }
 
   // Orders cases by the program's ops after the hot ones, not by their first waves, so that programs with the
@@ -213,8 +212,7 @@ private:
   const Job& program_;
   const Schedule& schedule_;
   const MemoryLayout& memory_;
-  const std::vector<std::uint32_t>& hot_;
-  const bool per_wave_;
+  const CaseRules& rules_;
   LaunchTables tables_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> cases_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors_;
@@ -246,14 +244,14 @@ std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arg
 }
 
 LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
-                         const Synchronization& synchronization, Mode mode, Cases cases,
-                         std::size_t most_cases, const std::vector<std::uint32_t>& hot) {
-  Maker maker(program, schedule, memory, hot, mode, cases == Cases::per_wave);
-  LaunchTables tables = maker.make(synchronization);
-  const bool separate = cases == Cases::per_wave && (mode == Mode::jit || !hot.empty());
-  return separate && tables.cases.size() > most_cases
-             ? Maker(program, schedule, memory, hot, mode, false).make(synchronization)
-             : tables;
+                         const Synchronization& synchronization, const CaseRules& rules) {
+  LaunchTables tables = Maker(program, schedule, memory, rules).make(synchronization);
+  if (rules.most == 0 || tables.cases.size() <= rules.most) {
+    return tables;
+  }
+  CaseRules fewer = rules;
+  fewer.most = 0;
+  return Maker(program, schedule, memory, fewer).make(synchronization);
 }
 
 } // namespace tidegate::engine

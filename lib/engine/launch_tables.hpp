@@ -36,10 +36,13 @@ struct Case {
   bool promoted = false;            // tested first, and compiled with constants in any mode
 };
 
-// Granularity of cases.
-enum class Cases : std::uint8_t {
-  per_wave, // jit: a case for each different descriptor
-  per_op,   // a case for each op; with jit, words that its waves share are constant
+// The cases of a kernel. In jit mode, and of hot ops, a wave with arguments of its own has a case with these as constants. If
+// that makes more cases than `most`, which take compilers long, there is one for each op, whose constants all of its waves
+// share.
+struct CaseRules {
+  Mode mode = Mode::interpreter;
+  std::size_t most = 64;               // 0: a case for each op
+  std::vector<std::uint32_t> hot = {}; // ops that are promoted and come first, in this order
 };
 
 struct LaunchTables {
@@ -76,15 +79,8 @@ struct ArgumentIndex {
 };
 std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arguments);
 
-// Most cases of a kernel with a case per wave.
-inline constexpr std::size_t default_most_cases = 64;
-
-// Makes the tables of a schedule. With `per_wave` and more than `most_cases` different waves there is a case
-// per op, because more cases take compilers long. `hot` ops are promoted and come first, in this order.
 LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
-                         const Synchronization& synchronization, Mode mode, Cases cases,
-                         std::size_t most_cases = default_most_cases,
-                         const std::vector<std::uint32_t>& hot = {});
+                         const Synchronization& synchronization, const CaseRules& rules = {});
 
 // Tracks what each group knows of the others. Returns the first violation as a sentence, or an empty string:
 // - a wait for a later step, or for one that no group announces: it would never end;

@@ -17,10 +17,6 @@ constexpr std::uint32_t reference_room = 4;
 constexpr std::uint32_t most_reference_items = 1U << 26U;
 constexpr std::uint32_t reference_items_per_launch = 65536;
 
-std::uint64_t long_word(std::span<const std::uint32_t> state, std::size_t at) {
-  return state[at] | std::uint64_t{state[at + 1]} << 32U;
-}
-
 std::uint32_t read_word(const device::Session& session, const device::Buffer& memory, std::uint64_t offset,
                         std::size_t word) {
   std::uint32_t value = 0;
@@ -41,8 +37,8 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
                        .items_remaining = state[TG_QUEUE_FAULTS],
                        .under_way = state[TG_QUEUE_MORE] != 0,
                        .rounds = state[TG_QUEUE_ROUNDS],
-                       .accounting = {.requeue_count = long_word(state, TG_QUEUE_REQUEUES),
-                                      .aged_promotions = long_word(state, TG_QUEUE_AGED),
+                       .accounting = {.requeue_count = two_words(state, TG_QUEUE_REQUEUES),
+                                      .aged_promotions = two_words(state, TG_QUEUE_AGED),
                                       .max_priority_age = state[TG_QUEUE_MAX_AGE]},
                        .failure = {}};
   if (queue.requeues || queue.publishes) {
@@ -53,9 +49,9 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
         waiting + (queue.publishes || !outcome.under_way ? state[TG_QUEUE_REMAINING] : 0);
   }
   if (queue.publishes) {
-    outcome.counts = {.published = long_word(state, TG_QUEUE_PUBLISHED),
-                      .executed = long_word(state, TG_QUEUE_EXECUTED),
-                      .deduped = long_word(state, TG_QUEUE_DEDUPED),
+    outcome.counts = {.published = two_words(state, TG_QUEUE_PUBLISHED),
+                      .executed = two_words(state, TG_QUEUE_EXECUTED),
+                      .deduped = two_words(state, TG_QUEUE_DEDUPED),
                       .needed_capacity = std::max(state[TG_QUEUE_DEEPEST], state[TG_QUEUE_MOST_KEPT])};
   }
   const bool faulted = state[TG_QUEUE_FAULT] != 0;

@@ -33,8 +33,8 @@ Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic
     return RanksReport{.ranks = {std::move(own)}};
   }
   constexpr std::uint64_t none = ~std::uint64_t{0};
-  const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns, own.waiting_ns,
-                                                  own.bytes_sent,  own.messages,
+  const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns,          own.waiting_ns,
+                                                  own.bytes_sent,           own.messages,
                                                   own.edges.value_or(none), own.device_bytes.value_or(none)};
   TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(numbers_here))));
   TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(own.host))));

@@ -172,11 +172,9 @@ struct Example {
   Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   MemoryLayout memory = memory_of({0, 256, 512});
 
-  LaunchTables tables(Mode mode, Cases cases, std::size_t most_cases = default_most_cases,
-                      const std::vector<std::uint32_t>& hot = {}) {
+  LaunchTables tables(const CaseRules& rules) {
     number_rows(program, schedule);
-    LaunchTables made =
-        make_tables(program, schedule, memory, wait_for_all(schedule), mode, cases, most_cases, hot);
+    LaunchTables made = make_tables(program, schedule, memory, wait_for_all(schedule), rules);
     check_tables(program, schedule, memory, made);
     return made;
   }
@@ -193,8 +191,8 @@ std::vector<bool> all_but(std::size_t words, const std::vector<std::size_t>& oth
 } // namespace
 
 TEST_CASE("an interpreter has a case for each op") {
-  for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
-    const LaunchTables tables = Example().tables(Mode::interpreter, cases);
+  for (const std::size_t most : {64U, 0U}) {
+    const LaunchTables tables = Example().tables({.most = most});
     REQUIRE(tables.cases.size() == 2);
     CHECK(tables.cases[0].op == 0);
     CHECK(tables.cases[1].op == 1);
@@ -210,7 +208,7 @@ TEST_CASE("an interpreter has a case for each op") {
 }
 
 TEST_CASE("jit has a case for each different wave, unless there are too many") {
-  const LaunchTables tables = Example().tables(Mode::jit, Cases::per_wave, 3);
+  const LaunchTables tables = Example().tables({.mode = Mode::jit, .most = 3});
   REQUIRE(tables.cases.size() == 3);
   CHECK(tables.entries[0].code == tables.entries[3].code); // equal work
   CHECK(tables.entries[0].code != tables.entries[1].code);
@@ -218,13 +216,13 @@ TEST_CASE("jit has a case for each different wave, unless there are too many") {
   for (const Case& served : tables.cases) {
     CHECK(served.fixed == all_but(served.words.size(), {}));
   }
-  const LaunchTables fewer = Example().tables(Mode::jit, Cases::per_wave, 2);
+  const LaunchTables fewer = Example().tables({.mode = Mode::jit, .most = 2});
   CHECK(fewer.cases.size() == 2);
   CHECK_FALSE(fewer.cases[0].fixed[1]);
 }
 
 TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
-  const LaunchTables tables = Example().tables(Mode::jit, Cases::per_op);
+  const LaunchTables tables = Example().tables({.mode = Mode::jit, .most = 0});
   REQUIRE(tables.cases.size() == 2);
   CHECK(tables.cases[0].wave == 0);
   CHECK(tables.cases[0].fixed ==
@@ -233,8 +231,8 @@ TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
 }
 
 TEST_CASE("hot ops have separate cases, before the others, in any mode") {
-  const auto tables_with = [](std::uint32_t hot, std::size_t most = default_most_cases) {
-    return Example().tables(Mode::interpreter, Cases::per_wave, most, {hot});
+  const auto tables_with = [](std::uint32_t hot, std::size_t most = CaseRules().most) {
+    return Example().tables({.most = most, .hot = {hot}});
   };
   const auto promoted = [](const LaunchTables& tables) {
     std::vector<bool> found;
@@ -253,25 +251,25 @@ TEST_CASE("each phase has separate entries") {
   Example example;
   example.program.until = ResolvedUntil{.buffer = 1, .value = {}};
   example.schedule = schedule_of({{0, 1}, {2}}, example.program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
-  const LaunchTables tables = example.tables(Mode::interpreter, Cases::per_op);
+  const LaunchTables tables = example.tables({.most = 0});
   CHECK(tables.entries_per_phase == 3);
   CHECK(tables.entries.size() == 9);
   CHECK(tables.stages.size() == 2);
   CHECK(tables.until_word % 16 == 0);
   CHECK(Words(tables.words.begin() + tables.until_word, tables.words.end()) == Words{256, 0, 0});
   // With jit only the offsets differ between phases.
-  CHECK_FALSE(example.tables(Mode::jit, Cases::per_op).cases[0].fixed[range_words]);
+  CHECK_FALSE(example.tables({.mode = Mode::jit, .most = 0}).cases[0].fixed[range_words]);
 }
 
 TEST_CASE("plain stages are in no table") {
   Example example;
   example.schedule = schedule_of({{0}, {1}, {2, 3}}, example.program, {{0, 1, 2}});
   example.schedule.stages[1].plain = true;
-  const LaunchTables tables = example.tables(Mode::jit, Cases::per_wave);
+  const LaunchTables tables = example.tables({.mode = Mode::jit});
   CHECK(tables.stages.size() == 2);
   CHECK(tables.entries.size() == 3);
   example.schedule.stages[0].plain = example.schedule.stages[2].plain = true;
-  const LaunchTables none = example.tables(Mode::jit, Cases::per_wave);
+  const LaunchTables none = example.tables({.mode = Mode::jit});
   CHECK(none.cases.empty());
   CHECK(none.bytes() == 0);
 }
@@ -332,10 +330,10 @@ TEST_CASE("random programs, read back") {
     const MemoryLayout memory = memory_of(offsets);
     INFO("TIDEGATE_SEED=", start, " round ", round);
     for (const Mode mode : {Mode::interpreter, Mode::jit}) {
-      for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
+      for (const std::size_t most : {random.below(10), 0U}) {
         check_tables(
             program, schedule, memory,
-            make_tables(program, schedule, memory, wait_for_all(schedule), mode, cases, random.below(10)));
+            make_tables(program, schedule, memory, wait_for_all(schedule), {.mode = mode, .most = most}));
       }
     }
   }

@@ -51,8 +51,7 @@ Launch launch(Job program, Strategy strategy = Strategy::counters, std::vector<s
     made.memory.offsets = std::move(offsets);
   }
   made.synchronization = synchronize(program, made.schedule, made.memory, strategy);
-  made.tables = make_tables(program, made.schedule, made.memory, made.synchronization, Mode::interpreter,
-                            Cases::per_op);
+  made.tables = make_tables(program, made.schedule, made.memory, made.synchronization, {.most = 0});
   return made;
 }
 
