@@ -8,23 +8,21 @@
 namespace tidegate::graphs {
 namespace {
 
-// Edges of a list, in `slices` that one thread each can visit. for_each(slice, visit) calls visit(source,
-// target, bits of the weight).
+// Edges of a list. for_each(visit) calls visit(source, target, bits of the weight).
 struct ChunkSource {
   const EdgeChunks& from;
 
-  [[nodiscard]] std::size_t slices() const { return from.chunks.size(); }
-
   template <class Visit>
-  void for_each(std::size_t slice, Visit visit) const {
-    const EdgeChunk& chunk = from.chunks[slice];
+  void for_each(Visit visit) const {
     const bool weighted = from.weights != WeightType::none;
-    for (std::size_t i = 0; i < chunk.edges.size(); ++i) {
-      const auto [source, target] = chunk.edges[i];
-      const std::uint32_t weight = weighted ? chunk.weights[i] : 0;
-      visit(source, target, weight);
-      if (from.both_directions && source != target) {
-        visit(target, source, weight);
+    for (const EdgeChunk& chunk : from.chunks) {
+      for (std::size_t i = 0; i < chunk.edges.size(); ++i) {
+        const auto [source, target] = chunk.edges[i];
+        const std::uint32_t weight = weighted ? chunk.weights[i] : 0;
+        visit(source, target, weight);
+        if (from.both_directions && source != target) {
+          visit(target, source, weight);
+        }
       }
     }
   }
@@ -40,16 +38,13 @@ std::uint32_t weight_bits(const Weights& weights, std::uint64_t edge) {
 
 struct TransposeSource {
   const Rows& from;
-  static constexpr std::uint64_t slice_vertices = std::uint64_t{1} << 16U;
-
-  [[nodiscard]] std::size_t slices() const { return (from.vertices() + slice_vertices - 1) / slice_vertices; }
 
   template <class Visit>
-  void for_each(std::size_t slice, Visit visit) const {
-    const std::uint64_t last = std::min<std::uint64_t>((slice + 1) * slice_vertices, from.vertices());
-    for (std::uint64_t v = slice * slice_vertices; v < last; ++v) {
-      for (std::uint64_t e = from.offsets[v]; e < from.offsets[v + 1]; ++e) {
-        visit(from.neighbours[e], static_cast<Vertex>(v), weight_bits(from.weights, e));
+  void for_each(Visit visit) const {
+    const bool weighted = from.weights.index() != 0;
+    for (Vertex v = 0; v < from.vertices(); ++v) {
+      for (std::uint64_t e = from.offsets[v]; e < from.offsets[v + std::size_t{1}]; ++e) {
+        visit(from.neighbours[e], v, weighted ? weight_bits(from.weights, e) : 0);
       }
     }
   }
@@ -78,56 +73,77 @@ Weights room_for_weights(WeightType type, std::uint64_t edges) {
   return {};
 }
 
-// A counting sort, after which each row is sorted, so that the order in which threads have written it makes no difference.
+// A counting sort. Each thread takes a range of vertices, and reads all edges: so no two write to the same place. Then it sorts its
+// rows.
 template <class Source>
-Rows build(const Source& source, std::uint64_t vertices, WeightType weights, RowOrder order,
-           unsigned threads) {
-  threads = thread_count(threads);
-  Rows rows;
-  rows.offsets.assign(
-      vertices + 2, 0); // of v at v + 2, then at v + 1 where the next edge goes, which ends as that of v + 1
-  for_each_index(threads, source.slices(), [&](std::size_t slice) {
-    source.for_each(slice, [&](Vertex from, Vertex, std::uint32_t) {
-      std::atomic_ref(rows.offsets[from + std::size_t{2}]).fetch_add(1, std::memory_order_relaxed);
+Rows build(const Source& source, std::uint64_t vertices, std::uint64_t listed_edges, WeightType weights,
+           RowOrder order, unsigned most_threads) {
+  constexpr std::uint64_t edges_worth_a_thread = std::uint64_t{1} << 16U;
+  const auto threads = static_cast<unsigned>(
+      std::min<std::uint64_t>(thread_count(most_threads), listed_edges / edges_worth_a_thread + 1));
+  const auto each_edge_of = [&source](std::uint64_t first, std::uint64_t end, auto visit) {
+    source.for_each([&](Vertex from, Vertex to, std::uint32_t weight) {
+      if (from - first < end - first) {
+        visit(from, to, weight);
+      }
     });
+  };
+  Rows rows;
+  auto& offsets = rows.offsets;
+  offsets.assign(vertices + 2,
+                 0); // of v at v + 2, then at v + 1 where the next edge goes, which ends as that of v + 1
+  for_each_index(threads, threads, [&](std::size_t i) {
+    each_edge_of(vertices * i / threads, vertices * (i + 1) / threads,
+                 [&](Vertex from, Vertex, std::uint32_t) { ++offsets[from + std::size_t{2}]; });
   });
-  std::inclusive_scan(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
+  std::inclusive_scan(offsets.begin(), offsets.end(), offsets.begin());
+  const std::uint64_t edges = offsets.back();
+  std::vector<std::uint64_t> cut; // into ranges of about equal edges
+  for (std::uint64_t i = 0; i < threads; ++i) {
+    cut.push_back(static_cast<std::uint64_t>(
+        std::lower_bound(offsets.begin() + 1, offsets.end() - 1, edges / threads * i) - offsets.begin() - 1));
+  }
+  cut.push_back(vertices);
   const bool weighted = weights != WeightType::none, lightest_first = order == RowOrder::lightest_first;
-  std::vector<std::uint64_t> pairs(weighted ? rows.edges() : 0);
-  rows.neighbours.resize(rows.edges());
-  rows.weights = room_for_weights(weights, rows.edges());
-  for_each_index(threads, source.slices(), [&](std::size_t slice) {
-    source.for_each(slice, [&](Vertex from, Vertex to, std::uint32_t weight) {
-      const std::uint64_t at =
-          std::atomic_ref(rows.offsets[from + std::size_t{1}]).fetch_add(1, std::memory_order_relaxed);
+  std::vector<std::uint64_t> pairs(weighted ? edges : 0);
+  rows.neighbours.resize(edges);
+  rows.weights = room_for_weights(weights, edges);
+  for_each_index(threads, threads, [&](std::size_t i) {
+    if (cut[i] == cut[i + 1]) {
+      return;
+    }
+    std::uint64_t begin = offsets[cut[i] + 1];
+    each_edge_of(cut[i], cut[i + 1], [&](Vertex from, Vertex to, std::uint32_t weight) {
+      const std::uint64_t at = offsets[from + std::size_t{1}]++;
       if (weighted) {
         pairs[at] = lightest_first ? packed(weight, to) : packed(to, weight);
       } else {
         rows.neighbours[at] = to;
       }
     });
-  });
-  rows.offsets.pop_back();
-  constexpr std::uint64_t vertices_of_a_slice = 1024;
-  for_each_index(threads, vertices / vertices_of_a_slice + 1, [&](std::size_t slice) {
-    const std::uint64_t first = slice * vertices_of_a_slice;
-    for (std::uint64_t v = first; v < std::min(first + vertices_of_a_slice, vertices); ++v) {
-      const auto sort = [begin = rows.offsets[v], end = rows.offsets[v + 1]](auto& elements) {
-        std::ranges::sort(std::span(elements).subspan(begin, end - begin));
+    for (std::uint64_t v = cut[i]; v < cut[i + 1]; ++v) {
+      const std::uint64_t end = offsets[v + 1];
+      const auto sort = [begin, end](auto& elements) {
+        const auto row = std::span(elements).subspan(begin, end - begin);
+        if (!std::ranges::is_sorted(row)) {
+          std::ranges::sort(row);
+        }
       };
-      if (!weighted) {
+      if (weighted) {
+        sort(pairs);
+      } else {
         sort(rows.neighbours);
-        continue;
       }
-      sort(pairs);
-      for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) {
-        const auto high = static_cast<std::uint32_t>(pairs[i] >> 32U),
-                   low = static_cast<std::uint32_t>(pairs[i]);
-        rows.neighbours[i] = lightest_first ? low : high;
-        store_weights(rows.weights, i, lightest_first ? high : low);
+      for (std::uint64_t e = begin; weighted && e < end; ++e) {
+        const auto high = static_cast<std::uint32_t>(pairs[e] >> 32U),
+                   low = static_cast<std::uint32_t>(pairs[e]);
+        rows.neighbours[e] = lightest_first ? low : high;
+        store_weights(rows.weights, e, lightest_first ? high : low);
       }
+      begin = end;
     }
   });
+  offsets.pop_back();
   return rows;
 }
 
@@ -144,11 +160,11 @@ std::uint64_t listed(const EdgeChunks& edges) {
 } // namespace
 
 Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order) {
-  return build(ChunkSource{edges}, edges.vertices, edges.weights, order, threads);
+  return build(ChunkSource{edges}, edges.vertices, listed(edges), edges.weights, order, threads);
 }
 
 Rows transposed(const Rows& rows, unsigned threads, RowOrder order) {
-  return build(TransposeSource{rows}, rows.vertices(), weight_type(rows), order, threads);
+  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), weight_type(rows), order, threads);
 }
 
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows) {
