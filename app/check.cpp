@@ -3,7 +3,7 @@
 
 #include "app/plan.hpp"
 #include "app/run.hpp"
-#include "core/catalogue.hpp"
+#include "core/json.hpp"
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>

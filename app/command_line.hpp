@@ -2,7 +2,7 @@
 // source, since it takes longer to compile than all the rest of the folder.
 #pragma once
 #include "app/serve.hpp"
-#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::app {
 

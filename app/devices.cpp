@@ -3,7 +3,7 @@
 #include "core/interrupt.hpp"
 #include "device/documents.hpp"
 #include "device/kernels.hpp"
-#include "device/probe.hpp"
+#include <tidegate/device/device_list.hpp>
 
 #include <unistd.h>
 
@@ -66,7 +66,6 @@ void add_profile_rows(const device::DeviceProfile& profile, TableRows& rows) {
           "{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond {} {:.0f} GB/s",
           costs.tile_ns, costs.next_tile_ns, costs.cached_bytes_per_ns,
           bytes_text(static_cast<std::uint64_t>(costs.cache_bytes)), costs.memory_bytes_per_ns);
-  add_row(rows, "claims", "{:.2f} G items/s", profile.claimed_items_per_second / 1e9);
 }
 
 TableRows figures(const device::DeviceInfo& device) {

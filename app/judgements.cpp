@@ -354,7 +354,7 @@ Result<void> judge_document(const documents::Document& document, std::string_vie
                             const CheckContext& context, CheckedDocument& entry) {
   // A document with errors of form is not checked further.
   const documents::Record::Object object = document.record->object();
-  TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
+  TIDEGATE_CHECK(documents::decode(document, json, object.get()));
   return judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
                   documents::BufferLifetimes, LaunchRecommendationDocument, documents::RunReportDocument,
                   documents::FrontierMemoryPlan, documents::ArenaPlanDocument, traversal::FrontierReport>(

@@ -1,5 +1,5 @@
 #include "app/command_line.hpp"
-#include "core/catalogue.hpp"
+#include "core/json.hpp"
 #include "core/table.hpp"
 
 namespace tidegate::app {

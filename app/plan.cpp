@@ -1,5 +1,5 @@
 #include "app/run.hpp"
-#include "core/catalogue.hpp"
+#include "core/json.hpp"
 #include "work/resolve.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Parts of the launch policy by themselves: tidegate priority drain, priority diffuse, tune choose and tune step.
 #include "app/command_line.hpp"
 #include "engine/documents.hpp"
-#include <tidegate/policy/tuning.hpp>
+#include <tidegate/policy/priority.hpp>
 
 namespace tidegate::app {
 namespace {

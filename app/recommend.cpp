@@ -54,9 +54,9 @@ documents::Evidence collect_evidence(const RecommendSettings& settings, const La
   return evidence;
 }
 
+// Answers one request.
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
                                                std::string_view request_json) {
-  static thread_local documents::Decoder decoder; // keeps its working memory from one request to the next
   LaunchRequestDocument request = first_request(settings);
   std::span<const std::string_view> given;
   LaunchRecommendationDocument document;
@@ -64,8 +64,8 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
     given = adapter_fields;
     document.device = settings.device->name;
   }
-  TIDEGATE_CHECK(
-      decoder.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json, &request, given));
+  TIDEGATE_CHECK(documents::decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json,
+                                   &request, given));
   TIDEGATE_TRY(const policy::LaunchDecision decision,
                policy::decide(request.policy, request.request, request.previous_topology));
   document.recommendation = decision.recommendation;
@@ -187,7 +187,7 @@ CommandModel recommend_command() {
            choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
                          "Topology of the previous launch, for requests that state none"),
            evidence_option(*settings),
-           flag("--explain", settings->explain, "Add the rule and the numbers of each step"),
+           flag("--explain", settings->explain, "Add the rule of each step and its reason"),
            device_option(
                settings->selector,
                "Take the device limits and the memory budget that a request leaves out from a device: an index, "

@@ -38,8 +38,7 @@ public:
 
   Result<void> answer(std::string_view line, LineReply& reply) {
     RunRequest request;
-    const auto decoded =
-        documents::Decoder().decode(documents::DocumentOf<RunRequest>::document, line, &request);
+    const auto decoded = documents::decode(documents::DocumentOf<RunRequest>::document, line, &request);
     reply.id = request.id; // also if decoding fails
     TIDEGATE_CHECK(decoded);
     ++kept_.run;

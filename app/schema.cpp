@@ -2,9 +2,9 @@
 // description.
 #include "app/documents.hpp"
 #include "app/run.hpp"
-#include "core/catalogue.hpp"
+#include "core/json.hpp"
 #include "engine/traversal/documents.hpp"
-#include "tune/documents.hpp"
+#include "tune/report.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -68,7 +68,7 @@ void answer_part(StreamPart& part, const LineAnswer& answer) {
 
 Error read_failure(int code) {
   return {.code = ErrorCode::cannot_read,
-          .message = "cannot read the input stream: " + system_message(code),
+          .message = "cannot read the input stream: " + std::generic_category().message(code),
           .fix = "name a readable file, or pipe the stream in"};
 }
 

@@ -5,7 +5,7 @@
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/documents.hpp"
-#include "tune/documents.hpp"
+#include "tune/report.hpp"
 #include "tune/workbench.hpp"
 
 #include <nlohmann/json.hpp>

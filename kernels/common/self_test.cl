@@ -143,25 +143,6 @@ kernel void nothing(volatile global uint* unused) {
   }
 }
 
-// Each group claims batches of items until none is left and touches each item once.
-kernel void claims(volatile global uint* next, global uint* items, uint count, uint batch) {
-  local uint first;
-  const uint most_batches = count / batch + 1;
-  for (uint i = 0; i < most_batches; ++i) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-      first = atomic_add(next, batch);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (first >= count) {
-      break;
-    }
-    for (uint item = first + get_local_id(0); item < min(first + batch, count); item += get_local_size(0)) {
-      items[item] += 1;
-    }
-  }
-}
-
 // Kernels with barriers as cases of one kernel. CPU compilers turn the code between two barriers into loops
 // over the work-items and may do so wrongly if barriers are under conditions. Each of these kernels also runs
 // alone and must compute the same.

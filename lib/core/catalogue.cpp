@@ -1,6 +1,5 @@
 // Finds document types by name, recognises documents without a kind by their keys, and says what a value should be.
-#include "core/catalogue.hpp"
-
+#include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 
 namespace tidegate::documents {

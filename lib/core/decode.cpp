@@ -1,7 +1,6 @@
 // Walks a parsed text along the description.
 //
 // After an error the walk continues after the invalid value, so that all errors are reported at once.
-#include "core/catalogue.hpp"
 #include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
@@ -522,19 +521,11 @@ private:
 
 } // namespace
 
-struct Decoder::Implementation {
-  JsonParser parser;
-};
-
-Decoder::Decoder() : implementation_(std::make_unique<Implementation>()) {}
-Decoder::~Decoder() = default;
-Decoder::Decoder(Decoder&&) noexcept = default;
-Decoder& Decoder::operator=(Decoder&&) noexcept = default;
-
-Result<void> Decoder::decode(const Document& document, std::string_view json, void* object,
-                             std::span<const std::string_view> given) {
+Result<void> decode(const Document& document, std::string_view json, void* object,
+                    std::span<const std::string_view> given) {
   // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
-  const auto value = implementation_->parser.parse(json);
+  JsonParser parser;
+  const auto value = parser.parse(json);
   if (!value) {
     return tl::unexpected(value.error());
   }

@@ -14,28 +14,15 @@ namespace tidegate::documents {
 inline constexpr std::size_t nesting_limit = 64;
 inline constexpr std::size_t document_bytes_limit = std::size_t{2} << 30U; // 2 GiB
 
-// Keeps its working memory between documents; use one per thread.
-class Decoder {
-public:
-  Decoder();
-  ~Decoder();
-  Decoder(Decoder&&) noexcept;
-  Decoder& operator=(Decoder&&) noexcept;
-
-  // Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's
-  // value. Fields named in `given` have a value already and may be missing even if required.
-  Result<void> decode(const Document& document, std::string_view json, void* object,
-                      std::span<const std::string_view> given = {});
-
-private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
-};
+// Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's
+// value. Fields named in `given` have a value already and may be missing even if required.
+Result<void> decode(const Document& document, std::string_view json, void* object,
+                    std::span<const std::string_view> given = {});
 
 template <class T>
 Result<T> decode(std::string_view json) {
   T object{};
-  return Decoder().decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
+  return decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
 }
 
 // Returns the top-level "kind", or an empty string if there is none, and stores the top-level keys in `keys`.

@@ -20,9 +20,10 @@ namespace tidegate {
 namespace {
 
 Error cannot_read(const std::string& path, int code) {
-  Error error{.code = ErrorCode::cannot_read,
-              .message = fmt::format("cannot read {}: {}", display_name(path), system_message(code)),
-              .fix = "name a readable file, or pipe the document in and name no file"};
+  Error error{
+      .code = ErrorCode::cannot_read,
+      .message = fmt::format("cannot read {}: {}", display_name(path), std::generic_category().message(code)),
+      .fix = "name a readable file, or pipe the document in and name no file"};
   if (code == EISDIR) {
     error.fix = "name a file in that folder";
   }
@@ -32,7 +33,7 @@ Error cannot_read(const std::string& path, int code) {
 Error cannot_write(const std::string& path, int code) {
   const std::string name = path == standard_stream ? "standard output" : path;
   Error error{.code = ErrorCode::cannot_write,
-              .message = fmt::format("cannot write {}: {}", name, system_message(code)),
+              .message = fmt::format("cannot write {}: {}", name, std::generic_category().message(code)),
               .fix = "name a file in a folder that you may write to"};
   if (code == ENOSPC || code == EDQUOT) {
     error.fix = "free some space";
@@ -89,11 +90,6 @@ mode_t new_file_mode() {
 }
 
 } // namespace
-
-std::string system_message(int code) {
-  std::array<char, 256> buffer{};
-  return ::strerror_r(code, buffer.data(), buffer.size());
-}
 
 std::string display_name(std::string_view path) {
   return path == standard_stream ? "standard input" : std::string(path);
@@ -227,21 +223,27 @@ Output::~Output() {
   }
 }
 
+// Follows the links that a file's name leads through, up to as many as the system does.
+static std::filesystem::path followed(std::filesystem::path file) {
+  constexpr int most_links = 40;
+  std::error_code error;
+  for (int links = 0; links < most_links && std::filesystem::is_symlink(file, error); ++links) {
+    file =
+        file.parent_path() / std::filesystem::read_symlink(file, error); // an absolute target stays absolute
+  }
+  return file;
+}
+
 Result<std::string> written_path(const std::string& path) {
   if (path.empty()) {
     return failure(ErrorCode::invalid_usage, "the name of the output file is empty",
                    "name a file, or - for standard output");
   }
   TIDEGATE_CHECK(check_name(path));
-  constexpr int most_links = 40;
   std::error_code error;
-  std::filesystem::path file = path;
-  for (int links = 0; std::filesystem::is_symlink(file, error); ++links) {
-    if (links == most_links) {
-      return tl::unexpected(cannot_write(path, ELOOP));
-    }
-    file =
-        file.parent_path() / std::filesystem::read_symlink(file, error); // an absolute target stays absolute
+  const std::filesystem::path file = followed(path);
+  if (std::filesystem::is_symlink(file, error)) {
+    return tl::unexpected(cannot_write(path, ELOOP));
   }
   if (file.filename().empty() || file.filename() == "." || file.filename() == "..") {
     return tl::unexpected(cannot_write(path, EISDIR));
@@ -445,25 +447,14 @@ std::string file_state(const std::string& path, std::uint64_t settled_ns) {
 }
 
 std::filesystem::path canonical_path(const std::string& path) {
-  constexpr int most_links = 40;
   std::error_code error;
-  std::filesystem::path followed = std::filesystem::absolute(path, error);
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   if (error) {
     return path; // the current folder is unknown
   }
-  for (int i = 0; i < most_links; ++i) {
-    const std::filesystem::path target = std::filesystem::read_symlink(followed, error);
-    if (error) {
-      break;
-    }
-    followed = followed.parent_path() / target; // an absolute target replaces the path
-  }
-  const std::filesystem::path canonical = std::filesystem::weakly_canonical(followed, error);
-  return error ? followed.lexically_normal() : canonical;
-}
-
-bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  return std::ranges::mismatch(folder, path).in1 == folder.end();
+  const std::filesystem::path file = followed(absolute);
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(file, error);
+  return error ? file.lexically_normal() : canonical;
 }
 
 Result<void> refuse_overwriting(const FileUses& files) {
@@ -517,7 +508,7 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
   }
   const std::filesystem::path home = canonical_path(folder.empty() ? "." : folder);
   const std::filesystem::path file = canonical_path(path);
-  if (is_inside(file, home)) {
+  if (std::ranges::mismatch(home, file).in1 == home.end()) {
     return {};
   }
   std::error_code ignored;

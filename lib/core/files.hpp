@@ -78,9 +78,6 @@ private:
 // file under its name is complete for all processes, but a crash of the system may leave it empty.
 void flush_outputs(bool flush);
 
-// Returns the system's message for an errno code.
-std::string system_message(int code);
-
 // Turns a closed pipe and a file beyond the limit of ulimit -f into errors of write() instead of signals, and keeps
 // closed standard streams from becoming the next opened file. Call once, first in main().
 void prepare_process();
@@ -89,9 +86,6 @@ void prepare_process();
 // Removes ".", ".." and links as far as folders and files exist; a link to a missing file resolves to that
 // file's path.
 std::filesystem::path canonical_path(const std::string& path);
-
-// Returns true if `path` is in `folder` or a subfolder; both must be canonical.
-bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 // Resolves a path of a program document against its folder; an empty one stays empty. Never returns "-", which
 // means a standard stream.

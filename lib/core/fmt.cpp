@@ -1,8 +1,8 @@
 // Compiles {fmt}'s definitions once for the whole project. Debian's shared library takes longer to load than
 // a recommendation takes to compute, and the header-only variant takes longer to compile than the including
-// code. The `extern template` declarations of {fmt}'s headers and of fmt.hpp determine which templates we
+// code. The `extern template` declarations of {fmt}'s headers and of prelude.hpp determine which templates we
 // instantiate here; the linker reports a missing one.
-#include "core/fmt.hpp"
+#include "core/prelude.hpp"
 
 #include <fmt/format-inl.h>
 

@@ -1,8 +1,8 @@
-// JSON as text: a parsed text's values with their places, places of errors, and writing.
+// JSON as text: a parsed text's values with their places, places of errors, and writing. Then the document types that
+// tidegate reads and writes, and the recognition of a text's type.
 #pragma once
 #include "core/prelude.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
+#include <tidegate/core/describe.hpp>
 
 namespace tidegate::documents {
 
@@ -85,5 +85,34 @@ void append_number(std::string& json, std::integral auto value) {
   std::array<char, 24> text;
   json.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
 }
+
+// A type and the command that accepts it; the command is empty if only `check` reads the type.
+struct CatalogueEntry {
+  const Document* document;
+  std::string_view command;
+};
+
+// The types that errors and `check` choose from, as passed to set_catalogue(); empty before.
+std::span<const CatalogueEntry> catalogue();
+
+// Keeps a reference to `all`, not a copy.
+void set_catalogue(std::span<const CatalogueEntry> all);
+
+// Errors: unknown_name, with the nearest name.
+Result<const Document*> find_document(std::string_view name);
+
+// Returns the type of a document by its "kind" or, without one, by its keys. Errors: missing_kind if no type
+// or several types fit; wrong_kind; syntax errors.
+Result<const Document*> recognise(std::string_view json);
+
+// For valid JSON that was refused as `wanted`: returns another type that fits its keys better, or nullptr.
+// Always nullptr if the document states its kind.
+const Document* mistaken_type(const Document& wanted, JsonValue document);
+
+// Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
+std::string fix_for_kind(const Document& wanted, const Document& found);
+
+// Returns the names of a choice, after the word for none of them.
+std::vector<std::string_view> words_of(const Type& type);
 
 } // namespace tidegate::documents

@@ -133,7 +133,7 @@ Result<NpyHeader> read_npy_header(std::string_view text) {
   static constexpr documents::Document document{
       .kind = "npy_header", .record = &documents::Description<NpyHeader>::record, .has_kind = false};
   NpyHeader header;
-  const auto read = documents::Decoder().decode(document, json_of(text), &header);
+  const auto read = documents::decode(document, json_of(text), &header);
   if (read) {
     return header;
   }

@@ -1,6 +1,5 @@
 // libpng reports errors by longjmp, which skips destructors: what succeed() calls owns nothing. The message is in the Stream.
-#include "core/png.hpp"
-
+#include "core/npy.hpp"
 #include "core/prelude.hpp"
 
 #include <png.h>

@@ -1,8 +1,8 @@
 // The standard headers that most files use, and {fmt}. Internal files include this in place of lists of their own; it is
-// precompiled. Installed headers include what they use.
+// precompiled. Installed headers include what they use. Declares the templates of {fmt} that fmt.cpp instantiates, so that
+// no other file instantiates them again.
 #pragma once
-#include "core/fmt.hpp"
-
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <tl/expected.hpp>
 
@@ -54,3 +54,15 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#if FMT_VERSION < 100000 // named as in Debian 12's version 9.1
+FMT_BEGIN_NAMESPACE
+namespace detail {
+
+extern template void vformat_to(buffer<char>&, string_view, format_args, locale_ref);
+extern template appender write_escaped_string(appender, string_view);
+extern template counting_iterator write_escaped_string(counting_iterator, string_view);
+
+} // namespace detail
+FMT_END_NAMESPACE
+#endif

@@ -1,4 +1,4 @@
-// UTF-8, nearest names, byte counts, identifiers and excerpts of sources for messages.
+// UTF-8, nearest names, byte counts, durations, identifiers and excerpts of sources for messages.
 #include "core/files.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -246,11 +246,6 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide; // __extension__: ISO C++ has no such type
 
-// The digits at the start of `text`.
-std::string_view digits_of(std::string_view text) {
-  return text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
-}
-
 // "" -> 1, "KiB" -> 1024, "mb" -> 10^6.
 std::optional<std::uint64_t> scale_of(std::string_view unit) {
   std::string lower;
@@ -274,13 +269,6 @@ std::optional<std::uint64_t> scale_of(std::string_view unit) {
     scale *= base;
   }
   return scale;
-}
-
-// Parses decimal digits; nothing beyond 64 bits.
-std::optional<std::uint64_t> number_of(std::string_view digits) {
-  std::uint64_t number = 0;
-  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return result.ec == std::errc() ? std::optional(number) : std::nullopt;
 }
 
 Error refusal(std::string_view text, std::string_view why) {
@@ -308,47 +296,84 @@ std::string bytes_text(std::uint64_t count) {
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
-  const std::string_view whole = digits_of(text);
-  std::string_view rest = text.substr(whole.size());
-  std::string_view fraction;
-  if (rest.starts_with('.')) {
-    fraction = digits_of(rest.substr(1));
-    rest.remove_prefix(1 + fraction.size());
-    if (fraction.empty()) {
-      return tl::unexpected(refusal(text, "is not a number of bytes"));
-    }
-  }
-  if (rest.starts_with(' ')) {
-    rest.remove_prefix(1);
-  }
-  const auto scale = scale_of(rest);
-  if (whole.empty() || !scale) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  std::string_view number = text.substr(0, end);
+  const std::string_view unit = text.substr(end + (text.substr(end).starts_with(' ') ? 1 : 0));
+  const std::size_t point = number.find('.');
+  const auto scale = scale_of(unit);
+  if (number.empty() || point == 0 || point + 1 == number.size() || point != number.rfind('.') || !scale) {
     return tl::unexpected(refusal(text, "is not a number of bytes"));
   }
-  std::uint64_t count = 0;
-  const auto number = number_of(whole);
-  if (!number || __builtin_mul_overflow(*number, *scale, &count)) {
-    return tl::unexpected(refusal(text, "does not fit 64 bits"));
+  number.remove_suffix(point == number.npos ? 0 : number.size() - 1 - number.find_last_not_of('0'));
+  // With 20 digits the number is below 10^20, and a unit is at most 2^60: the product fits 128 bits.
+  if (number.size() > (point == number.npos ? 20 : 21)) {
+    return tl::unexpected(
+        refusal(text, point <= 20 ? "is not a whole number of bytes" : "does not fit 64 bits"));
   }
-  while (fraction.ends_with('0')) {
-    fraction.remove_suffix(1);
+  Wide count = 0; // of the number's last digits
+  Wide divisor = 1;
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    count = i == point ? count : count * 10 + static_cast<unsigned>(number[i] - '0');
+    divisor *= i > point ? 10 : 1;
   }
-  constexpr std::size_t most_digits = 18; // below 2^60, as every unit is, so the product fits 128 bits
-  if (fraction.size() > most_digits) {
+  const Wide bytes = count * *scale / divisor;
+  if (bytes * divisor != count * *scale) {
     return tl::unexpected(refusal(text, "is not a whole number of bytes"));
   }
-  std::uint64_t divisor = 1;
-  for (std::size_t i = 0; i < fraction.size(); ++i) {
-    divisor *= 10;
+  return bytes >> 64U == 0 ? Result<std::uint64_t>(static_cast<std::uint64_t>(bytes))
+                           : tl::unexpected(refusal(text, "does not fit 64 bits"));
+}
+
+namespace {
+
+struct TimeUnit {
+  std::string_view name;
+  double ns;
+};
+constexpr std::array time_units{TimeUnit{"ns", 1},    TimeUnit{"us", 1e3}, TimeUnit{"ms", 1e6},
+                                TimeUnit{"s", 1e9},   TimeUnit{"m", 60e9}, TimeUnit{"min", 60e9},
+                                TimeUnit{"h", 3600e9}};
+constexpr double most_ns = 365 * 24 * 3600e9;
+
+} // namespace
+
+Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_ns) {
+  const auto refused = [text](std::string_view why) {
+    return failure(ErrorCode::invalid_usage, fmt::format("{} {}", in_quotes(text), why),
+                   "write a duration such as 10s, 2m, 1.5h or 150ms");
+  };
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  if (unit.size() > 1 && unit.starts_with(' ')) {
+    unit.remove_prefix(1);
   }
-  const Wide product = Wide{number_of(fraction).value_or(0)} * *scale;
-  if (product % divisor != 0) {
-    return tl::unexpected(refusal(text, "is not a whole number of bytes"));
+  const auto* const found = std::ranges::find(time_units, unit, &TimeUnit::name);
+  if (error != std::errc() || text.starts_with('-') || !std::isfinite(number) ||
+      (found == time_units.end() && !unit.empty())) {
+    return refused("is not a duration");
   }
-  if (__builtin_add_overflow(count, static_cast<std::uint64_t>(product / divisor), &count)) {
-    return tl::unexpected(refusal(text, "does not fit 64 bits"));
+  const double ns = number * (unit.empty() ? static_cast<double>(unit_ns) : found->ns);
+  return ns > most_ns ? Result<std::uint64_t>(refused("is more than a year"))
+                      : static_cast<std::uint64_t>(std::llround(ns));
+}
+
+std::string short_time_text(double ns) {
+  constexpr std::array<std::string_view, 3> names{"us", "ms", "s"};
+  constexpr double thousand = 1000;
+  constexpr double rounds_up = 999.5;
+  double time = ns / thousand;
+  std::size_t unit = 0;
+  for (; time >= rounds_up && unit + 1 < names.size(); ++unit) {
+    time /= thousand;
   }
-  return count;
+  return time < rounds_up ? fmt::format("{:.3g} {}", time, names[unit])
+                          : fmt::format("{:.0f} {}", time, names[unit]);
+}
+
+std::string seconds_text(std::uint64_t ns) {
+  return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
 }
 
 Identifier::Identifier(const Identifier& other)

@@ -2,6 +2,7 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <variant>
@@ -61,6 +62,22 @@ std::string bytes_text(std::uint64_t count);
 // T, P or E with or without B are powers of 1000, Ki to Ei powers of 1024. The result must be a whole number
 // of bytes. Errors: invalid_usage.
 Result<std::uint64_t> parse_bytes(std::string_view text);
+
+// Parses "10s", "2m", "1.5 h", "150ms" or a plain number of `unit_ns` into nanoseconds. Errors:
+// invalid_usage, also for more than a year.
+Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_ns);
+
+// Formats with three digits: "155 us", "2.26 ms", "12.3 s".
+std::string short_time_text(double ns);
+
+// Formats as seconds with three digits: "0.25 s".
+std::string seconds_text(std::uint64_t ns);
+
+// Nanoseconds between two moments, by default until now.
+inline std::uint64_t elapsed_ns(std::chrono::steady_clock::time_point from,
+                                std::chrono::steady_clock::time_point to = std::chrono::steady_clock::now()) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
+}
 
 // Returns the text without the byte order mark that some editors begin UTF-8 files with.
 constexpr std::string_view without_byte_order_mark(std::string_view text) {

@@ -93,12 +93,7 @@ DeviceInfo describe(const cl::Device& device, const std::string& platform, std::
   info.max_allocation_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   info.local_memory_bytes = query<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
   info.dedicated_local_memory = query<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
-  info.constant_memory_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
-  info.global_cache_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
-  info.cache_line_bytes = query<cl_uint>(device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE);
   info.base_alignment_bytes = query<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; // given in bits
-  info.max_argument_bytes = query<std::size_t>(device, CL_DEVICE_MAX_PARAMETER_SIZE);
-  info.timer_resolution_ns = query<std::size_t>(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);
   info.double_precision = has(info.extensions, "cl_khr_fp64") ||
                           query<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
   info.half_precision = has(info.extensions, "cl_khr_fp16");

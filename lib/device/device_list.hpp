@@ -39,13 +39,8 @@ struct DeviceInfo {
   std::uint64_t global_memory_bytes = 0;
   std::uint64_t max_allocation_bytes = 0;
   std::uint64_t local_memory_bytes = 0;
-  bool dedicated_local_memory = false; // separate from global memory
-  std::uint64_t constant_memory_bytes = 0;
-  std::uint64_t global_cache_bytes = 0;
-  std::uint32_t cache_line_bytes = 0;
+  bool dedicated_local_memory = false;    // separate from global memory
   std::uint32_t base_alignment_bytes = 0; // for sub-buffers
-  std::uint64_t max_argument_bytes = 0;   // all arguments of a kernel together
-  std::uint64_t timer_resolution_ns = 0;  // for event profiling
   bool double_precision = false;
   bool half_precision = false;
   bool int64_atomics = false;
@@ -109,5 +104,13 @@ Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view
 
 // Returns all devices that `selector` names, of a type or without one those of one platform. Error: no_device.
 Result<std::vector<const DeviceInfo*>> select_devices(const DeviceList& list, std::string_view selector);
+
+// Runs the self-test on a device of list_devices(). It finds a memory ordering that makes writes of one work-group visible
+// to others of the same launch (a litmus test with all resident groups proves it), the number of work-groups that run
+// concurrently (on a CPU it is the number of compute units), and the cost of barriers and launches. Persistent launches need
+// an ordering that passed. Takes about a second, plus the time the driver needs to compile several small programs; each wait
+// that times out adds some seconds. Returns opencl_failure if the driver refuses a basic operation; an ordering that fails
+// is a result, not an error.
+Result<DeviceProfile> probe(const DeviceInfo& device);
 
 } // namespace tidegate::device

@@ -56,7 +56,6 @@ constexpr Field tuning_fields[] = {
         "share of active tiles for which a first run chose, in ten-thousandths: after a run with another one the "
         "next run measures again; 0 for any")
         .between(0, 10'000),
-    defaulted<&Tuning::scales>("measured time of each part of a run divided by the cost model's estimate"),
     defaulted<&Tuning::most_pinned_bytes>(
         "most host memory to pin for inputs of a GPU, and again for its outputs"),
     defaulted<&Tuning::queue_lanes>("work-items of a work-group that drains a queue").between(1, 1024),
@@ -108,8 +107,6 @@ constexpr Field profile_fields[] = {
         "alone; otherwise each is launched separately"),
     required<&DeviceProfile::launch_ns>("time of one launch in a long series"),
     required<&DeviceProfile::launch_round_trip_ns>("time of a launch and the wait for it"),
-    required<&DeviceProfile::claimed_items_per_second>(
-        "items of a queue claimed per second, in batches of 256"),
     defaulted<&DeviceProfile::costs>("times of waits and memory accesses, for the cost model"),
     optional<&DeviceProfile::traversal>("settings of traversals"),
     defaulted<&DeviceProfile::tuning>("settings of a run's choices"),
@@ -137,12 +134,7 @@ constexpr Field device_fields[] = {
     required<&DeviceInfo::max_allocation_bytes>("largest buffer"),
     required<&DeviceInfo::local_memory_bytes>("local memory of a work-group"),
     required<&DeviceInfo::dedicated_local_memory>("whether local memory is separate from global memory"),
-    required<&DeviceInfo::constant_memory_bytes>("largest constant argument"),
-    required<&DeviceInfo::global_cache_bytes>("cache of global memory"),
-    required<&DeviceInfo::cache_line_bytes>("line of that cache"),
     required<&DeviceInfo::base_alignment_bytes>("alignment of a sub-buffer's start"),
-    required<&DeviceInfo::max_argument_bytes>("most bytes of all arguments of a kernel"),
-    required<&DeviceInfo::timer_resolution_ns>("resolution of event profiling"),
     required<&DeviceInfo::double_precision>("whether kernels can use double"),
     required<&DeviceInfo::half_precision>("whether kernels can use half"),
     required<&DeviceInfo::int64_atomics>("whether kernels can use 64-bit atomics"),

@@ -78,51 +78,45 @@ struct ImageFormatRow {
   std::size_t length = 0;
 };
 
-constexpr std::size_t count_formats() {
-  std::size_t count = 0;
+constexpr void for_each_format(auto use) {
   for (std::size_t order = 0; order < channel_order_names.size(); ++order) {
     for (std::size_t type = 0; type < channel_type_names.size(); ++type) {
-      count += is_format(static_cast<ChannelOrder>(order), static_cast<ChannelType>(type)) ? 1 : 0;
+      if (is_format(static_cast<ChannelOrder>(order), static_cast<ChannelType>(type))) {
+        use(order, type);
+      }
     }
   }
+}
+constexpr std::size_t count_formats() {
+  std::size_t count = 0;
+  for_each_format([&count](std::size_t, std::size_t) { ++count; });
   return count;
 }
 
-constexpr std::array<ImageFormatRow, count_formats()> make_formats() {
+inline constexpr auto image_format_rows = [] {
   std::array<ImageFormatRow, count_formats()> rows{};
   std::size_t count = 0;
-  for (std::size_t order = 0; order < channel_order_names.size(); ++order) {
-    for (std::size_t type = 0; type < channel_type_names.size(); ++type) {
-      if (!is_format(static_cast<ChannelOrder>(order), static_cast<ChannelType>(type))) {
-        continue;
-      }
-      ImageFormatRow& row = rows[count++];
-      row.order = static_cast<ChannelOrder>(order);
-      row.type = static_cast<ChannelType>(type);
-      for (const std::string_view part :
-           {channel_order_names[order], std::string_view("_"), channel_type_names[type]}) {
-        for (const char character : part) {
-          row.text[row.length++] = character;
-        }
-      }
+  for_each_format([&](std::size_t order, std::size_t type) {
+    ImageFormatRow& row = rows[count++];
+    row = {static_cast<ChannelOrder>(order), static_cast<ChannelType>(type)};
+    for (const std::string_view part :
+         {channel_order_names[order], std::string_view("_"), channel_type_names[type]}) {
+      row.length += part.copy(row.text.data() + row.length, part.size());
     }
-  }
+  });
   return rows;
-}
-
-inline constexpr auto image_format_rows = make_formats();
+}();
 
 // Index of a row of the table.
 enum class ImageFormat : std::uint8_t {};
 
-constexpr std::array<std::string_view, image_format_rows.size()> make_format_names() {
+inline constexpr auto image_format_names = [] {
   std::array<std::string_view, image_format_rows.size()> names{};
   for (std::size_t i = 0; i < names.size(); ++i) {
     names[i] = std::string_view(image_format_rows[i].text.data(), image_format_rows[i].length);
   }
   return names;
-}
-inline constexpr auto image_format_names = make_format_names();
+}();
 
 constexpr const ImageFormatRow& row(ImageFormat format) {
   return image_format_rows[static_cast<std::size_t>(format)];

@@ -1,4 +1,4 @@
-// A session on OpenCL. Objects hold the handle of OpenCL itself.
+// A session on OpenCL. Objects are wrappers of OpenCL for C++, which hold a handle and release it.
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
 #include "device/opencl.hpp"
@@ -133,59 +133,44 @@ cl_bool blocking(Transferred when) {
   return when == Transferred::now ? CL_TRUE : CL_FALSE;
 }
 
-// Objects of OpenCL in objects of a session: these point to the handle, and own what releases it.
 template <class Kind, class Wrapper>
-Kind own(Wrapper wrapper) {
-  const auto held = std::make_shared<const Wrapper>(std::move(wrapper));
-  return Kind{{std::shared_ptr<void>(held, (*held)())}};
+Made<Kind> own(Wrapper wrapper, cl_int status = CL_SUCCESS) {
+  static_assert(std::is_standard_layout_v<Wrapper> &&
+                sizeof(Wrapper) == sizeof(cl_mem)); // its address is the handle's
+  return status == CL_SUCCESS ? Made<Kind>(Kind{{std::make_shared<Wrapper>(std::move(wrapper))}})
+                              : tl::unexpected(status);
 }
 
-template <class Kind, class Wrapper>
-Made<Kind> own(Wrapper wrapper, cl_int status) {
-  return status == CL_SUCCESS ? Made<Kind>(own<Kind>(std::move(wrapper))) : tl::unexpected(status);
+template <class Wrapper>
+Wrapper& as(const Object& object) {
+  return *static_cast<Wrapper*>(object.of.get());
 }
+cl::Buffer& buffer_of(const Buffer& buffer) {
+  return as<cl::Buffer>(buffer);
+}
+// An image of any kind: OpenCL has one type of handles, and calls do not look at the wrapper's class.
+using AnyImage = cl::Image2D;
 
-// Their handles.
-cl_mem memory(const Object& object) {
-  return static_cast<cl_mem>(object.of.get());
-}
-cl_kernel handle(const Kernel& kernel) {
-  return static_cast<cl_kernel>(kernel.of.get());
-}
-cl_program handle(const Program& program) {
-  return static_cast<cl_program>(program.of.get());
-}
-cl_event handle(const Event& event) {
-  return static_cast<cl_event>(event.of.get());
-}
-
-// Passes an optional event to a call that makes one.
-class NewEvent {
-public:
-  explicit NewEvent(Event* into) : into_(into) {}
-  NewEvent(const NewEvent&) = delete;
-  NewEvent& operator=(const NewEvent&) = delete;
-  ~NewEvent() {
-    if (made_ != nullptr) {
-      *into_ = own<Event>(cl::Event(made_));
-    }
+// Makes a call that may have to make an event.
+Status with_event(Event* into, auto call) {
+  cl::Event made;
+  const Status status = call(into == nullptr ? nullptr : &made);
+  if (made() != nullptr) {
+    *into = *own<Event>(std::move(made));
   }
-  cl_event* get() { return into_ == nullptr ? nullptr : &made_; }
-
-private:
-  Event* into_;
-  cl_event made_ = nullptr;
-};
-
-template <class Value>
-Value device_info(const cl::Device& device, cl_device_info what) {
-  Value value{};
-  return clGetDeviceInfo(device(), what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : Value{};
+  return status;
 }
 
-// Sizes of a launch; null if all are 0.
-const std::size_t* or_null(const std::array<std::size_t, 3>& sizes) {
-  return std::ranges::count(sizes, 0U) == 3 ? nullptr : sizes.data();
+cl::NDRange sizes_of(const LaunchRange& range, const std::array<std::size_t, 3>& sizes) {
+  const auto& [x, y, z] = sizes;
+  return range.dimensions == 1   ? cl::NDRange(x)
+         : range.dimensions == 2 ? cl::NDRange(x, y)
+                                 : cl::NDRange(x, y, z);
+}
+
+// Of no dimensions if all are 0.
+cl::NDRange or_none(const LaunchRange& range, const std::array<std::size_t, 3>& sizes) {
+  return std::ranges::count(sizes, 0U) == 3 ? cl::NullRange : sizes_of(range, sizes);
 }
 
 class OpenClSession final : public Session {
@@ -207,28 +192,25 @@ public:
   Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
     const cl_buffer_region region{offset, bytes};
     cl_int status = CL_SUCCESS;
-    const cl_mem made =
-        clCreateSubBuffer(memory(buffer), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
-    return own<Buffer>(cl::Buffer(made), status);
+    cl::Buffer made =
+        buffer_of(buffer).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+    return own<Buffer>(std::move(made), status);
   }
 
   Status migrate(std::span<const Buffer> buffers) const override {
-    std::vector<cl_mem> memories;
-    std::ranges::transform(buffers, std::back_inserter(memories), memory);
-    return clEnqueueMigrateMemObjects(queue_(), static_cast<cl_uint>(memories.size()), memories.data(), 0, 0,
-                                      nullptr, nullptr);
+    std::vector<cl::Memory> memories;
+    std::ranges::transform(buffers, std::back_inserter(memories), buffer_of);
+    return queue_.enqueueMigrateMemObjects(memories, 0);
   }
 
   Status do_write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
                   Transferred when) const override {
-    return clEnqueueWriteBuffer(queue_(), memory(to), blocking(when), offset, bytes.size(), bytes.data(), 0,
-                                nullptr, nullptr);
+    return queue_.enqueueWriteBuffer(buffer_of(to), blocking(when), offset, bytes.size(), bytes.data());
   }
 
   Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
                  Transferred when) const override {
-    return clEnqueueReadBuffer(queue_(), memory(from), blocking(when), offset, bytes.size(), bytes.data(), 0,
-                               nullptr, nullptr);
+    return queue_.enqueueReadBuffer(buffer_of(from), blocking(when), offset, bytes.size(), bytes.data());
   }
 
   // NVIDIA's clEnqueueFillBuffer (driver 580) fails and breaks the queue if offset + size exceeds 2 GiB:
@@ -238,11 +220,13 @@ public:
     constexpr std::uint64_t most_end = std::uint64_t{1} << 31U;
     constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20U;
     std::size_t begin = 0; // of a part in its whole
-    (void)clGetMemObjectInfo(memory(to), CL_MEM_OFFSET, sizeof begin, &begin, nullptr);
+    (void)buffer_of(to).getInfo(CL_MEM_OFFSET, &begin);
+    // The wrapper's call has the size of its pattern in its type.
     const auto fill_with = [&](const Buffer& filled, std::uint64_t at, std::uint64_t size, Event* done) {
-      NewEvent made(done);
-      return clEnqueueFillBuffer(queue_(), memory(filled), pattern.data(), pattern.size(), at, size, 0,
-                                 nullptr, made.get());
+      return with_event(done, [&](cl::Event* made) {
+        return clEnqueueFillBuffer(queue_(), buffer_of(filled)(), pattern.data(), pattern.size(), at, size, 0,
+                                   nullptr, made == nullptr ? nullptr : &(*made)());
+      });
     };
     if (begin + offset + bytes <= most_end) {
       return fill_with(to, offset, bytes, event);
@@ -260,9 +244,10 @@ public:
 
   Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
               std::uint64_t bytes, Event* event) const override {
-    NewEvent made(event);
-    return clEnqueueCopyBuffer(queue_(), memory(from), memory(to), from_offset, to_offset, bytes, 0, nullptr,
-                               made.get());
+    return with_event(event, [&](cl::Event* made) {
+      return queue_.enqueueCopyBuffer(buffer_of(from), buffer_of(to), from_offset, to_offset, bytes, nullptr,
+                                      made);
+    });
   }
 
   std::shared_ptr<std::byte> pin(std::size_t bytes) const override {
@@ -306,7 +291,7 @@ public:
     Status status = success;
     const auto limit = [&](cl_device_info what) {
       std::size_t value = 0;
-      const Status got = clGetDeviceInfo(device_(), what, sizeof value, &value, nullptr);
+      const Status got = device_.getInfo(what, &value);
       status = status == success ? got : status;
       return std::uint64_t{value};
     };
@@ -337,31 +322,31 @@ public:
       TIDEGATE_TRY(auto made, do_allocate(shape.width * elements_per_texel(shape.format) *
                                           element_bytes(element_type(shape.format))));
       texels = std::move(made);
-      description.mem_object = memory(texels);
+      description.mem_object = buffer_of(texels)();
     }
     cl_int status = CL_SUCCESS;
     const cl_mem image = clCreateImage(context_(), flags_of(use), &format, &description, nullptr, &status);
-    return own<Image>(cl::Memory(image, false), status);
+    return own<Image>(AnyImage(image, false), status);
   }
 
   Status do_write_image(const Image& to, const ImageShape& shape,
                         std::span<const std::byte> texels) const override {
     const Region region = whole(shape);
-    return clEnqueueWriteImage(queue_(), memory(to), CL_TRUE, region.origin.data(), region.size.data(), 0, 0,
-                               texels.data(), 0, nullptr, nullptr);
+    return queue_.enqueueWriteImage(as<AnyImage>(to), CL_TRUE, region.origin, region.size, 0, 0,
+                                    texels.data());
   }
 
   Status do_read_image(const Image& from, const ImageShape& shape,
                        std::span<std::byte> texels) const override {
     const Region region = whole(shape);
-    return clEnqueueReadImage(queue_(), memory(from), CL_TRUE, region.origin.data(), region.size.data(), 0, 0,
-                              texels.data(), 0, nullptr, nullptr);
+    return queue_.enqueueReadImage(as<AnyImage>(from), CL_TRUE, region.origin, region.size, 0, 0,
+                                   texels.data());
   }
 
   Status copy_image(const Image& from, const Image& to, const ImageShape& shape) const override {
     const Region region = whole(shape);
-    return clEnqueueCopyImage(queue_(), memory(from), memory(to), region.origin.data(), region.origin.data(),
-                              region.size.data(), 0, nullptr, nullptr);
+    return queue_.enqueueCopyImage(as<AnyImage>(from), as<AnyImage>(to), region.origin, region.origin,
+                                   region.size);
   }
 
   Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const override {
@@ -394,7 +379,7 @@ public:
     const cl::Program& program = *made;
     if (status == CL_SUCCESS) {
       (void)printed.take(); // "1 warning generated."
-      return own<Program>(program);
+      return *own<Program>(program);
     }
     const Error refused = opencl_failure("building a kernel", status);
     std::string log;
@@ -425,58 +410,55 @@ public:
     if (status != CL_SUCCESS || build_or_leave(made, options) != CL_SUCCESS) {
       return {};
     }
-    return own<Program>(*made);
+    return *own<Program>(*made);
   }
 
   std::vector<unsigned char> binary_of(const Program& program) const override {
     std::vector<std::vector<unsigned char>> binaries(1);
-    return cl::Program(handle(program), true).getInfo(CL_PROGRAM_BINARIES, &binaries) == CL_SUCCESS &&
-                   !binaries.empty()
+    return as<cl::Program>(program).getInfo(CL_PROGRAM_BINARIES, &binaries) == CL_SUCCESS && !binaries.empty()
                ? std::move(binaries.front())
                : std::vector<unsigned char>();
   }
 
   Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
     cl_int status = CL_SUCCESS;
-    const cl_kernel made = clCreateKernel(handle(program), name.c_str(), &status);
-    return own<Kernel>(cl::Kernel(made), status);
+    cl::Kernel made(as<cl::Program>(program), name.c_str(), &status);
+    return own<Kernel>(std::move(made), status);
   }
 
   Status set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
-    void* const address = object.of.get();
-    return clSetKernelArg(handle(kernel), index, sizeof address, object ? &address : nullptr);
+    return as<cl::Kernel>(kernel).setArg(index, sizeof(cl_mem), object.of.get());
   }
 
   Status set_bytes(const Kernel& kernel, std::uint32_t index,
                    std::span<const std::byte> value) const override {
-    return clSetKernelArg(handle(kernel), index, value.size(), value.data());
+    return as<cl::Kernel>(kernel).setArg(index, value.size(), value.data());
   }
 
   Status set_local(const Kernel& kernel, std::uint32_t index, std::size_t bytes) const override {
-    return clSetKernelArg(handle(kernel), index, bytes, nullptr);
+    return as<cl::Kernel>(kernel).setArg(index, bytes, nullptr);
   }
 
   Status do_launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
-    NewEvent made(event);
-    return clEnqueueNDRangeKernel(queue_(), handle(kernel), range.dimensions, or_null(range.offset),
-                                  range.global.data(), or_null(range.local), 0, nullptr, made.get());
+    return with_event(event, [&](cl::Event* made) {
+      return queue_.enqueueNDRangeKernel(as<cl::Kernel>(kernel), or_none(range, range.offset),
+                                         sizes_of(range, range.global), or_none(range, range.local), nullptr,
+                                         made);
+    });
   }
 
   Status mark(Event& event) const override {
-    NewEvent made(&event);
-    return clEnqueueMarkerWithWaitList(queue_(), 0, nullptr, made.get());
+    return with_event(&event,
+                      [&](cl::Event* made) { return queue_.enqueueMarkerWithWaitList(nullptr, made); });
   }
 
-  Status do_wait(const Event& event) const override {
-    const cl_event awaited = handle(event);
-    return clWaitForEvents(1, &awaited);
-  }
+  Status do_wait(const Event& event) const override { return as<cl::Event>(event).wait(); }
 
   bool has_ended(const Event& event) const override { return has_reached(event, CL_COMPLETE); }
   bool has_started(const Event& event) const override { return has_reached(event, CL_RUNNING); }
 
-  Status flush() const override { return clFlush(queue_()); }
-  Status do_finish() const override { return clFinish(queue_()); }
+  Status flush() const override { return queue_.flush(); }
+  Status do_finish() const override { return queue_.finish(); }
 
   Made<EventTimes> times_of(const Event& event) const override {
     EventTimes times;
@@ -484,13 +466,11 @@ public:
                                      std::pair(CL_PROFILING_COMMAND_SUBMIT, &times.submitted),
                                      std::pair(CL_PROFILING_COMMAND_START, &times.started),
                                      std::pair(CL_PROFILING_COMMAND_END, &times.ended)}) {
-      cl_ulong ns = 0;
-      const Status status = clGetEventProfilingInfo(handle(event), static_cast<cl_profiling_info>(what),
-                                                    sizeof ns, &ns, nullptr);
-      if (status != success) {
+      if (const Status status =
+              as<cl::Event>(event).getProfilingInfo(static_cast<cl_profiling_info>(what), time);
+          status != success) {
         return tl::unexpected(status);
       }
-      *time = ns;
     }
     return times;
   }
@@ -505,8 +485,7 @@ private:
   // True if the event has this state or a later one, which have smaller numbers, or an error, which are negative.
   static bool has_reached(const Event& event, cl_int state) {
     cl_int now = CL_COMPLETE;
-    const cl_int status =
-        clGetEventInfo(handle(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof now, &now, nullptr);
+    const cl_int status = as<cl::Event>(event).getInfo(CL_EVENT_COMMAND_EXECUTION_STATUS, &now);
     return status != CL_SUCCESS || now <= state;
   }
 

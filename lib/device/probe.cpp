@@ -1,5 +1,3 @@
-#include "device/probe.hpp"
-
 #include "common/counters.h"
 #include "device/kernels.hpp"
 #include "device/session.hpp"
@@ -7,7 +5,6 @@
 namespace tidegate::device {
 namespace {
 
-constexpr std::uint32_t claim_batch = 256;
 constexpr std::uint32_t trial_items = 64; // TG_TRIAL_ITEMS
 
 // Sizes of the tests by device type: a CPU runs few groups and may lose a core to other programs for a
@@ -18,7 +15,6 @@ struct Scale {
   std::uint32_t most_litmus_rounds;
   std::uint32_t most_barrier_rounds;
   std::uint32_t most_polls;
-  std::uint32_t most_claimed_items;
   double most_moved_bytes; // bytes per round, more than caches hold
 };
 constexpr Scale cpu_scale{.workgroup_size = 64,
@@ -26,14 +22,12 @@ constexpr Scale cpu_scale{.workgroup_size = 64,
                           .most_litmus_rounds = 64,
                           .most_barrier_rounds = 1024,
                           .most_polls = std::uint32_t{1} << 28U,
-                          .most_claimed_items = std::uint32_t{1} << 18U,
                           .most_moved_bytes = 0}; // 0: each core has separate caches
 constexpr Scale gpu_scale{.workgroup_size = 256,
                           .offered_per_unit = 16,
                           .most_litmus_rounds = 256,
                           .most_barrier_rounds = 512,
                           .most_polls = std::uint32_t{1} << 22U,
-                          .most_claimed_items = std::uint32_t{1} << 24U,
                           .most_moved_bytes = 256e6};
 
 // Work grows until it takes this long or reaches the scale's size: simulators are a million times slower than
@@ -71,7 +65,6 @@ public:
     if (profile.ordering && info_.platform != "Oclgrind") { // a simulator would take hours
       measure_costs(profile);
     }
-    measure_claims(*classic, profile);
     return profile;
   }
 
@@ -426,23 +419,6 @@ private:
     }
     std::ranges::nth_element(round_trips, round_trips.begin() + launches / 2);
     profile.launch_round_trip_ns = round_trips[launches / 2] * 1e9;
-  }
-
-  void measure_claims(const Program& program, DeviceProfile& profile) {
-    const Buffer next = buffer(1);
-    const Buffer items = buffer(scale_.most_claimed_items);
-    double best = 0;
-    const std::uint32_t claimed = grow(scale_.most_claimed_items, [&](std::uint32_t count) {
-      const Kernel claims =
-          kernel(program, "claims", next, items, std::uint32_t{count}, std::uint32_t{claim_batch});
-      for (int i = 0; i < 3; ++i) {
-        clear(next, 1);
-        const double once = launch(claims, profile.co_resident_groups);
-        best = i == 0 ? once : std::min(best, once);
-      }
-      return best;
-    });
-    profile.claimed_items_per_second = claimed / std::max(best, 1e-9);
   }
 
   const DeviceInfo& info_;

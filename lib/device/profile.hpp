@@ -22,7 +22,7 @@ struct DeviceCosts {
   friend bool operator==(const DeviceCosts&, const DeviceCosts&) = default;
 };
 
-// Parts of a run's time: nanoseconds, or factors on the estimates.
+// Parts of a run's time in nanoseconds.
 struct CostParts {
   double start = 0;    // until the first wave starts, and from the last wave's end until the host detects it
   double launches = 0; // all kernel launches
@@ -93,7 +93,6 @@ struct Tuning {
   std::uint64_t queue_many_items = 262'144; // length from which a queue is long
 
   // Constants of the estimates.
-  CostParts scales{1, 1, 1, 1, 1};             // factors of the parts of an estimate
   double persistent_margin = 1.25;             // weight of starts and barriers against separate launches
   std::uint32_t side_by_side_work_items = 512; // most work-items of a work-group that runs tiles side by side
 
@@ -143,10 +142,9 @@ struct DeviceProfile {
   std::uint32_t co_resident_groups = 0;   // of workgroup_size
   std::optional<MemoryOrdering> ordering; // the one that passed with the fastest barrier
   std::vector<OrderingTrial> trials;      // in the order of MemoryOrdering
-  bool barrier_kernels_share = false;  // kernels with barriers compute correct results as cases of one kernel
-  double launch_ns = 0;                // one launch in a long series
-  double launch_round_trip_ns = 0;     // a launch and the wait for it
-  double claimed_items_per_second = 0; // work-groups claim batches of 256 items
+  bool barrier_kernels_share = false; // kernels with barriers compute correct results as cases of one kernel
+  double launch_ns = 0;               // one launch in a long series
+  double launch_round_trip_ns = 0;    // a launch and the wait for it
   DeviceCosts costs;
   std::optional<TraversalProfile> traversal;
   Tuning tuning;

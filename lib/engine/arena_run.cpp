@@ -1,6 +1,5 @@
 #include "engine/arena_run.hpp"
 
-#include "core/duration.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kernel_cache.hpp"
 #include "engine/launch_tables.hpp"

@@ -1,6 +1,5 @@
 #include "engine/compile.hpp"
 
-#include "core/duration.hpp"
 #include "engine/job.hpp"
 #include "engine/job_checks.hpp"
 #include "engine/schedule.hpp"
@@ -220,7 +219,7 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
 
   // A schedule of launches and persistent ones, with more and fewer tiles side by side.
   const device::Tuning& tuning = compiled.tuning = options.tuning;
-  const DeviceModel& model = compiled.model = model_of(device, tuning);
+  const DeviceModel& model = compiled.model = model_of(device);
   const FixedShape fixed = fixed_shape(options, compiled.mode.mode);
   TIDEGATE_TRY(Schedules schedules, make_schedules(program, ops, plan, device, options,
                                                    packings(program, model.compute_units, tuning, fixed)));

@@ -81,7 +81,7 @@ CostParts of_launch(const StageLoad& stage, const ProgramLoad& load, const Devic
                       static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
                       traffic_ns(stage, load, TileMapping::strided, model) / busy_share(stage.packs, model);
   return {.launches = model.launch_ns + stage.queue_rounds * (model.launch_ns + model.round_trip_ns),
-          .work = std::max(work * model.scales.work - model.launch_ns, 0.0)};
+          .work = std::max(work - model.launch_ns, 0.0)};
 }
 
 CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const LaunchShape& shape,
@@ -98,7 +98,7 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
   const double few = model.costs.wait_ns + 2 * lines * model.costs.barrier_group_ns;
   return {.barriers = meetings * barrier_ns(shape.workers, model),
           .waits = !everybody && stage.waits == StageLoad::Waits::few ? few : 0,
-          .work = work * model.scales.work};
+          .work = work};
 }
 
 // The host waits for the end of a persistent launch and reads the position.
@@ -165,8 +165,8 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
   return load;
 }
 
-DeviceModel model_of(const device::DeviceInfo* device, const device::Tuning& tuning) {
-  DeviceModel model{.scales = tuning.scales};
+DeviceModel model_of(const device::DeviceInfo* device) {
+  DeviceModel model;
   if (device == nullptr) {
     return model;
   }
@@ -199,10 +199,6 @@ CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const Devi
   if (load.until && !repeats_inside) { // the host tests the condition
     sum.start += load.iterations * model.round_trip_ns;
   }
-  sum.start *= model.scales.start;
-  sum.launches *= model.scales.launches;
-  sum.barriers *= model.scales.barriers;
-  sum.waits *= model.scales.waits;
   return sum;
 }
 

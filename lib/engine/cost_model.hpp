@@ -9,8 +9,7 @@
 //
 // The model does not know what a kernel computes: it takes the time of the self-test's tile, which reads and
 // writes one element, for each two elements that the kernel reads or writes (opencl_c::Facts counts
-// them), until `tidegate tune measure` has measured the program (device::Tuning::scales). The model needs no
-// device.
+// them). The model needs no device.
 #pragma once
 #include "engine/job.hpp"
 #include "engine/schedule.hpp"
@@ -60,11 +59,10 @@ struct DeviceModel {
   double launch_ns = 4'500;
   double round_trip_ns = 10'900;
   device::DeviceCosts costs;
-  device::CostParts scales{1, 1, 1, 1, 1};
 };
 
 // `device` may be null or lack a profile.
-DeviceModel model_of(const device::DeviceInfo* device, const device::Tuning& tuning);
+DeviceModel model_of(const device::DeviceInfo* device);
 
 // Parameters of a launch.
 struct LaunchShape {

@@ -1,6 +1,6 @@
 #include "engine/dispatch.hpp"
 
-#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
 #include "engine/kernel_cache.hpp"
 
 namespace tidegate::engine {

@@ -1,6 +1,6 @@
 #include "engine/launch_times.hpp"
 
-#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 device::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t iteration) {

@@ -1,9 +1,9 @@
 #include "engine/proof.hpp"
 
-#include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {

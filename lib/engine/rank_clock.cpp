@@ -1,6 +1,6 @@
 #include "engine/rank_clock.hpp"
 
-#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 

@@ -1,6 +1,5 @@
 #include "engine/rank_exchange.hpp"
 
-#include "core/duration.hpp"
 #include "engine/slices.hpp"
 #include <tidegate/core/text.hpp>
 

@@ -4,7 +4,6 @@
 #include "engine/window.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/evidence.hpp>
-#include <tidegate/policy/explain.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {

@@ -1,6 +1,5 @@
 #include "engine/report.hpp"
 
-#include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "device/monitor.hpp"

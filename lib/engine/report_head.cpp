@@ -1,7 +1,7 @@
 #include "engine/report_head.hpp"
 
-#include "core/duration.hpp"
 #include "device/isolation.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 

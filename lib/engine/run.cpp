@@ -1,5 +1,4 @@
 
-#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "device/monitor.hpp"
@@ -7,6 +6,7 @@
 #include "engine/execute.hpp"
 #include "engine/report.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {

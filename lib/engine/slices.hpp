@@ -4,7 +4,7 @@
 // ends the dispatch or launches the next slice.
 #pragma once
 #include "common/counters.h"
-#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
 #include "device/calls.hpp"
 #include "device/monitor.hpp"
 #include "device/session.hpp"

@@ -1,6 +1,5 @@
 #include "engine/strategy.hpp"
 
-#include "core/duration.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

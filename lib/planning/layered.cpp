@@ -43,76 +43,43 @@ Error all_over_budget(const WaveDag& dag, std::uint64_t budget, std::uint32_t fi
   return errors.result().error();
 }
 
-// The sums of a group while it is filled. None overflows: each is at most the fused bytes, which fit the
-// budget.
-struct GroupSums {
-  std::uint64_t fused = 0;
-  std::uint64_t frontier = 0;
-  std::uint64_t scratch = 0;
-  std::uint64_t output = 0;
-  std::uint32_t width = 0;
-
-  void add(const Wave& wave, std::uint64_t wave_fused_bytes) {
-    fused += wave_fused_bytes;
-    frontier += wave.frontier_bytes;
-    scratch += wave.scratch_bytes;
-    output += wave.output_bytes;
-    ++width;
-  }
-};
-
-void record(const GroupSums& sums, MemoryPlan& plan) {
-  plan.group_fused_bytes.push_back(sums.fused);
-  plan.peak_frontier_bytes = std::max(plan.peak_frontier_bytes, sums.frontier);
-  plan.peak_scratch_bytes = std::max(plan.peak_scratch_bytes, sums.scratch);
-  plan.peak_output_bytes = std::max(plan.peak_output_bytes, sums.output);
-  plan.max_group_width = std::max(plan.max_group_width, sums.width);
-}
-
 // Figures of a layer for the lower bound.
 struct LayerSize {
   std::uint32_t groups = 0;
   std::uint32_t over_half = 0; // waves over half the budget, no two of which share a group
 };
 
-// Splits the layers by next fit. Writes the groups' offsets and figures; keeps the order.
+// Splits the layers by next fit. Writes the groups' offsets; keeps the order.
 Result<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<std::uint32_t>& layer_begin,
                                      std::uint64_t budget, MemoryPlan& plan) {
   std::vector<LayerSize> layers;
   layers.reserve(layer_begin.size());
   plan.group_begin.reserve(layer_begin.size()); // at least a group for each layer
-  plan.group_fused_bytes.reserve(layer_begin.size());
   for (std::size_t layer = 0; layer + 1 < layer_begin.size(); ++layer) {
-    LayerSize size;
-    GroupSums sums;
-    const auto close_before = [&](std::uint32_t position) {
-      record(sums, plan);
-      plan.group_begin.push_back(position);
-      ++size.groups;
-      sums = {};
-    };
+    LayerSize& size = layers.emplace_back();
+    std::uint64_t sum = 0; // of the group that is filled
     for (std::uint32_t position = layer_begin[layer]; position < layer_begin[layer + 1]; ++position) {
       const std::uint32_t index = plan.order[position];
-      const Wave& wave = dag.waves[index];
-      const Result<std::uint64_t> fused = fused_bytes(wave);
+      const Result<std::uint64_t> fused = fused_bytes(dag.waves[index]);
       if (!fused) {
         return tl::unexpected(overflow(*fused.error().field, index));
       }
       std::uint64_t together = 0;
-      if (__builtin_add_overflow(sums.fused, *fused, &together)) {
+      if (__builtin_add_overflow(sum, *fused, &together)) {
         return tl::unexpected(overflow("barrier group fused wave budget bytes", index));
       }
       if (*fused > budget) {
         return tl::unexpected(all_over_budget(dag, budget, index));
       }
       if (together > budget) {
-        close_before(position);
+        plan.group_begin.push_back(position);
+        ++size.groups;
       }
-      sums.add(wave, *fused);
+      sum = together > budget ? *fused : together;
       size.over_half += *fused > budget - *fused ? 1 : 0;
     }
-    close_before(layer_begin[layer + 1]);
-    layers.push_back(size);
+    plan.group_begin.push_back(layer_begin[layer + 1]);
+    ++size.groups;
   }
   return layers;
 }
@@ -183,22 +150,33 @@ Result<MemoryPlan> plan_layered(const WaveDag& dag) {
   MemoryPlan plan;
   plan.order = std::move(layers.order);
   TIDEGATE_TRY(const auto sizes, split(dag, layers.group_begin, budget, plan));
-  plan.amortized_readback_bytes = std::max(dag.readback_bytes, plan.peak_output_bytes);
+  fill_figures(dag, plan);
   plan.lower_bound_groups = cheap_lower_bound(plan, sizes, budget);
   plan.optimal = plan.lower_bound_groups == plan.group_count();
   return plan;
 }
 
+// No sum overflows: each is at most the fused bytes, which fit the budget.
 void fill_figures(const WaveDag& dag, MemoryPlan& plan) {
   plan.group_fused_bytes.clear();
+  plan.group_fused_bytes.reserve(plan.group_count());
   plan.peak_frontier_bytes = plan.peak_scratch_bytes = plan.peak_output_bytes = 0;
   plan.max_group_width = 0;
   for (std::size_t group = 0; group < plan.group_count(); ++group) {
-    GroupSums sums;
-    for (const std::uint32_t wave : plan.group(group)) {
-      sums.add(dag.waves[wave], fused_bytes(dag.waves[wave]).value());
+    Wave sums;
+    std::uint64_t& fused = plan.group_fused_bytes.emplace_back();
+    for (const std::uint32_t index : plan.group(group)) {
+      const Wave& wave = dag.waves[index];
+      fused += fused_bytes(wave).value();
+      sums.frontier_bytes += wave.frontier_bytes;
+      sums.scratch_bytes += wave.scratch_bytes;
+      sums.output_bytes += wave.output_bytes;
     }
-    record(sums, plan);
+    plan.peak_frontier_bytes = std::max(plan.peak_frontier_bytes, sums.frontier_bytes);
+    plan.peak_scratch_bytes = std::max(plan.peak_scratch_bytes, sums.scratch_bytes);
+    plan.peak_output_bytes = std::max(plan.peak_output_bytes, sums.output_bytes);
+    plan.max_group_width =
+        std::max(plan.max_group_width, static_cast<std::uint32_t>(plan.group(group).size()));
   }
   plan.amortized_readback_bytes = std::max(dag.readback_bytes, plan.peak_output_bytes);
 }

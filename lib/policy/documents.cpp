@@ -159,18 +159,11 @@ constexpr Field evidence_fields[] = {
 };
 TIDEGATE_RECORD(Evidence, evidence_fields);
 
-constexpr Field trace_number_fields[] = {
-    required<&NamedNumber::name>("field of the request or the policy, or an intermediate value"),
-    required<&NamedNumber::value>("its value"),
-};
-TIDEGATE_RECORD(NamedNumber, trace_number_fields);
-
 constexpr Field trace_step_fields[] = {
     required<&ExplanationStep::step>("the decision"),
     required<&ExplanationStep::outcome>("its result"),
     required<&ExplanationStep::rule>("name of the rule that decided"),
     required<&ExplanationStep::because>("the rule with its numbers, in words"),
-    required<&ExplanationStep::numbers>("the inputs of the rule"),
 };
 TIDEGATE_RECORD(ExplanationStep, trace_step_fields);
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <tidegate/core/describe.hpp>
 #include <tidegate/policy/evidence.hpp>
-#include <tidegate/policy/explain.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
 

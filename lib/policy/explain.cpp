@@ -1,9 +1,8 @@
 // Each step_* function words one step of the policy from the numbers in the decision; nothing is decided
 // again here.
 #include "core/prelude.hpp"
-#include "policy/sizing.hpp"
 #include <tidegate/core/text.hpp>
-#include <tidegate/policy/explain.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::policy {
 namespace {
@@ -18,7 +17,8 @@ struct Context {
 };
 
 // "1 hot opcode stays below", "5 edges reach"
-std::string against_threshold(std::uint64_t count, std::string_view noun, bool reached) {
+std::string against_threshold(std::uint64_t count, std::string_view noun, std::uint64_t threshold) {
+  const bool reached = count >= threshold;
   const std::string_view verb =
       count == 1 ? (reached ? "reaches" : "stays below") : (reached ? "reach" : "stay below");
   return fmt::format("{} {}", plural(count, noun), verb);
@@ -38,18 +38,15 @@ std::string_view promoted(const LaunchRecommendation& answer) {
 
 // A signal in basis points is given in the request, inferred from two other numbers, or unknown.
 ExplanationStep step_signal(std::string name, std::uint64_t bps, bool given, bool inferred,
-                            std::string source, std::string_view inputs, std::vector<NamedNumber> numbers) {
-  const std::string outcome = std::to_string(bps);
-  if (given) {
-    return {name, outcome, "given", fmt::format("given in the request: {}", percent(bps)), {{name, bps}}};
-  }
-  return inferred ? ExplanationStep{std::move(name), outcome, "inferred",
-                                    fmt::format("{}: {}", source, percent(bps)), std::move(numbers)}
-                  : ExplanationStep{
-                        std::move(name), outcome, "unknown",
-                        fmt::format("not given, and without both {} it cannot be inferred; it counts as 0%",
-                                    inputs),
-                        std::move(numbers)};
+                            const std::string& source, std::string_view inputs) {
+  return {std::move(name), std::to_string(bps),
+          given      ? "given"
+          : inferred ? "inferred"
+                     : "unknown",
+          given ? fmt::format("given in the request: {}", percent(bps))
+          : inferred
+              ? fmt::format("{}: {}", source, percent(bps))
+              : fmt::format("not given, and without both {} it cannot be inferred; it counts as 0%", inputs)};
 }
 
 ExplanationStep step_density(const Context& c) {
@@ -58,7 +55,7 @@ ExplanationStep step_density(const Context& c) {
   const std::uint64_t nodes = c.effective().graph_node_count;
   return step_signal("frontier_density_bps", density, c.request.frontier_density_bps != 0, density != 0,
                      fmt::format("{} over {}", plural(queue, "queued item"), plural(nodes, "node")),
-                     "a queue and a graph", {{"queue_len", queue}, {"graph_node_count", nodes}});
+                     "a queue and a graph");
 }
 
 ExplanationStep step_memory(const Context& c) {
@@ -67,25 +64,17 @@ ExplanationStep step_memory(const Context& c) {
   return step_signal("memory_pressure_bps", c.effective().memory_pressure_bps,
                      c.request.memory_pressure_bps != 0, resident != 0 && budget != 0,
                      fmt::format("{} resident of a budget of {}", bytes_text(resident), bytes_text(budget)),
-                     "resident bytes and a budget",
-                     {{"resident_device_bytes", resident}, {"device_memory_budget_bytes", budget}});
+                     "resident bytes and a budget");
 }
 
 ExplanationStep step_promotion(const Context& c) {
-  const std::uint64_t opcodes = c.effective().hot_opcode_count;
-  const std::uint64_t windows = c.effective().hot_window_count;
-  return {"promotion",
-          std::string(promoted(c.answer())),
-          "hot_thresholds",
-          fmt::format("{} the threshold {}; {} the threshold {}",
-                      against_threshold(opcodes, "hot opcode", c.answer().promote_hot_opcodes),
-                      c.policy.hot_opcode_threshold,
-                      against_threshold(windows, "hot window", c.answer().promote_hot_windows),
-                      c.policy.hot_window_threshold),
-          {{"hot_opcode_count", opcodes},
-           {"hot_opcode_threshold", c.policy.hot_opcode_threshold},
-           {"hot_window_count", windows},
-           {"hot_window_threshold", c.policy.hot_window_threshold}}};
+  return {"promotion", std::string(promoted(c.answer())), "hot_thresholds",
+          fmt::format(
+              "{} the threshold {}; {} the threshold {}",
+              against_threshold(c.effective().hot_opcode_count, "hot opcode", c.policy.hot_opcode_threshold),
+              c.policy.hot_opcode_threshold,
+              against_threshold(c.effective().hot_window_count, "hot window", c.policy.hot_window_threshold),
+              c.policy.hot_window_threshold)};
 }
 
 std::string why_not_fused(const Context& c) {
@@ -93,9 +82,10 @@ std::string why_not_fused(const Context& c) {
     return "there is no graph";
   }
   if (c.effective().graph_edge_count < c.policy.fusion_edge_threshold) {
-    return fmt::format("{} the fusion threshold {}",
-                       against_threshold(c.effective().graph_edge_count, "edge", false),
-                       c.policy.fusion_edge_threshold);
+    return fmt::format(
+        "{} the fusion threshold {}",
+        against_threshold(c.effective().graph_edge_count, "edge", c.policy.fusion_edge_threshold),
+        c.policy.fusion_edge_threshold);
   }
   return "no opcodes or windows are hot";
 }
@@ -122,7 +112,8 @@ std::string word_topology(const Context& c, TopologyRule rule) {
   case TopologyRule::dense_density_fused:
     return fmt::format(
         "density {} is at or above the dense threshold {}, {} the fusion threshold {}, and {} are hot",
-        density, percent(dense), against_threshold(c.effective().graph_edge_count, "edge", true),
+        density, percent(dense),
+        against_threshold(c.effective().graph_edge_count, "edge", c.policy.fusion_edge_threshold),
         c.policy.fusion_edge_threshold, promoted(c.answer()));
   case TopologyRule::dense_density:
     return fmt::format("density {} is at or above the dense threshold {}; not fused, because {}", density,
@@ -160,20 +151,10 @@ ExplanationStep step_topology(const Context& c) {
   ExplanationStep step{.step = "topology",
                        .outcome = std::string(name(c.answer().topology)),
                        .rule = std::string(name(rule)),
-                       .because = word_topology(c, rule),
-                       .numbers = {{"frontier_density_bps", c.effective().frontier_density_bps},
-                                   {"sparse_frontier_threshold_bps", c.policy.sparse_frontier_threshold_bps},
-                                   {"dense_frontier_threshold_bps", c.policy.dense_frontier_threshold_bps},
-                                   {"memory_pressure_bps", c.effective().memory_pressure_bps},
-                                   {"memory_pressure_threshold_bps", c.policy.memory_pressure_threshold_bps},
-                                   {"graph_edge_count", c.effective().graph_edge_count},
-                                   {"fusion_edge_threshold", c.policy.fusion_edge_threshold}}};
+                       .because = word_topology(c, rule)};
   const auto previous = c.decision.previous_topology;
-  if (previous) {
-    step.numbers.push_back({"hysteresis_band_bps", hysteresis_band_bps});
-    if (*previous != c.answer().topology) {
-      step.because += fmt::format("; the previous topology {} is not kept", name(*previous));
-    }
+  if (previous && *previous != c.answer().topology) {
+    step.because += fmt::format("; the previous topology {} is not kept", name(*previous));
   }
   return step;
 }
@@ -183,23 +164,20 @@ ExplanationStep step_worker_groups(const Context& c) {
   const SizingPolicy& sizing = c.policy.sizing;
   const std::uint32_t asked = c.effective().requested_worker_groups;
   const std::uint32_t limit = c.effective().max_compute_workgroups_per_dimension;
-  ExplanationStep step{
-      .step = "worker_groups",
-      .outcome = std::to_string(c.answer().worker_groups),
-      .numbers = {{"requested_worker_groups", asked}, {"max_compute_workgroups_per_dimension", limit}}};
+  ExplanationStep step{.step = "worker_groups",
+                       .outcome = std::to_string(c.answer().worker_groups),
+                       .rule = "requested",
+                       .because = fmt::format("{} requested", asked)};
   std::uint32_t wanted = shedding.worker_groups;
   if (shedding.rule == SheddingRule::memory_pressure) {
     step.rule = "shed_under_memory_pressure";
-    step.because = fmt::format("{} requested; memory pressure sheds {} of them and leaves {}", asked,
-                               percent(shedding.shed_bps), wanted);
-    step.numbers.push_back({"shed_bps", shedding.shed_bps});
+    step.because +=
+        fmt::format("; memory pressure sheds {} of them and leaves {}", percent(shedding.shed_bps), wanted);
   } else if (shedding.rule == SheddingRule::sparse_frontier) {
     step.rule = "scaled_to_sparse_frontier";
-    step.because = fmt::format(
-        "{} requested, times density {} over the sparse threshold {}, never below 32: {}", asked,
-        percent(c.effective().frontier_density_bps), percent(c.policy.sparse_frontier_threshold_bps), wanted);
-    step.numbers.push_back({"frontier_density_bps", c.effective().frontier_density_bps});
-    step.numbers.push_back({"sparse_frontier_threshold_bps", c.policy.sparse_frontier_threshold_bps});
+    step.because += fmt::format(", times density {} over the sparse threshold {}, never below 32: {}",
+                                percent(c.effective().frontier_density_bps),
+                                percent(c.policy.sparse_frontier_threshold_bps), wanted);
   } else if (asked == 0) {
     wanted =
         default_worker_groups_from_limits(limit, c.effective().max_compute_invocations_per_workgroup, sizing);
@@ -210,9 +188,6 @@ ExplanationStep step_worker_groups(const Context& c) {
         "none requested; {} per dimension over {}, at most {} and at least {}{}: {}",
         plural(limit, "work-group"), sizing.occupancy_worker_divisor, sizing.max_dispatch_workgroups,
         powerful ? sizing.powerful_min_worker_groups : 1, powerful ? " on a powerful adapter" : "", wanted);
-  } else {
-    step.rule = "requested";
-    step.because = fmt::format("{} requested", asked);
   }
   if (wanted > c.answer().worker_groups) {
     step.because += fmt::format("; the adapter allows {} per dimension", limit);
@@ -235,8 +210,6 @@ ExplanationStep step_geometry(const Context& c) {
         fmt::format(", of which {} are dispatched at once (capped by the {})", grid,
                     grid == c.answer().worker_groups ? "worker groups" : "policy's largest dispatch");
   }
-  step.numbers = {
-      {"workgroup_size_x", width}, {"slot_count", geometry.slot_count}, {"dispatch_grid_x", grid}};
   return step;
 }
 
@@ -245,59 +218,39 @@ ExplanationStep step_pressure(const Context& c) {
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t requeues = c.effective().requeue_count;
   const bool seen = queue != 0 && requeues > 0;
-  return {"pressure",
-          std::string(name(c.answer().pressure)),
-          seen ? "requeues_seen" : "queue_over_lanes",
+  return {"pressure", std::string(name(c.answer().pressure)), seen ? "requeues_seen" : "queue_over_lanes",
           queue == 0 ? "the queue is empty"
           : seen     ? fmt::format("{} seen: any requeue counts as saturated", plural(requeues, "requeue"))
                  : fmt::format("{} over {}; balanced from {} items, saturated from {}", plural(queue, "item"),
-                               plural(lanes, "lane"), lanes, lanes * c.policy.saturated_waves),
-          {{"queue_len", queue},
-           {"lanes", lanes},
-           {"saturated_waves", c.policy.saturated_waves},
-           {"requeue_count", requeues}}};
+                               plural(lanes, "lane"), lanes, lanes * c.policy.saturated_waves)};
 }
 
 ExplanationStep step_hit_capacity(const Context& c) {
   const std::uint64_t requested = c.effective().requested_hit_capacity;
   const std::string outcome = std::to_string(c.answer().hit_capacity);
   if (requested != 0) {
-    return {"hit_capacity",
-            outcome,
-            "requested",
-            fmt::format("{} requested", requested),
-            {{"requested_hit_capacity", requested}}};
+    return {"hit_capacity", outcome, "requested", fmt::format("{} requested", requested)};
   }
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t hits = std::max(c.effective().expected_hits_per_item, 1U);
   const std::uint64_t multiplier = c.decision.hit_multiplier;
   const bool constrained = c.effective().memory_pressure_bps >= c.policy.memory_pressure_threshold_bps;
-  return {"hit_capacity",
-          outcome,
-          "derived",
+  return {"hit_capacity", outcome, "derived",
           fmt::format("{} times {} times {}{} is {}; the minimum is {}", plural(queue, "item"),
                       plural(hits, "expected hit"), multiplier,
                       constrained ? " (memory pressure switches the multiplier off)" : "",
-                      queue * hits * multiplier, c.policy.min_hit_capacity),
-          {{"queue_len", queue},
-           {"expected_hits_per_item", hits},
-           {"multiplier", multiplier},
-           {"min_hit_capacity", c.policy.min_hit_capacity}}};
+                      queue * hits * multiplier, c.policy.min_hit_capacity)};
 }
 
 ExplanationStep step_peak(const Context& c) {
   const std::uint64_t budget = c.effective().device_memory_budget_bytes;
-  return {"estimated_peak_device_bytes",
-          std::to_string(c.answer().estimated_peak_device_bytes),
-          "resident_plus_scratch",
-          fmt::format("{} resident and {} of {} each: {}; {}",
-                      bytes_text(c.effective().resident_device_bytes), plural(c.answer().hit_capacity, "hit"),
-                      bytes_text(c.policy.scratch_bytes_per_hit),
-                      bytes_text(c.answer().estimated_peak_device_bytes),
-                      budget == 0 ? "no budget is set" : fmt::format("the budget is {}", bytes_text(budget))),
-          {{"resident_device_bytes", c.effective().resident_device_bytes},
-           {"scratch_bytes_per_hit", c.policy.scratch_bytes_per_hit},
-           {"device_memory_budget_bytes", budget}}};
+  return {
+      "estimated_peak_device_bytes", std::to_string(c.answer().estimated_peak_device_bytes),
+      "resident_plus_scratch",
+      fmt::format("{} resident and {} of {} each: {}; {}", bytes_text(c.effective().resident_device_bytes),
+                  plural(c.answer().hit_capacity, "hit"), bytes_text(c.policy.scratch_bytes_per_hit),
+                  bytes_text(c.answer().estimated_peak_device_bytes),
+                  budget == 0 ? "no budget is set" : fmt::format("the budget is {}", bytes_text(budget)))};
 }
 
 // A fused topology requires a promotion, so it never decides the mode alone.
@@ -307,29 +260,25 @@ ExplanationStep step_mode(const Context& c) {
   const bool is_long = queue >= threshold;
   const bool compiled = c.answer().execution_mode == ExecutionMode::jit;
   const std::string length =
-      fmt::format("{} the JIT threshold {}", against_threshold(queue, "item", is_long), threshold);
-  return {"execution_mode",
-          std::string(name(c.answer().execution_mode)),
+      fmt::format("{} the JIT threshold {}", against_threshold(queue, "item", threshold), threshold);
+  return {"execution_mode", std::string(name(c.answer().execution_mode)),
           is_long    ? "long_queue"
           : compiled ? "promotion"
                      : "short_cold_queue",
           is_long    ? length
           : compiled ? fmt::format("hot {} are promoted", promoted(c.answer()))
-                     : length + ", and nothing is promoted",
-          {{"queue_len", queue}, {"jit_queue_len_threshold", threshold}}};
+                     : length + ", and nothing is promoted"};
 }
 
 ExplanationStep step_ageing(const Context& c) {
   const std::uint64_t requeues = c.effective().requeue_count;
   const std::uint64_t age = c.effective().max_priority_age;
   const std::uint64_t threshold = c.policy.priority_age_threshold;
-  return {"age_priority_work",
-          c.answer().age_priority_work ? "yes" : "no",
+  return {"age_priority_work", c.answer().age_priority_work ? "yes" : "no",
           requeues > 0 ? "requeues_seen" : "oldest_item",
           requeues > 0 ? fmt::format("{} seen", plural(requeues, "requeue"))
                        : fmt::format("the oldest item waited {}, {} the threshold {}", plural(age, "tick"),
-                                     age >= threshold ? "at or above" : "below", threshold),
-          {{"requeue_count", requeues}, {"max_priority_age", age}, {"priority_age_threshold", threshold}}};
+                                     age >= threshold ? "at or above" : "below", threshold)};
 }
 
 } // namespace

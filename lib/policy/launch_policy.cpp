@@ -1,7 +1,6 @@
-// The arithmetic of sizing.hpp, and decide(), which takes the steps of
-// the policy in order; each reads the effective request and earlier results.
+// The arithmetic of launch geometry, and decide(), which takes the steps of the policy in order; each reads the
+// effective request and earlier results.
 #include "core/prelude.hpp"
-#include "policy/sizing.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::policy {
@@ -233,6 +232,24 @@ Result<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchR
   return decide(policy, request, previous_topology).map([](const LaunchDecision& decision) {
     return decision.recommendation;
   });
+}
+
+Result<LaunchRecommendation> RecommendationCache::recommend(const LaunchPolicy& policy,
+                                                            const LaunchRequest& request) {
+  const auto known = std::ranges::find_if(
+      entries_, [&](const Entry& each) { return each.request == request && each.policy == policy; });
+  if (known != entries_.end()) {
+    ++hits_;
+    entries_.splice(entries_.begin(), entries_, known);
+    return entries_.front().recommendation;
+  }
+  ++misses_;
+  TIDEGATE_TRY(const LaunchRecommendation answer, policy::recommend(policy, request));
+  entries_.push_front({policy, request, answer});
+  if (entries_.size() > capacity) {
+    entries_.pop_back();
+  }
+  return answer;
 }
 
 } // namespace tidegate::policy

@@ -39,21 +39,16 @@ struct LaunchRequest {
   // Makes a request from the queue length and two limits: the per-dimension limit equals the requested worker
   // groups, the invocation limit the work-group size.
   static LaunchRequest direct(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
-                              std::uint32_t max_workgroup_size_x);
+                              std::uint32_t max_workgroup_size_x) {
+    return {.queue_len = queue_len,
+            .requested_worker_groups = requested_worker_groups,
+            .max_workgroup_size_x = max_workgroup_size_x,
+            .max_compute_workgroups_per_dimension = requested_worker_groups,
+            .max_compute_invocations_per_workgroup = max_workgroup_size_x};
+  }
 
   friend bool operator==(const LaunchRequest&, const LaunchRequest&) = default;
 };
-
-inline LaunchRequest LaunchRequest::direct(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
-                                           std::uint32_t max_workgroup_size_x) {
-  LaunchRequest request;
-  request.queue_len = queue_len;
-  request.requested_worker_groups = requested_worker_groups;
-  request.max_workgroup_size_x = max_workgroup_size_x;
-  request.max_compute_workgroups_per_dimension = requested_worker_groups;
-  request.max_compute_invocations_per_workgroup = max_workgroup_size_x;
-  return request;
-}
 
 struct SizingPolicy {
   std::uint32_t default_worker_count = 64;

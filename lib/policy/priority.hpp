@@ -1,5 +1,6 @@
-// Requeue accounting with its drain recommendation, and the diffusion of priorities between siblings. Plain
-// counters and pure functions.
+// Requeue accounting with its drain recommendation, the diffusion of priorities between siblings, the choice of the
+// cheapest candidate, and natural-gradient steps. Plain counters and pure functions; the order of operations in doubles is
+// fixed by the golden vectors, without fused multiply-add.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
@@ -55,10 +56,22 @@ struct DrainRecommendation {
 
 DrainRecommendation drain_recommendation(const RequeueAccounting& accounting);
 
-// Applies s[i] -= damping * restriction[i] * s[i] `iterations` times, in doubles, in that order of
-// operations. Returns the stalks unchanged if the lengths differ.
+// Applies s[i] -= damping * restriction[i] * s[i] `iterations` times. Returns the stalks unchanged if the lengths differ.
 std::vector<double> diffuse_priorities(std::span<const double> priority_stalks,
                                        std::span<const double> restriction_diag, double damping,
                                        std::uint32_t iterations);
+
+// Returns the candidate with the lowest cost, the first among equals, by IEEE 754 total order (-0.0 before
+// 0.0). The cost of a candidate that failed is NaN. Ignores surplus values of the longer list; returns `current` if no
+// candidate has a cost.
+std::optional<std::uint32_t> choose_cheapest(std::span<const std::uint32_t> candidates,
+                                             std::span<const double> costs,
+                                             std::optional<std::uint32_t> current);
+
+// Returns -learning_rate * (M · gradient), M row-major n×n, each sum accumulated left to right from 0.0. Returns
+// an empty vector if M has fewer than n² values or the gradient fewer than n. Source: Amari, "Natural gradient works
+// efficiently in learning", Neural Computation 10(2), 1998.
+std::vector<double> natural_gradient_step(std::span<const double> matrix, std::span<const double> gradient,
+                                          std::uint32_t n, double learning_rate);
 
 } // namespace tidegate::policy

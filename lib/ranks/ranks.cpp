@@ -1,6 +1,5 @@
 #include "ranks/ranks.hpp"
 
-#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include <tidegate/core/text.hpp>

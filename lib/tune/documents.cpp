@@ -1,4 +1,4 @@
-#include "tune/documents.hpp"
+#include "tune/report.hpp"
 
 namespace tidegate::documents {
 

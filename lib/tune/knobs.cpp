@@ -1,7 +1,7 @@
 #include "tune/knobs.hpp"
 
-#include "core/duration.hpp"
 #include "engine/job_checks.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::tuning {
 namespace {

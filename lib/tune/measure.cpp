@@ -1,6 +1,5 @@
 #include "tune/measure.hpp"
 
-#include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "core/statistics.hpp"
 #include "device/driver_output.hpp"
@@ -9,6 +8,7 @@
 #include "tune/statistics.hpp"
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::tuning {
 namespace {

@@ -1,10 +1,10 @@
-// Results of `tidegate tune measure`, which become the document tuning_report. Plain data.
+// Results of `tidegate tune measure`: the document tuning_report.
 #pragma once
+#include "device/documents.hpp"
 #include "engine/run_report.hpp"
 #include "tune/knobs.hpp"
 #include "tune/statistics.hpp"
-#include <tidegate/device/profile.hpp>
-#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/documents.hpp>
 
 namespace tidegate::tuning {
 
@@ -61,3 +61,12 @@ struct TuningReport {
 };
 
 } // namespace tidegate::tuning
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(tuning::Knob, tuning::knob_names);
+TIDEGATE_CHOICES(tuning::KnobVerdict, tuning::verdict_names);
+
+TIDEGATE_HAS_DOCUMENT(tuning::TuningReport);
+
+} // namespace tidegate::documents

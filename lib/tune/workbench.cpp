@@ -1,6 +1,5 @@
 #include "tune/workbench.hpp"
 
-#include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "core/statistics.hpp"
 #include "engine/compile.hpp"

@@ -3,7 +3,6 @@
 
 #include "core/files.hpp"
 #include "core/npy.hpp"
-#include "core/png.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -231,7 +231,7 @@ Result<ArgumentSpec> argument_of(const Value& value, const std::string& pointer)
   std::string json;
   encode(written, &stated, Style::compact, json);
   StatedArgument argument;
-  if (auto decoded = Decoder().decode(document, json, &argument); !decoded) {
+  if (auto decoded = decode(document, json, &argument); !decoded) {
     const auto place = [&pointer](Error& error) {
       error.pointer = pointer + error.pointer.value_or("").substr(std::string_view("/value").size());
       error.line.reset(); // of a text that no one sees

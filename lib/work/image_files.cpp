@@ -2,7 +2,6 @@
 // those of buffers of the image's shape (contents.cpp).
 #include "core/files.hpp"
 #include "core/npy.hpp"
-#include "core/png.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/decode.hpp>

@@ -1,5 +1,4 @@
 // Publishing of work items in tiles; their files and fields.
-#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "engine/queue_rounds.hpp"
 #include "work/program.hpp"
@@ -182,7 +181,6 @@ Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& name
 Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path,
                                                  const QueueNames& names) {
   std::vector<QueueItem> items;
-  documents::Decoder decoder;
   std::uint64_t number = 0;
   text = without_byte_order_mark(text);
   while (!text.empty()) {
@@ -193,7 +191,7 @@ Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const st
       continue;
     }
     QueueItemSpec spec;
-    auto decoded = decoder.decode(item_document, line, &spec).map_error([](Error error) {
+    auto decoded = documents::decode(item_document, line, &spec).map_error([](Error error) {
       error.code = ErrorCode::bad_queue;
       error.fix = item_fix;
       return error;

@@ -1,6 +1,5 @@
 #include "work/run.hpp"
 
-#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "engine/device_memory.hpp"
@@ -11,6 +10,7 @@
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/encode.hpp>
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 

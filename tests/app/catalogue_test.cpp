@@ -1,6 +1,6 @@
 // The catalogue: every document type is there, described without contradictions.
 #include "app/command_line.hpp"
-#include "core/catalogue.hpp"
+#include "core/json.hpp"
 #include "temporary_folder.hpp"
 
 #include <doctest/doctest.h>

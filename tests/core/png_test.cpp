@@ -1,5 +1,5 @@
 // PNG files: round trips, and files that are not PNG.
-#include "core/png.hpp"
+#include "core/npy.hpp"
 #include "core/prelude.hpp"
 
 #include <doctest/doctest.h>

@@ -86,7 +86,7 @@ class TuneMeasure(Programs):
         path = self.two_waves(local=32)  # as the other test, whose kernels are kept
         name = device()["name"]
         profile = {"kind": "device_profile", "schema_version": 1, "device": name, "driver_version": "", "tidegate": "", "workgroup_size": 1, "co_resident_groups": 1, "trials": [],
-                   "launch_ns": 1, "launch_round_trip_ns": 1, "claimed_items_per_second": 1,
+                   "launch_ns": 1, "launch_round_trip_ns": 1,
                    "tuning": {"strategy": "barrier", "workers": 1, "slice_ns": 100000000}}
         file = str(self.file("profile.json", json.dumps(profile)))
         report = self.run_it(path, "--set", f"profile={file}")

@@ -28,7 +28,7 @@ ProgramLoad chain(std::uint32_t tiles, std::uint64_t bytes, std::uint32_t side_b
 
 } // namespace
 
-TEST_CASE("parts add up, and are scaled one by one") {
+TEST_CASE("parts add up") {
   const DeviceModel model;
   const ProgramLoad load = chain(132, 16, 1);
   const LaunchShape shape{.strategy = Strategy::barrier, .workers = 132};
@@ -38,12 +38,6 @@ TEST_CASE("parts add up, and are scaled one by one") {
   CHECK(parts.launches == 0);
   CHECK(parts.barriers == doctest::Approx(1000 * (594 + 132 * 2.56)));
   CHECK(parts.waits == 0);
-  DeviceModel scaled;
-  scaled.scales = {.start = 2, .launches = 1, .barriers = 3, .waits = 1, .work = 4};
-  const device::CostParts more = estimate(load, shape, scaled);
-  CHECK(more.start == 2 * parts.start);
-  CHECK(more.barriers == doctest::Approx(3 * parts.barriers));
-  CHECK(more.work == doctest::Approx(4 * parts.work));
   const device::CostParts counters = estimate(load, {.strategy = Strategy::counters, .workers = 132}, model);
   CHECK(counters.waits == 1000 * 850);
   CHECK(counters.barriers == 0);

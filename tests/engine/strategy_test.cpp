@@ -54,7 +54,7 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
 std::vector<Candidate> candidates_of(const Chain& chain, const device::Tuning& tuning = {}) {
   const device::DeviceInfo device = gpu();
   return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {},
-                         model_of(&device, tuning));
+                         model_of(&device));
 }
 
 Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {
@@ -146,8 +146,6 @@ TEST_CASE("constants and choices of the profile") {
   const Chain chain = chain_of(10);
   CHECK(is_persistent(chosen(chain)));
   CHECK(chosen(chain, {.persistent_margin = 3}) == Strategy::launch);
-  CHECK(chosen(chain, {.scales = {.start = 5, .launches = 1, .barriers = 1, .waits = 1, .work = 1}}) ==
-        Strategy::launch);
 
   const auto packed = [&](const FixedShape& fixed) {
     Job program = program_of(1, {});

@@ -3,7 +3,6 @@
 #include "app/check.hpp"
 #include "app/command_line.hpp"
 #include "app/plan.hpp"
-#include "core/catalogue.hpp"
 #include "core/json.hpp"
 #include "fuzz.hpp"
 #include <tidegate/core/decode.hpp>
@@ -17,7 +16,7 @@ namespace {
 
 void round_trip(const documents::Document& document, std::string_view json) {
   const auto object = document.record->object();
-  const auto decoded = documents::Decoder().decode(document, json, object.get());
+  const auto decoded = documents::decode(document, json, object.get());
   if (!decoded) {
     fuzz::require_sound(documents::located(decoded.error(), json));
     return;
@@ -25,8 +24,7 @@ void round_trip(const documents::Document& document, std::string_view json) {
   std::string first;
   documents::encode(document, object.get(), documents::Style::pretty, first);
   const auto again = document.record->object();
-  fuzz::require(documents::Decoder().decode(document, first, again.get()).has_value(),
-                "what was encoded is read");
+  fuzz::require(documents::decode(document, first, again.get()).has_value(), "what was encoded is read");
   std::string second;
   documents::encode(document, again.get(), documents::Style::pretty, second);
   fuzz::require(first == second, "what is read again is the same");

@@ -1,8 +1,7 @@
 // Any bytes as a picture: a sound error, or a picture that is written and read again as it is. The sums over
 // the chunks are put right first: mutations would end there. The size that is asked for is the header's, as
 // far as it is small: others are refused before anything is read.
-#include "core/png.hpp"
-
+#include "core/npy.hpp"
 #include "fuzz.hpp"
 
 #include <zlib.h>

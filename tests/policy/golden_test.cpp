@@ -1,11 +1,9 @@
 // The policy library against the golden vectors: integers and errors exact, floats bit for bit.
 #include "core/prelude.hpp"
-#include "policy/sizing.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/policy/documents.hpp>
-#include <tidegate/policy/recommendation_cache.hpp>
-#include <tidegate/policy/tuning.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -24,7 +22,7 @@ T read_as(const Json& object) {
   static constexpr documents::Document document{
       .kind = "golden", .record = &documents::Description<T>::record, .has_kind = false};
   T value;
-  const auto read = documents::Decoder().decode(document, object.dump(), &value);
+  const auto read = documents::decode(document, object.dump(), &value);
   REQUIRE_MESSAGE(read, object.dump());
   return value;
 }

@@ -1,7 +1,7 @@
 // Images in files: pictures, arrays, and refusals.
 #include "../npy_file.hpp"
 #include "../temporary_folder.hpp"
-#include "core/png.hpp"
+#include "core/npy.hpp"
 #include "work/contents.hpp"
 #include "work/resolve.hpp"
 

@@ -1,6 +1,6 @@
 #include "engine/traversal/dispatch.hpp"
 
-#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
 namespace {

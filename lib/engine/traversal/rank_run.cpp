@@ -1,4 +1,4 @@
-#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
 #include "engine/device_memory.hpp"
 #include "engine/traversal/dispatch.hpp"
 

@@ -1,6 +1,5 @@
 #include "engine/traversal/run.hpp"
 
-#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"

@@ -1,12 +1,203 @@
-// Plans an arena: heuristics for every component, then the exact search for the highest ones.
+// Splits an arena problem into components and sections by sweeping over starts and ends; then plans it: heuristics for
+// every component, and the exact search for the highest ones.
 #include "planning/arena/search.hpp"
 
 namespace tidegate::planning {
+namespace {
+
+// In a plan where each buffer rests on another one or on the floor, every offset is a sum of sizes rounded up
+// to alignments, hence a multiple of their greatest common divisor.
+std::uint64_t granule(const std::vector<ArenaItem>& items) {
+  std::uint64_t result = 0;
+  for (const ArenaItem& item : items) {
+    result = std::gcd(std::gcd(result, item.size), item.alignment > 1 ? item.alignment : 0);
+  }
+  return result;
+}
+
+// A section ends where a buffer ends after another has started. Within a section buffers first start and then
+// end, so at one moment all of them are alive: offsets valid at that moment are valid for the whole section.
+// Requires items sorted by start.
+void cut_into_sections(std::vector<ArenaItem>& items) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> ends;
+  ends.reserve(items.size());
+  for (std::uint32_t i = 0; i < items.size(); ++i) {
+    ends.emplace_back(items[i].upper, i);
+  }
+  std::ranges::sort(ends);
+  std::uint32_t section = 0;
+  auto end = ends.begin();
+  for (ArenaItem& item : items) {
+    const auto ended = end; // since the section's last start
+    for (; end->first <= item.lower; ++end) {
+      items[end->second].end_section = section + 1;
+    }
+    section += end != ended ? 1 : 0;
+    item.first_section = section;
+  }
+  for (; end != ends.end(); ++end) {
+    items[end->second].end_section = section + 1;
+  }
+}
+
+// Fills section_bytes. Error: byte_count_overflow at the buffer at whose start the sum exceeds 64 bits.
+Result<void> count_section_bytes(ArenaComponent& component) {
+  const auto sums = component.sums([](const ArenaItem& item) { return ArenaArea{item.size}; });
+  const auto over = std::ranges::find_if(sums, [](ArenaArea sum) { return sum > u64_max; });
+  component.section_bytes.assign(sums.begin(), over);
+  if (over == sums.end()) {
+    return {};
+  }
+  const auto section = static_cast<std::uint32_t>(over - sums.begin());
+  ArenaArea alive = 0;
+  const auto first = std::ranges::find_if(component.items, [&](const ArenaItem& item) {
+    alive += item.first_section <= section && section < item.end_section ? item.size : 0;
+    return alive > u64_max;
+  });
+  return failure(
+      ErrorCode::byte_count_overflow,
+      fmt::format("the sum of the sizes alive when buffer {} starts exceeds 64 bits", first->buffer),
+      "check the sizes of the buffers", fmt::format("/buffers/{}", first->buffer));
+}
+
+// Every offset is a multiple of the least alignment, so all buffers alive at one moment but the topmost take
+// their size rounded up to it.
+void bound_heights(ArenaModel& model) {
+  std::uint64_t alignment = u64_max;
+  for (const ArenaComponent& component : model.components) {
+    alignment = std::min(alignment, std::ranges::min(component.items, {}, &ArenaItem::alignment).alignment);
+  }
+  const auto rounded = [&alignment](const ArenaItem& item) {
+    return (ArenaArea{item.size} + (alignment - 1)) / alignment * alignment;
+  };
+  ArenaArea most_rounding = 0;
+  for (const ArenaComponent& component : model.components) {
+    for (const ArenaItem& item : component.items) {
+      most_rounding = std::max(most_rounding, rounded(item) - item.size);
+    }
+  }
+  for (ArenaComponent& component : model.components) {
+    const ArenaArea most = std::ranges::max(component.sums(rounded));
+    component.lower_bound_bytes = std::max(
+        std::ranges::max(component.section_bytes),
+        static_cast<std::uint64_t>(std::min<ArenaArea>(most - std::min(most, most_rounding), u64_max)));
+    model.lower_bound_bytes = std::max(model.lower_bound_bytes, component.lower_bound_bytes);
+  }
+}
+
+} // namespace
+
+std::optional<Error> unsound(const ArenaBuffer& buffer, std::size_t index) {
+  const bool alive = buffer.lower < buffer.upper;
+  if (alive && std::has_single_bit(buffer.alignment)) {
+    return std::nullopt;
+  }
+  return Error{
+      .code = alive ? ErrorCode::bad_alignment : ErrorCode::empty_lifetime,
+      .message =
+          alive ? fmt::format("the alignment of buffer {} is not a power of two", index)
+                : fmt::format("buffer {} is never alive: its upper end is not above its lower end", index),
+      .fix = alive ? "give 1, 2, 4, 8 or another power of two"
+                   : "give an upper end above the lower one, or leave the buffer out",
+      .pointer = fmt::format("/buffers/{}/{}", index, alive ? "alignment" : "upper"),
+      .field = alive ? "alignment" : "upper"};
+}
+
+Result<ArenaModel> make_arena_model(const ArenaProblem& problem) {
+  std::vector<ArenaItem> items;
+  items.reserve(problem.buffers.size());
+  for (std::uint32_t i = 0; i < problem.buffers.size(); ++i) {
+    const ArenaBuffer& buffer = problem.buffers[i];
+    if (auto error = unsound(buffer, i)) {
+      return tl::unexpected(*std::move(error));
+    }
+    if (buffer.size > 0) {
+      items.push_back({0, 0, i, buffer.lower, buffer.upper, buffer.size, buffer.alignment});
+    }
+  }
+  std::ranges::sort(items, {}, [](const ArenaItem& item) { return std::pair(item.lower, item.buffer); });
+  ArenaModel model;
+  std::uint64_t end_of_component = 0;
+  for (const ArenaItem& item : items) {
+    if (model.components.empty() || item.lower >= end_of_component) {
+      model.components.emplace_back();
+    }
+    end_of_component = std::max(end_of_component, item.upper);
+    model.components.back().items.push_back(item);
+  }
+  for (ArenaComponent& component : model.components) {
+    cut_into_sections(component.items);
+    if (auto counted = count_section_bytes(component); !counted) {
+      counted.error().field = "alive bytes";
+      return tl::unexpected(std::move(counted.error()));
+    }
+    component.granule_bytes = granule(component.items);
+    model.alive_bytes = std::max(model.alive_bytes, std::ranges::max(component.section_bytes));
+  }
+  bound_heights(model);
+  return model;
+}
+
+Result<void> check_arena_problem(const ArenaProblem& problem) {
+  return make_arena_model(problem).map([](const ArenaModel&) {});
+}
+
+std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaSortKeys& order) {
+  const std::size_t sections = component.section_bytes.size();
+  std::vector<std::array<ArenaArea, 3>> keys;
+  for (const ArenaItem& item : component.items) {
+    const std::uint64_t width = item.upper - item.lower;
+    const auto alive = std::span(component.section_bytes).first(item.end_section).subspan(item.first_section);
+    const ArenaArea area = ArenaArea{item.size} * width;
+    const std::array<ArenaArea, 6> values{item.size,
+                                          width,
+                                          area,
+                                          std::ranges::max(alive), // by ArenaKey
+                                          sections - item.first_section,
+                                          item.end_section};
+    std::array<ArenaArea, 3>& key = keys.emplace_back();
+    std::ranges::transform(order, key.begin(),
+                           [&values](ArenaKey each) { return values[static_cast<std::size_t>(each)]; });
+  }
+  std::vector<std::uint32_t> result(component.items.size());
+  std::iota(result.begin(), result.end(), 0U);
+  std::ranges::stable_sort(result, std::greater(), [&keys](std::uint32_t i) { return keys[i]; });
+  return result;
+}
+
+std::uint64_t overlapping_pairs(const ArenaComponent& component) {
+  // Counts each pair at the item that starts later, which overlaps all items before it that have not ended.
+  std::vector<std::uint64_t> ended(component.section_bytes.size() + 1, 0);
+  for (const ArenaItem& item : component.items) {
+    ++ended[item.end_section];
+  }
+  std::partial_sum(ended.begin(), ended.end(), ended.begin());
+  std::uint64_t pairs = 0;
+  for (std::size_t i = 0; i < component.items.size(); ++i) {
+    pairs += i - ended[component.items[i].first_section];
+  }
+  return pairs;
+}
+
+ArenaOverlaps::ArenaOverlaps(const ArenaComponent& component)
+    : of(component.items.size()), in(component.section_bytes.size()) {
+  for (std::uint32_t i = 0; i < component.items.size(); ++i) {
+    const ArenaItem& item = component.items[i];
+    for (std::uint32_t before = 0; before < i; ++before) {
+      if (component.items[before].end_section > item.first_section) {
+        of[i].push_back(before);
+        of[before].push_back(i);
+      }
+    }
+    for (std::uint32_t section = item.first_section; section < item.end_section; ++section) {
+      in[section].push_back(i);
+    }
+  }
+}
 
 namespace {
 
-// The fast heuristics of the arena planner: lay out the items of a component in several ways, keep the lowest
-// layout while work remains.
+// The fast heuristics: lay out the items of a component in several ways, keep the lowest layout while work remains.
 //
 //   sweep     walk through time like a memory allocator that does not know the future: best fit among the
 //             free blocks. Always affordable: O(n log n), even with 100 000 buffers alive at once.
@@ -80,37 +271,39 @@ private:
 };
 
 // Places items that start together by decreasing size. Returns nothing if the layout exceeds 64 bits.
-std::optional<ArenaLayout> sweep_layout(const ArenaComponent& component, bool forward) {
-  const auto sections = static_cast<std::uint32_t>(component.section_bytes.size());
-  const auto begin_of = [&](std::uint32_t i) {
-    return forward ? component.items[i].first_section : sections - component.items[i].end_section;
-  };
-  const auto end_of = [&](std::uint32_t i) {
-    return forward ? component.items[i].end_section : sections - component.items[i].first_section;
-  };
-  std::vector<std::uint32_t> starts(component.items.size());
+std::optional<ArenaLayout> sweep_layout(const std::vector<ArenaItem>& items) {
+  std::vector<std::uint32_t> starts(items.size());
   std::iota(starts.begin(), starts.end(), 0U);
   std::vector<std::uint32_t> ends = starts;
-  std::ranges::stable_sort(starts, {},
-                           [&](std::uint32_t i) { return std::pair(begin_of(i), ~component.items[i].size); });
-  std::ranges::stable_sort(ends, {}, end_of);
+  std::ranges::stable_sort(
+      starts, {}, [&](std::uint32_t i) { return std::pair(items[i].first_section, ~items[i].size); });
+  std::ranges::stable_sort(ends, {}, [&](std::uint32_t i) { return items[i].end_section; });
 
   FreeBlocks free_blocks;
-  ArenaLayout result{.offsets = std::vector<std::uint64_t>(component.items.size())};
+  ArenaLayout result{.offsets = std::vector<std::uint64_t>(items.size())};
   auto ending = ends.begin();
   for (const std::uint32_t start : starts) {
-    for (; end_of(*ending) <= begin_of(start); ++ending) {
-      free_blocks.give_back(result.offsets[*ending], component.items[*ending].size);
+    for (; items[*ending].end_section <= items[start].first_section; ++ending) {
+      free_blocks.give_back(result.offsets[*ending], items[*ending].size);
     }
-    const ArenaItem& item = component.items[start];
-    const auto offset = free_blocks.take(item.size, item.alignment);
+    const auto offset = free_blocks.take(items[start].size, items[start].alignment);
     if (!offset) {
       return std::nullopt;
     }
     result.offsets[start] = *offset;
-    result.height_bytes = std::max(result.height_bytes, *offset + item.size);
+    result.height_bytes = std::max(result.height_bytes, *offset + items[start].size);
   }
   return result;
+}
+
+// Time backwards.
+std::vector<ArenaItem> mirrored(const ArenaComponent& component) {
+  const auto sections = static_cast<std::uint32_t>(component.section_bytes.size());
+  std::vector<ArenaItem> items = component.items;
+  for (ArenaItem& item : items) {
+    item.first_section = sections - std::exchange(item.end_section, sections - item.first_section);
+  }
+  return items;
 }
 
 // ---- By order
@@ -120,71 +313,43 @@ enum class Fit : std::uint8_t {
   lowest, // the lowest gap
 };
 
-// Lays out the items of a component in any order, each in a gap between the items placed before it.
-class Gaps {
-public:
-  explicit Gaps(const ArenaComponent& component)
-      : component_(component), overlaps_(arena_overlaps(component)), extents_(component.items.size()) {}
-
-  // Places the items in this order. Returns nothing if an item has no place below 2^64.
-  std::optional<ArenaLayout> layout(std::span<const std::uint32_t> order, Fit fit) {
-    std::fill(extents_.begin(), extents_.end(), Extent{});
-    ArenaLayout result{.offsets = std::vector<std::uint64_t>(component_.items.size())};
-    for (const std::uint32_t i : order) {
-      const ArenaItem& item = component_.items[i];
-      const auto offset = find_gap(i, fit);
-      if (!offset || item.size > u64_max - *offset) {
-        return std::nullopt;
-      }
-      extents_[i] = {*offset, *offset + item.size};
-      result.offsets[i] = *offset;
-      result.height_bytes = std::max(result.height_bytes, extents_[i].top);
-    }
-    return result;
-  }
-
-private:
-  struct Extent { // of a placed item; top is 0 before it is placed
-    std::uint64_t offset = 0;
-    std::uint64_t top = 0;
-  };
-
-  std::optional<std::uint64_t> find_gap(std::uint32_t index, Fit fit) {
-    around_.clear();
-    for (const std::uint32_t other : overlaps_.of(index)) {
-      if (extents_[other].top != 0) {
-        around_.push_back(extents_[other]);
+// Places the items in this order, each in a gap between those before it. Returns nothing if an item has no place below 2^64.
+std::optional<ArenaLayout> layout_in_gaps(const ArenaComponent& component, const ArenaOverlaps& overlaps,
+                                          std::span<const std::uint32_t> order, Fit fit) {
+  using Extent = std::pair<std::uint64_t, std::uint64_t>;  // offset and top
+  std::vector<std::uint64_t> tops(component.items.size()); // 0: not placed yet
+  std::vector<Extent> around;                              // the current item, by offset
+  ArenaLayout result{.offsets = std::vector<std::uint64_t>(component.items.size())};
+  for (const std::uint32_t index : order) {
+    around.clear();
+    for (const std::uint32_t other : overlaps.of[index]) {
+      if (tops[other] != 0) {
+        around.emplace_back(result.offsets[other], tops[other]);
       }
     }
-    std::ranges::sort(around_, {}, &Extent::offset);
-    const ArenaItem& item = component_.items[index];
-    std::uint64_t top = 0; // of all extents so far
+    std::ranges::sort(around);
+    const ArenaItem& item = component.items[index];
+    std::uint64_t highest = 0; // of all tops so far
     std::uint64_t least_left = u64_max;
-    std::optional<std::uint64_t> result;
-    for (const Extent& extent : around_) {
-      if (extent.offset > top) {
-        const auto offset = aligned_up(top, item.alignment);
-        if (offset && *offset < extent.offset && extent.offset - *offset >= item.size) {
-          const std::uint64_t left = extent.offset - top - item.size;
-          if (fit == Fit::lowest) {
-            return offset;
-          }
-          if (left < least_left) {
-            least_left = left;
-            result = offset;
-          }
-        }
+    std::optional<std::uint64_t> found;
+    for (const auto& [offset, top] : around) {
+      const auto gap = aligned_up(highest, item.alignment);
+      if (gap && *gap < offset && offset - *gap >= item.size && offset - highest - item.size < least_left) {
+        least_left = fit == Fit::lowest ? 0 : offset - highest - item.size;
+        found = gap;
       }
-      top = std::max(top, extent.top);
+      highest = std::max(highest, top);
     }
-    return result ? result : aligned_up(top, item.alignment);
+    found = found ? found : aligned_up(highest, item.alignment);
+    if (!found || item.size > u64_max - *found) {
+      return std::nullopt;
+    }
+    result.offsets[index] = *found;
+    tops[index] = *found + item.size;
+    result.height_bytes = std::max(result.height_bytes, tops[index]);
   }
-
-  const ArenaComponent& component_;
-  const ArenaOverlaps overlaps_;
-  std::vector<Extent> extents_; // by item
-  std::vector<Extent> around_;  // extents around the current item, by offset
-};
+  return result;
+}
 
 // Finds the lowest of these layouts; stops once one is at most `enough` high. `work` bounds the number of
 // overlapping pairs visited. Finds nothing if every layout exceeds 64 bits.
@@ -199,22 +364,21 @@ std::optional<ArenaLayout> lowest_layout(const ArenaComponent& component, std::u
       best = std::move(layout);
     }
   };
-  for (const bool forward : {true, false}) {
-    keep_if_lower(sweep_layout(component, forward));
-  }
+  keep_if_lower(sweep_layout(component.items));
+  keep_if_lower(sweep_layout(mirrored(component)));
   const std::uint64_t pairs = overlapping_pairs(component);
   const std::uint64_t cost = pairs + cost_per_item * component.items.size(); // of one layout
   const auto done = [&] { return (best && best->height_bytes <= enough) || work < cost; };
   if (done() || component.items.size() > most_items || pairs > most_pairs) {
     return best;
   }
-  Gaps gaps(component);
+  const ArenaOverlaps overlaps(component);
   for (const ArenaKey key : {ArenaKey::size, ArenaKey::area, ArenaKey::width, ArenaKey::start}) {
     const std::vector<std::uint32_t> order = items_in_order(component, {key, ArenaKey::size});
     for (const Fit fit : {Fit::best, Fit::lowest}) {
       if (!done()) {
         work -= cost;
-        keep_if_lower(gaps.layout(order, fit));
+        keep_if_lower(layout_in_gaps(component, overlaps, order, fit));
       }
     }
   }
@@ -255,68 +419,70 @@ public:
                         .proved_above_bytes = component.lower_bound_bytes});
     }
     // Start with the highest components: once one is settled, lower ones need no search.
-    std::vector<Progress*> highest_first;
-    for (Progress& part : parts_) {
-      highest_first.push_back(&part);
-    }
-    std::stable_sort(highest_first.begin(), highest_first.end(),
-                     [](const Progress* a, const Progress* b) { return a->height() > b->height(); });
+    std::ranges::stable_sort(parts_, std::greater(), &Progress::height);
     std::uint64_t settled = enough; // no component needs to be lower
-    for (Progress* part : highest_first) {
-      if (part->height() <= settled) {
+    for (Progress& part : parts_) {
+      if (part.height() <= settled) {
         break;
       }
       if (problem_.capacity_bytes) {
-        if (searchable(*part->component)) {
-          attempt(*part, arena_overlaps(*part->component), settled, effort_left_);
+        if (searchable(*part.component)) {
+          attempt(part, ArenaOverlaps(*part.component), settled, effort_left_);
         }
-        if (part->proved_above_bytes > settled) {
-          return tl::unexpected(over_capacity(part->proved_above_bytes, ArenaProof::exhausted_search));
+        if (part.proved_above_bytes > settled) {
+          return tl::unexpected(over_capacity(part.proved_above_bytes, ArenaProof::exhausted_search));
         }
       } else {
-        lower(*part, settled);
-        settled = std::max(settled, part->height());
+        lower(part, settled);
+        settled = std::max(settled, part.height());
       }
     }
     return result();
   }
 
 private:
+  Error refusal(ErrorCode code, std::string message, std::string fix, std::uint64_t required_bytes) const {
+    return {.code = code,
+            .message = std::move(message),
+            .fix = std::move(fix),
+            .pointer = "/capacity_bytes",
+            .required_bytes = required_bytes,
+            .capacity_bytes = problem_.capacity_bytes};
+  }
+
   Error over_capacity(std::uint64_t required_bytes, ArenaProof proof) const {
-    return {
-        .code = ErrorCode::arena_over_capacity,
-        .message =
-            proof == ArenaProof::meets_bound
-                ? fmt::format("{} bytes are alive at one moment{} and the capacity is {} bytes",
-                              required_bytes,
-                              required_bytes > model_.alive_bytes ? ", rounded up to their alignment," : "",
-                              *problem_.capacity_bytes)
-                : fmt::format("the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive "
-                              "search of {} nodes proves it",
-                              required_bytes, *problem_.capacity_bytes, nodes_),
-        .fix = fmt::format("raise the capacity to at least {} bytes, or keep fewer buffers alive together",
-                           required_bytes),
-        .pointer = "/capacity_bytes",
-        .required_bytes = required_bytes,
-        .capacity_bytes = problem_.capacity_bytes};
+    const std::string rounded = required_bytes > model_.alive_bytes ? ", rounded up to their alignment," : "";
+    return refusal(
+        ErrorCode::arena_over_capacity,
+        proof == ArenaProof::meets_bound
+            ? fmt::format("{} bytes are alive at one moment{} and the capacity is {} bytes", required_bytes,
+                          rounded, *problem_.capacity_bytes)
+            : fmt::format(
+                  "the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive search of {} "
+                  "nodes proves it",
+                  required_bytes, *problem_.capacity_bytes, nodes_),
+        fmt::format("raise the capacity to at least {} bytes, or keep fewer buffers alive together",
+                    required_bytes),
+        required_bytes);
   }
 
   // `best_height_bytes`: 0 if no plan fits 64 bits.
   Error exhausted(std::uint64_t required_bytes, std::uint64_t best_height_bytes) const {
-    const std::string best = best_height_bytes == 0
-                                 ? std::string("no plan within 64-bit offsets was found")
-                                 : fmt::format("the best plan found needs {} bytes", best_height_bytes);
-    return {.code = ErrorCode::arena_search_exhausted,
-            .message = fmt::format(
-                "no plan within the capacity of {} bytes was found and none was proved impossible: the "
-                "search gave up after {} nodes; {}, and at least {} are needed",
-                *problem_.capacity_bytes, nodes_, best, required_bytes),
-            .fix = best_height_bytes == 0 ? "make the buffers smaller"
-                                          : fmt::format("raise the capacity to {} bytes", best_height_bytes),
-            .pointer = "/capacity_bytes",
-            .required_bytes = required_bytes,
-            .capacity_bytes = problem_.capacity_bytes,
-            .best_height_bytes = best_height_bytes};
+    const bool no_plan = best_height_bytes == 0;
+    Error error = refusal(
+        ErrorCode::arena_search_exhausted,
+        fmt::format(
+            "no plan within the capacity of {} bytes was found and none was proved impossible: the search gave "
+            "up after {} nodes; {}, and at least {} are needed",
+            *problem_.capacity_bytes, nodes_,
+            no_plan ? "no plan within 64-bit offsets was found"
+                    : fmt::format("the best plan found needs {} bytes", best_height_bytes),
+            required_bytes),
+        no_plan ? "make the buffers smaller"
+                : fmt::format("raise the capacity to {} bytes", best_height_bytes),
+        required_bytes);
+    error.best_height_bytes = best_height_bytes;
+    return error;
   }
 
   // Searches a component for a layout of at most `height` with up to `effort`, and records the result.
@@ -355,7 +521,7 @@ private:
       return;
     }
     const std::uint64_t granule = part.component->granule_bytes;
-    const ArenaOverlaps overlaps = arena_overlaps(*part.component);
+    const ArenaOverlaps overlaps(*part.component);
     const std::uint64_t start = floor - floor % granule;
     std::uint64_t low = start; // the lowest height not yet given up
     while (low < part.height() && effort_left_ > 0) {
@@ -390,8 +556,7 @@ private:
         plan.offsets[part.component->items[i].buffer] = part.layout->offsets[i];
       }
     }
-    const auto unplaced =
-        std::find_if(parts_.begin(), parts_.end(), [](const Progress& part) { return !part.layout; });
+    const auto unplaced = std::ranges::find_if(parts_, [](const Progress& part) { return !part.layout; });
     if (problem_.capacity_bytes && plan.height_bytes > *problem_.capacity_bytes) {
       return tl::unexpected(exhausted(proved, unplaced == parts_.end() ? plan.height_bytes : 0));
     }

@@ -18,13 +18,16 @@ namespace tidegate::planning {
 
 inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
 
+// Size times lifetime can need 128 bits.
+__extension__ using ArenaArea = unsigned __int128;
+
 struct ArenaItem {
   std::uint32_t first_section = 0; // alive in sections [first_section, end_section)
   std::uint32_t end_section = 0;
   std::uint32_t buffer = 0; // in the problem
-  std::uint64_t size = 0;   // bytes, at least 1
+  std::uint64_t lower = 0, upper = 0;
+  std::uint64_t size = 0; // bytes, at least 1
   std::uint64_t alignment = 1;
-  std::uint64_t width = 0; // upper - lower
 };
 
 struct ArenaComponent {
@@ -32,6 +35,18 @@ struct ArenaComponent {
   std::vector<std::uint64_t> section_bytes; // sum of the sizes alive, by section
   std::uint64_t lower_bound_bytes = 0;      // the largest of them, with alignment
   std::uint64_t granule_bytes = 1;          // divides every height that a plan needs
+
+  // For each section, the sum over the items alive.
+  std::vector<ArenaArea> sums(auto value_of) const {
+    std::vector<ArenaArea> result(std::ranges::max(items, {}, &ArenaItem::end_section).end_section + 1);
+    for (const ArenaItem& item : items) {
+      result[item.first_section] += value_of(item);
+      result[item.end_section] -= value_of(item); // may wrap around
+    }
+    std::partial_sum(result.begin(), result.end(), result.begin());
+    result.pop_back();
+    return result;
+  }
 };
 
 struct ArenaModel {
@@ -65,22 +80,13 @@ inline std::optional<std::uint64_t> aligned_up(std::uint64_t value, std::uint64_
   return result >= value ? std::optional(result) : std::nullopt;
 }
 
-// For all searches of one component: the items that overlap each item, and the items of each section.
+// For all searches of one component.
 struct ArenaOverlaps {
-  std::vector<std::uint32_t> item_from; // overlaps of item i: items[item_from[i] .. item_from[i + 1])
-  std::vector<std::uint32_t> items;
-  std::vector<std::uint32_t> section_from; // likewise
-  std::vector<std::uint32_t> section_items;
+  explicit ArenaOverlaps(const ArenaComponent& component);
 
-  std::span<const std::uint32_t> of(std::uint32_t item) const {
-    return std::span(items).subspan(item_from[item], item_from[item + 1] - item_from[item]);
-  }
-  std::span<const std::uint32_t> in(std::uint32_t section) const {
-    return std::span(section_items)
-        .subspan(section_from[section], section_from[section + 1] - section_from[section]);
-  }
+  std::vector<std::vector<std::uint32_t>> of; // by item, those that overlap it
+  std::vector<std::vector<std::uint32_t>> in; // by section, its items
 };
-ArenaOverlaps arena_overlaps(const ArenaComponent& component);
 
 enum class ArenaVerdict : std::uint8_t { running, found, impossible };
 
