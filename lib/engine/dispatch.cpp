@@ -1,7 +1,7 @@
 #include "engine/dispatch.hpp"
 
-#include <tidegate/core/text.hpp>
 #include "engine/kernel_cache.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 

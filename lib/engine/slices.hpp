@@ -4,13 +4,13 @@
 // ends the dispatch or launches the next slice.
 #pragma once
 #include "common/counters.h"
-#include <tidegate/core/text.hpp>
 #include "device/calls.hpp"
 #include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/launch_times.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 
 namespace tidegate::engine {

@@ -53,8 +53,7 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
 
 std::vector<Candidate> candidates_of(const Chain& chain, const device::Tuning& tuning = {}) {
   const device::DeviceInfo device = gpu();
-  return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {},
-                         model_of(&device));
+  return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {}, model_of(&device));
 }
 
 Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {

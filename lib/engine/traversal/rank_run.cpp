@@ -1,6 +1,6 @@
-#include <tidegate/core/text.hpp>
 #include "engine/device_memory.hpp"
 #include "engine/traversal/dispatch.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
 namespace {
