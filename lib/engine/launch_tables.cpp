@@ -3,7 +3,7 @@
 namespace tidegate::engine {
 namespace {
 
-constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+constexpr std::uint64_t bytes_of_word = sizeof(std::uint64_t);
 constexpr std::size_t descriptor_alignment = 16; // words of the largest vector
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
@@ -17,7 +17,7 @@ std::uint64_t word_count(const ProgramArgument& argument) {
 }
 
 std::uint64_t local_stride(const ProgramArgument& argument) {
-  return round_up(argument.local_bytes, descriptor_alignment * word_bytes);
+  return round_up(argument.local_bytes, descriptor_alignment * bytes_of_word);
 }
 
 // Returns the sizes and arguments of a wave in a swap phase; equal descriptors mean equal work.
@@ -221,7 +221,7 @@ private:
 } // namespace
 
 std::uint64_t value_words(const ProgramArgument& argument) {
-  return std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+  return std::max<std::uint64_t>((argument.value.size() + bytes_of_word - 1) / bytes_of_word, 1);
 }
 
 std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arguments) {
@@ -231,9 +231,9 @@ std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arg
   for (const ProgramArgument& argument : arguments) {
     const std::uint64_t words = word_count(argument);
     // Scalars and vectors are aligned to their size.
-    word =
-        round_up(word, argument.alignment == 0 ? words - progression_words * argument.changes.size()
-                                               : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
+    word = round_up(word, argument.alignment == 0
+                              ? words - progression_words * argument.changes.size()
+                              : std::max<std::uint64_t>(argument.alignment / bytes_of_word, 1));
     indices.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
     word += words;
     if (argument.kind == ProgramArgument::Kind::local) {

@@ -103,7 +103,6 @@ TEST_CASE("images stay as buffers do") {
                                "}\n");
   run.settled("shade.cl");
   run.device.images = true;
-  run.device.max_read_images = run.device.max_write_images = 8;
   run.options.open_session = [open = run.options.open_session](const device::DeviceInfo& info,
                                                                device::Profiling profiling) {
     auto session = open(info, profiling);
