@@ -136,12 +136,10 @@ Result<void> TraversalBench::make_first(const Settings& settings) try {
   TIDEGATE_TRY(Configuration configuration, make(settings));
   monitor_.begin(engine::Activity::filling);
   const graphs::FrontierProgram program = with_policy(program_, settings.policy);
-  configuration.resident = traversal::make_resident(
-      session_, {program, graph_, memory_, configuration.geometry, configuration.topologies}, initial);
-  if (auto change = traversal::build_row_change(session_, device_, shape_, memory_, configuration.geometry,
-                                                options_.cache_folder)) {
-    traversal::change_rows(session_, *change, graph_, shape_, configuration.resident);
-  }
+  const traversal::TraversalFacts facts{program, graph_, memory_, configuration.geometry,
+                                        configuration.topologies};
+  configuration.resident = traversal::make_resident(session_, facts, initial);
+  traversal::change_rows(session_, device_, facts, shape_, configuration.resident, options_.cache_folder);
   device::require(session_.finish(), "filling the buffers");
   monitor_.begin(engine::Activity::proving);
   TIDEGATE_TRY(expected_, prove(configuration, options_.max_wall_time_ns));

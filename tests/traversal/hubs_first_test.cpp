@@ -61,10 +61,9 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     };
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
-    auto kernel =
-        build_row_change(session, device, {.vertices = 1, .edges = 8}, {}, {.hubs_first = true}, {});
-    REQUIRE(kernel);
-    change_rows(session, *kernel, {}, {}, resident);
+    const graphs::FrontierProgram program;
+    const FrontierGeometry gpu{.gpu = true};
+    change_rows(session, device, {program, {}, {}, gpu, {}}, {.vertices = 1, .edges = 8}, resident, {});
     engine::download(session, resident.part(Part::in_neighbours), 0,
                      std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {
@@ -84,7 +83,7 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
 }
 
 TEST_CASE("hubs come first where it pays") {
-  const FrontierGeometry gpu{.hubs_first = true};
+  const FrontierGeometry gpu{.gpu = true};
   const TraversalShape wide{.vertices = 100, .edges = 800, .algorithm = graphs::Algorithm::bfs};
   CHECK(hubs_come_first(wide, {}, gpu));
   CHECK_FALSE(hubs_come_first(wide, {}, {}));

@@ -40,9 +40,6 @@ FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const devic
   FrontierGeometry geometry;
   geometry.group_size =
       std::bit_floor(std::clamp(options.traversal.group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
-  geometry.lanes = std::min(geometry.group_size, 4U);
-  geometry.wide_lanes = std::min(geometry.group_size, 32U);
-  geometry.word_lanes = std::min(geometry.group_size, 8U);
   // On an H200 a lone group is faster up to 256 vertices (`tidegate tune measure`: 512 was 1 % slower for
   // levels and 5 % for distances). On a CPU a lone thread is faster until a wave takes longer than a launch;
   // the number is a guess.
@@ -54,9 +51,9 @@ FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const devic
       all_vertices ? 0 : std::min(options.traversal.alone_vertices.value_or(usual), geometry.alone_room);
   // Waves of all vertices wait for memory, not for other groups. On an H200 a third group gains nothing.
   geometry.groups_per_unit = all_vertices && !cpu && geometry.group_size <= gpu_group ? 2 : 1;
-  geometry.eager = !cpu;
-  geometry.wide_near = !cpu;  // on PoCL grids take 1.4 to 1.7 times as long with three times the width
-  geometry.hubs_first = !cpu; // on PoCL it takes five times the time that it saves
+  // On PoCL grids take 1.4 to 1.7 times as long with three times the near width, and hubs first takes five times the time that it
+  // saves.
+  geometry.gpu = !cpu;
   return geometry;
 }
 
@@ -140,23 +137,23 @@ engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_wei
   const std::string_view standard = used == device::MemoryOrdering::classic         ? "CL1.2"
                                     : target.opencl_version.starts_with("OpenCL 3") ? "CL3.0"
                                                                                     : "CL2.0";
-  return {.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
-          .options = fmt::format(
-              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
-              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
-              "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
-              "-DTG_CLOCK={}",
-              standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
-              geometry.wide_lanes, geometry.word_lanes,
-              static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
-              static_cast<int>(own == nullptr ? float_weights : own->float_weights),
-              static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
-              static_cast<int>(shape.short_rows), share_size(shape), geometry.eager,
-              geometry.eager ? few_edges : 0, static_cast<int>(target.clock)),
-          .kernel = "tidegate_frontier",
-          .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
-                                 ? geometry.groups_per_unit
-                                 : 0};
+  return {
+      .source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
+      .options = fmt::format(
+          "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+          "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+          "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
+          "-DTG_CLOCK={}",
+          standard, static_cast<int>(used), algorithm, geometry.group_size, std::min(geometry.group_size, 4U),
+          std::min(geometry.group_size, 32U), std::min(geometry.group_size, 8U),
+          static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+          static_cast<int>(own == nullptr ? float_weights : own->float_weights),
+          static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
+          static_cast<int>(shape.short_rows), share_size(shape), geometry.gpu, geometry.gpu ? few_edges : 0,
+          static_cast<int>(target.clock)),
+      .kernel = "tidegate_frontier",
+      .groups_per_unit =
+          used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1 ? geometry.groups_per_unit : 0};
 }
 
 Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,

@@ -149,7 +149,7 @@ std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats)
   setting.source_count = static_cast<tg_u32>(program.sources.size());
   setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
   setting.delta =
-      program.algorithm == Algorithm::sssp ? near_width_bits(facts.graph.out, facts.geometry.wide_near) : 0;
+      program.algorithm == Algorithm::sssp ? near_width_bits(facts.graph.out, facts.geometry.gpu) : 0;
   setting.constrained = facts.memory.constrained ? 1 : 0;
   setting.most_waves = ranks.max_iterations;
   setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
@@ -183,7 +183,7 @@ using device::require;
 bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry) {
   constexpr std::uint64_t least_degree = 8; // on average; shorter rows are searched as fast in any order
-  return geometry.hubs_first && !memory.constrained && shape.algorithm == graphs::Algorithm::bfs &&
+  return geometry.gpu && !memory.constrained && shape.algorithm == graphs::Algorithm::bfs &&
          shape.edges != 0 && shape.edges >= least_degree * shape.vertices;
 }
 
@@ -207,33 +207,28 @@ std::vector<std::uint32_t> seats_of(const Rows& rows) {
   return seats;
 }
 
-std::optional<engine::BuiltKernel> build_row_change(const device::Session& session,
-                                                    const device::DeviceInfo& device,
-                                                    const TraversalShape& shape, const FrontierMemory& memory,
-                                                    const FrontierGeometry& geometry,
-                                                    const std::filesystem::path& cache_folder) {
-  const bool hubs_first = hubs_come_first(shape, memory, geometry);
-  if (!hubs_first && part_bytes(memory, Memory::seats) == 0) {
-    return std::nullopt;
+void change_rows(const device::Session& session, const device::DeviceInfo& device,
+                 const TraversalFacts& facts, const TraversalShape& shape, ResidentGraph& resident,
+                 const std::filesystem::path& cache_folder) {
+  const graphs::Graph& graph = facts.graph;
+  const bool hubs_first = hubs_come_first(shape, facts.memory, facts.geometry);
+  if (!hubs_first && part_bytes(facts.memory, Memory::seats) == 0) {
+    return;
   }
   const bool wide = shape.edges > std::numeric_limits<std::uint32_t>::max();
-  return engine::build_kernel(
+  const engine::BuiltKernel kernel = engine::build_kernel(
       session, device,
       {.source = device::kernel_source("frontier/rows.cl"),
        .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),
        .kernel = hubs_first ? "tidegate_hubs_first" : "tidegate_name_by_seat"},
       0, cache_folder);
-}
-
-void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
-                 const TraversalShape& shape, ResidentGraph& resident) {
   constexpr std::size_t group = 64;
   constexpr const char* doing = "changing the order of rows";
   const auto launch = [&](std::uint64_t items) {
     require(session.launch(kernel.kernel, device::work_groups((items + group - 1) / group, group), nullptr),
             doing);
   };
-  if (!shape.has_seats) { // hubs first
+  if (hubs_first) {
     require(session.set_object(kernel.kernel, 0, resident.part(Part::in_offsets)), doing);
     require(session.set_object(kernel.kernel, 1, resident.part(Part::in_neighbours)), doing);
     require(session.set_value(kernel.kernel, 2, resident.vertices), doing);

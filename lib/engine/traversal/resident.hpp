@@ -16,15 +16,10 @@ namespace tidegate::traversal {
 // more, and a thread runs one group after the other anyway.
 struct FrontierGeometry {
   std::uint32_t group_size = 1;      // a power of two
-  std::uint32_t lanes = 1;           // work-items that share an entry of a sparse queue
-  std::uint32_t wide_lanes = 1;      // work-items that share an entry of a hybrid queue
-  std::uint32_t word_lanes = 1;      // work-items that share a word of a bitmap
   std::uint32_t groups_per_unit = 1; // that a compute unit holds at a time
   std::uint32_t alone_room = 1024;   // entries of a lone group's queue in local memory
   std::uint32_t alone_vertices = 0;  // largest frontier that one group processes
-  bool eager = false;                // a frontier of few edges prefetches at once
-  bool wide_near = false;            // near_width() in memory.hpp
-  bool hubs_first = false;           // hubs_come_first() in resident.hpp
+  bool gpu = false;
 };
 
 // The topology of a small graph's waves, if none of them is pulled (kernels/frontier/policy.h); empty: they may be.
@@ -91,16 +86,10 @@ bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
 // by number within one power. Values of hubs, which most rows read, then share cache lines.
 std::vector<std::uint32_t> seats_of(const graphs::Rows& rows);
 
-// Builds the kernel of kernels/frontier/rows.cl that changes rows in device memory, if a change pays: bfs puts hubs
-// first, pagerank names neighbours by seats. Throws device::Refused.
-std::optional<engine::BuiltKernel> build_row_change(const device::Session& session,
-                                                    const device::DeviceInfo& device,
-                                                    const TraversalShape& shape, const FrontierMemory& memory,
-                                                    const FrontierGeometry& geometry,
-                                                    const std::filesystem::path& cache_folder);
-
-// Changes the rows of an uploaded graph with the kernel of build_row_change(). Throws device::Refused.
-void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
-                 const TraversalShape& shape, ResidentGraph& resident);
+// Changes the rows of an uploaded graph (kernels/frontier/rows.cl), if that pays: bfs puts hubs first, pagerank names neighbours by
+// seats. Throws device::Refused.
+void change_rows(const device::Session& session, const device::DeviceInfo& device,
+                 const TraversalFacts& facts, const TraversalShape& shape, ResidentGraph& resident,
+                 const std::filesystem::path& cache_folder);
 
 } // namespace tidegate::traversal

@@ -85,8 +85,7 @@ struct TraversalRun {
   FrontierReport& report;
   std::shared_ptr<device::Session> session{};
   engine::Residency groups{};
-  std::optional<engine::BuiltKernel> row_change{}; // of rows that are not on the device yet
-  device::CallCounts calls_before{};               // of the session
+  device::CallCounts calls_before{}; // of the session
 };
 
 // Returns the bytes that the host can still give out; 0 if it does not report them.
@@ -320,10 +319,6 @@ Result<void> build(TraversalRun& run) {
   if (!plan.part && run.session->on_host && !built_before) {
     compile_now(*run.session, *kept.kernel, plan.geometry, run.groups);
   }
-  if (!plan.part && !kept.resident) {
-    run.row_change = build_row_change(*run.session, device, plan.shape, plan.memory, plan.geometry,
-                                      run.options.cache_folder);
-  }
   run.report.build_ns += elapsed_ns(start);
   run.report.telemetry.compiled_pipeline_cache_hit = built_before || kept.kernel->from_cache;
   run.report.geometry = {.workgroup_size = plan.geometry.group_size, .worker_groups = run.groups.workers};
@@ -349,9 +344,8 @@ void fill(TraversalRun& run) {
     }
     kept.resident = make_resident(*run.session, plan.facts(), kept.initial);
     kept.bytes = plan.memory.bytes;
-  }
-  if (run.row_change) {
-    change_rows(*run.session, *run.row_change, plan.graph(), plan.shape, *kept.resident);
+    change_rows(*run.session, *plan.asked.device, plan.facts(), plan.shape, *kept.resident,
+                run.options.cache_folder);
   }
   device::require(run.session->finish(), "filling the buffers");
   if (stream != nullptr && !kept.key.empty()) {
@@ -479,8 +473,8 @@ Result<void> run_together(TraversalRun& run) {
   }
   // Rank 0 decides on checks for all, and whether distances fit 32 bits, as hosts' cache folders may differ and it has the results.
   const auto of_rank_0 = [&ranks](bool says) {
-    std::uint64_t word = says ? 1 : 0;
-    return ranks.broadcast(std::as_writable_bytes(std::span(&word, 1))).map([&word] { return word != 0; });
+    std::uint64_t said = says ? 1 : 0;
+    return ranks.broadcast(std::as_writable_bytes(std::span(&said, 1))).map([&said] { return said != 0; });
   };
   const bool sums = algorithm == Algorithm::sssp && plan.shape.weights;
   engine::FirstRun first = plan_first_check(plan, run.options, 0);

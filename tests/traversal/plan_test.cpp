@@ -1,0 +1,187 @@
+// What is decided before a device is used: device memory, how work is shared out, and the step of sssp's bound.
+#include "engine/traversal/plan.hpp"
+
+#include <doctest/doctest.h>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+using policy::Topology;
+
+FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
+                              std::optional<std::uint32_t> alone_vertices) {
+  engine::RunOptions options;
+  options.traversal.group_size = group_size;
+  options.traversal.alone_vertices = alone_vertices;
+  return geometry_of({.algorithm = graphs::Algorithm::bfs}, device, options);
+}
+
+const TraversalShape bfs{.vertices = 1000, .edges = 6400, .parents = true};
+constexpr std::uint64_t plenty = std::uint64_t{1} << 40U;
+
+FrontierMemory planned(const TraversalShape& shape, std::uint64_t budget,
+                       std::optional<Topology> forced = {}) {
+  auto memory = plan_memory(shape, {}, budget, plenty, forced);
+  REQUIRE(memory);
+  return *memory;
+}
+
+// Every vertex has `degree` edges of the same weight.
+graphs::Rows regular(std::uint32_t vertices, std::uint32_t degree, graphs::Weights weights) {
+  graphs::Rows rows{.offsets = {}, .neighbours = {}, .weights = std::move(weights)};
+  for (std::uint32_t v = 0; v <= vertices; ++v) {
+    rows.offsets.push_back(std::uint64_t{v} * degree);
+  }
+  rows.neighbours.assign(std::size_t{vertices} * degree, 0);
+  return rows;
+}
+
+graphs::Rows whole(std::uint32_t degree, std::uint32_t weight) {
+  return regular(10, degree, std::vector<std::uint32_t>(std::size_t{10} * degree, weight));
+}
+
+} // namespace
+
+TEST_CASE(
+    "a frontier is worked alone up to what was asked for, else the profile's size, else the usual one") {
+  device::DeviceInfo gpu{.type = device::DeviceType::gpu, .max_workgroup_size = 1024, .profile = {}};
+  device::DeviceInfo cpu{.type = device::DeviceType::cpu, .max_workgroup_size = 4096, .profile = {}};
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 256);
+  CHECK(geometry_for(cpu, {}, {}).alone_vertices == 2048);
+  gpu.profile = device::DeviceProfile{.ordering = {}, .trials = {}, .traversal = {}};
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 256);
+  gpu.profile->traversal =
+      device::TraversalProfile{.strategy = {}, .workers = {}, .alone_up_to = 300, .switch_rule = {}};
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 300);
+  CHECK(geometry_for(gpu, {}, 7).alone_vertices == 7);
+  gpu.profile->traversal->alone_up_to = 1'000'000; // more than local memory has room for
+  CHECK(geometry_for(gpu, {}, {}).alone_vertices == 1024);
+}
+
+TEST_CASE("a group on a CPU is one work-item") {
+  const device::DeviceInfo cpu{.type = device::DeviceType::cpu, .max_workgroup_size = 4096, .profile = {}};
+  CHECK(geometry_for(cpu, {}, {}).group_size == 1);
+  CHECK(geometry_for(cpu, 12, {}).group_size == 8); // a power of two
+}
+
+TEST_CASE("the parts of a breadth-first search") {
+  const FrontierMemory memory = planned(bfs, 0);
+  CHECK(memory.budget_bytes == plenty);
+  CHECK_FALSE(memory.constrained);
+  CHECK(part_bytes(memory, Memory::graph) == 1001 * 4 + 6400 * 4);
+  CHECK(part_bytes(memory, Memory::transpose) == part_bytes(memory, Memory::graph));
+  CHECK(part_bytes(memory, Memory::values) == 4000);
+  CHECK(part_bytes(memory, Memory::parents) == 4000);
+  CHECK(part_bytes(memory, Memory::bitmaps) == 3 * 32 * 4);
+  CHECK(memory.queue_room == 1100);
+  CHECK(part_bytes(memory, Memory::queues) == 2 * 1100 * 16);
+  CHECK(part_bytes(memory, Memory::far_queues) == 0);
+  std::uint64_t sum = 0;
+  for (const MemoryPart& part : memory.parts) {
+    sum += part.bytes;
+  }
+  CHECK(sum == memory.bytes);
+  CHECK(memory.bytes == memory.full_bytes);
+}
+
+TEST_CASE("more than 2^32 edges take places of 64 bits, weights a word for each edge") {
+  TraversalShape large{.vertices = 4, .edges = std::uint64_t{1} << 32U, .symmetric = true};
+  CHECK(part_bytes(planned(large, 0), Memory::graph) == 5 * 8 + (std::uint64_t{1} << 34U));
+  large.edges -= 1;
+  CHECK(part_bytes(planned(large, 0), Memory::graph) == 5 * 4 + 4 * large.edges);
+  large.weights = true;
+  CHECK(part_bytes(planned(large, 0), Memory::graph) == 5 * 4 + 8 * large.edges);
+  CHECK(part_bytes(planned(large, 0), Memory::transpose) == 0); // symmetric
+}
+
+TEST_CASE("memory_constrained needs neither queues nor the transpose") {
+  const FrontierMemory memory = planned(bfs, 0, Topology::memory_constrained);
+  CHECK(memory.constrained);
+  CHECK(memory.bytes == memory.constrained_bytes);
+  for (const Memory part : {Memory::transpose, Memory::stamps, Memory::queues}) {
+    CHECK(part_bytes(memory, part) == 0);
+  }
+  CHECK(memory.full_bytes - memory.constrained_bytes == (1001 + 6400) * 4 + 4000 + 2 * 1100 * 16);
+}
+
+TEST_CASE("the layout follows from the pressure on the budget") {
+  const std::uint64_t full = planned(bfs, 0).full_bytes;
+  CHECK_FALSE(planned(bfs, full * 10'000 / 8490).constrained);
+  const FrontierMemory short_of = planned(bfs, full * 10'000 / 8510);
+  CHECK(short_of.constrained);
+  CHECK(short_of.pressure_bps >= 8500);
+  CHECK_FALSE(planned(bfs, full, Topology::dense_frontier).constrained); // as it was told to
+}
+
+TEST_CASE("a budget that no layout fits is refused with the bytes of each part") {
+  const auto refused = plan_memory(bfs, {}, 1000, plenty, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::device_out_of_memory);
+  CHECK(refused.error().available == 1000);
+  CHECK(refused.error().pointer == "/device_memory_budget_bytes");
+  CHECK(refused.error().message.find(
+            "the budget is 1000 bytes: graph 28.9 KiB, values 3.9 KiB, parents 3.9 KiB, "
+            "bitmaps 384 bytes, state and log 1.2 MiB") != std::string::npos);
+  CHECK(refused.error().fix ==
+        "give device_memory_budget_bytes more, or a smaller graph: this is the smallest layout");
+  const auto forced =
+      plan_memory(bfs, {}, planned(bfs, 0).constrained_bytes, plenty, Topology::sparse_frontier);
+  REQUIRE_FALSE(forced);
+  CHECK(forced.error().fix == "give device_memory_budget_bytes more; memory_constrained takes 1.2 MiB");
+}
+
+TEST_CASE("the bound moves on by a warp's width times the mean weight over the mean degree") {
+  CHECK(near_width(whole(4, 128), false) == 32.0 * 128 / 4);
+  CHECK(near_width(whole(16, 128), false) == 32.0 * 128 / 16);
+}
+
+TEST_CASE("on wide devices the width follows the degree, within bounds") {
+  CHECK(near_width(whole(1, 100), true) == 192.0 * 100);
+  CHECK(near_width(whole(4, 100), true) == 192.0 * 100 / 4);
+  CHECK(near_width(whole(8, 100), true) == 48.0 * 100 / 8);
+  CHECK(near_width(whole(32, 100), true) == 24.0 * 100 / 32);
+}
+
+TEST_CASE("small graphs are always pushed, on CPUs only by bfs and sssp along short rows or few edges") {
+  const FrontierGeometry gpu{.group_size = 512};
+  const FrontierGeometry cpu{.group_size = 1};
+  const graphs::Graph short_rows{.out = regular(16'384, 7, std::monostate())};
+  const graphs::Graph long_rows{.out = regular(16'384, 8, std::monostate())};
+  const graphs::Graph large{.out = regular(16'385, 7, std::monostate())};
+  const auto of = [](Algorithm algorithm, const graphs::Graph& graph, const FrontierGeometry& device) {
+    return always_pushes(algorithm, graph, device);
+  };
+  CHECK(of(Algorithm::bfs, short_rows, gpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::reach, long_rows, gpu) == Topology::hybrid_frontier);
+  CHECK(of(Algorithm::bfs, large, gpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::bfs, {.out = regular(16'385, 8, std::monostate())}, gpu) == Topology::empty);
+  CHECK(of(Algorithm::sssp, {.out = regular(131'072, 8, std::monostate())}, gpu) ==
+        Topology::hybrid_frontier);
+  CHECK(of(Algorithm::sssp, {.out = regular(131'073, 7, std::monostate())}, gpu) == Topology::empty);
+  graphs::Graph star = large;
+  star.out.offsets[1] = 100;
+  CHECK(of(Algorithm::sssp, star, gpu) == Topology::empty);
+  CHECK(of(Algorithm::cc, short_rows, gpu) == Topology::empty);
+  CHECK(of(Algorithm::pagerank, short_rows, gpu) == Topology::empty);
+  CHECK(of(Algorithm::sssp, short_rows, cpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::sssp, long_rows, cpu) == Topology::empty);
+  CHECK(of(Algorithm::bfs, short_rows, cpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::bfs, {.out = regular(4096, 16, std::monostate())}, cpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::bfs, long_rows, cpu) == Topology::empty);
+  CHECK(of(Algorithm::bfs, large, cpu) == Topology::empty);
+  CHECK(of(Algorithm::reach, short_rows, cpu) == Topology::empty);
+}
+
+TEST_CASE("kernels take it as whole as the weights are, and never as nothing") {
+  CHECK(near_width_bits(whole(64, 1), true) == 1);
+  CHECK(near_width_bits(whole(4, 0), true) == 1);
+  CHECK(near_width_bits(whole(1, std::numeric_limits<std::uint32_t>::max()), true) == 4000000000U);
+  const auto floats = regular(10, 4, std::vector<float>(40, 0.5F));
+  CHECK(std::bit_cast<float>(near_width_bits(floats, false)) == 4.0F);
+  const auto none = regular(10, 4, std::vector<float>(40, 0.0F));
+  CHECK(std::bit_cast<float>(near_width_bits(none, false)) > 0);
+  CHECK(near_width_bits(regular(1, 0, std::monostate()), true) >= 1);
+}
+
+} // namespace tidegate::traversal
