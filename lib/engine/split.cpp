@@ -2,7 +2,7 @@
 
 #include "engine/compile.hpp"
 #include "opencl_c/facts.hpp"
-#include "opencl_c/pointers.hpp"
+#include "opencl_c/outline.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

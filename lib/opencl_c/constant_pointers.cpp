@@ -1,6 +1,6 @@
 // Where a kernel takes constant arguments, `constant` becomes `const global` in each type of a pointer, in the whole source.
 // Then the address of a variable that stays in constant memory, or of a string, has another type: that is an obstacle.
-#include "opencl_c/rewriting.hpp"
+#include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 

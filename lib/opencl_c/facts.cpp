@@ -121,11 +121,7 @@ private:
   }
 
   void changed(const Expr& expr) {
-    const bool changes =
-        expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
-        (expr.kind == Expr::Kind::unary &&
-         (unit_.is(expr.token, "++") || unit_.is(expr.token, "--") || unit_.is(expr.token, "&")));
-    if (!changes) {
+    if (!changes(unit_, expr) && !(expr.kind == Expr::Kind::unary && unit_.is(expr.token, "&"))) {
       return;
     }
     const Expr* target = expr.operands[0];

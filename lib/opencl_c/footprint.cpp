@@ -81,16 +81,15 @@ bool is_wide(std::string_view type) {
 
 // All numbers of a type, where they are 32 bits at most.
 std::optional<Linear> all_of(std::string_view type) {
-  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> bits{
-      {{"char", 8}, {"uchar", 8}, {"short", 16}, {"ushort", 16}, {"int", 32}, {"uint", 32}}};
-  for (const auto& [name, count] : bits) {
-    if (name == type) {
-      const bool has_sign = type.front() != 'u';
-      const std::int64_t values = std::int64_t{1} << count;
-      return between(has_sign ? -values / 2 : 0, (has_sign ? values / 2 : values) - 1, type != "uint");
-    }
+  const auto known = arithmetic_type(type);
+  const bool is_number =
+      known && known->width == 1 && known->scalar_bytes <= 4 && type != "half" && type != "float";
+  if (!is_number) {
+    return {};
   }
-  return {};
+  const std::int64_t values = std::int64_t{1} << (8 * known->scalar_bytes);
+  const bool has_sign = type.front() != 'u';
+  return between(has_sign ? -values / 2 : 0, (has_sign ? values / 2 : values) - 1, type != "uint");
 }
 
 // The name of an arithmetic type; empty for others.
@@ -110,22 +109,14 @@ Known value_of_number(const TranslationUnit& unit, const Expr& expr) {
 
 // The reduction that a call stands for if its result is not used.
 std::optional<Reduction> reduction_of(std::string_view function) {
-  static constexpr std::array<std::pair<std::string_view, Reduction>, 10> known{
-      {{"add", Reduction::sum},
-       {"sub", Reduction::sum},
-       {"inc", Reduction::sum},
-       {"dec", Reduction::sum},
-       {"min", Reduction::min},
-       {"max", Reduction::max},
-       {"fetch_add", Reduction::sum},
-       {"fetch_sub", Reduction::sum},
-       {"fetch_min", Reduction::min},
-       {"fetch_max", Reduction::max}}};
-  for (const std::string_view prefix : {"atomic_", "atom_"}) {
-    for (const auto& [name, reduction] : known) {
-      if (function.starts_with(prefix) && function.substr(prefix.size()) == name) {
-        return reduction;
-      }
+  for (const std::string_view prefix : {"atomic_fetch_", "atomic_", "atom_"}) {
+    if (function.starts_with(prefix)) {
+      function.remove_prefix(prefix.size());
+      const bool sums = function == "add" || function == "sub" || function == "inc" || function == "dec";
+      return sums                ? std::optional(Reduction::sum)
+             : function == "min" ? std::optional(Reduction::min)
+             : function == "max" ? std::optional(Reduction::max)
+                                 : std::nullopt;
     }
   }
   return {};
@@ -285,24 +276,16 @@ public:
   }
 
 private:
-  class Deeper { // bounds the recursion
-  public:
-    explicit Deeper(FootprintReader& reader, std::size_t token) : reader_(reader) {
-      if (++reader_.depth_ > most_depth) {
-        reader_.fail("it is nested too deeply", token);
-      }
-    }
-    ~Deeper() { --reader_.depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
-
-  private:
-    FootprintReader& reader_;
-  };
-
   // Nothing is known of the body.
   void fail(std::string reason, std::size_t token) {
     failed_ = failed_ ? failed_ : Obstacle{std::move(reason), token};
+  }
+
+  // Bounds the recursion.
+  void check_depth(std::size_t token) {
+    if (depth_ > most_depth) {
+      fail("it is nested too deeply", token);
+    }
   }
 
   // The parameter may be used in any way.
@@ -404,7 +387,8 @@ private:
 
   // Returns true if nothing runs after it.
   bool statement(const Stmt& stmt) {
-    const Deeper deeper(*this, stmt.tokens.begin);
+    const Nested nested(depth_);
+    check_depth(stmt.tokens.begin);
     token_ = stmt.tokens.begin;
     if (failed_ || (stmt.has_attributes && !stmt.is_loop())) { // a loop may have some
       fail("a statement has attributes", stmt.tokens.begin);
@@ -500,9 +484,9 @@ private:
     if (begin.kind == Stmt::Kind::declaration) {
       counter = declaration(begin);
     } else if (stepped != nullptr && start != nullptr && start->kind == Expr::Kind::assignment &&
-               unit_.is(start->token, "=") && start->operands[0]->kind == Expr::Kind::name &&
-               unit_.meaning(start->operands[0]->token) == stepped && unset_.contains(stepped) &&
-               !changing_.contains(stepped) && !values_.contains(stepped) && // no outer loop counts it
+               unit_.is(start->token, "=") && named_by(unit_, *start->operands[0]) == stepped &&
+               unset_.contains(stepped) && !changing_.contains(stepped) &&
+               !values_.contains(stepped) && // no outer loop counts it
                switches_ == 0) {
       const Known first = condition(*start->operands[1]);
       if (const auto number = as_type(types_[stepped], number_of(first))) {
@@ -533,12 +517,8 @@ private:
   // Returns the variable that ++i, i-- or i += … changes; null for another step.
   [[nodiscard]] const Name* stepped_variable(const Expr& step) const {
     static constexpr std::array<std::string_view, 8> steps{"++", "--", "+=", "-=", "*=", "/=", "<<=", ">>="};
-    const bool changes = step.kind == Expr::Kind::unary || step.kind == Expr::Kind::postfix ||
-                         step.kind == Expr::Kind::assignment;
-    return changes && std::ranges::find(steps, text(step.token)) != steps.end() &&
-                   step.operands[0]->kind == Expr::Kind::name
-               ? unit_.meaning(step.operands[0]->token)
-               : nullptr;
+    const bool listed = std::ranges::find(steps, text(step.token)) != steps.end();
+    return listed && changes(unit_, step) ? named_by(unit_, *step.operands[0]) : nullptr;
   }
 
   // Called before the condition is read: assumes that the variable stays on one side of its first value. Returns false if
@@ -677,7 +657,8 @@ private:
   [[nodiscard]] const std::string& text(std::size_t token) const { return unit_.source.tokens[token].text; }
 
   Known read(const Expr& expr) {
-    const Deeper deeper(*this, expr.token);
+    const Nested nested(depth_);
+    check_depth(expr.token);
     if (failed_) {
       return {};
     }
@@ -1158,16 +1139,13 @@ private:
       pointer = 0;
       reduction = is_statement ? reduction_of(function) : std::nullopt;
     } else if (function.starts_with("vload") || function.starts_with("vstore")) {
-      static constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> widths{
-          {{"2", 2}, {"3", 3}, {"4", 4}, {"8", 8}, {"16", 16}}};
       const std::size_t position = function.starts_with("vload") ? 1 : 2;
-      const auto* const width = std::ranges::find(widths, std::string_view(function).substr(position + 4),
-                                                  [](const auto& pair) { return pair.first; });
-      if (arguments.size() == position + 1 && width != widths.end()) {
+      const auto vector = arithmetic_type("int" + function.substr(position + 4)); // of as many numbers
+      if (arguments.size() == position + 1 && vector && vector->width > 1) {
         pointer = position;
         const auto by = number_of(arguments[position - 1]);
-        const auto first = by ? product(*by, constant_of(width->second, by->is_int), ids()) : std::nullopt;
-        elements = first ? sum(*first, between(0, width->second - 1, first->is_int), ids()) : std::nullopt;
+        const auto first = by ? product(*by, constant_of(vector->width, by->is_int), ids()) : std::nullopt;
+        elements = first ? sum(*first, between(0, vector->width - 1, first->is_int), ids()) : std::nullopt;
       }
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -1205,11 +1183,11 @@ private:
     }
     const IdRanges at = ids();
     if (numbers.size() == 2 && (function == "min" || function == "max")) {
-      return of_number((function == "min" ? least : greatest)(numbers[0], numbers[1], at));
+      return of_number(extreme(numbers[0], numbers[1], at, function == "min"));
     }
     if (numbers.size() == 3 && function == "clamp") {
-      const auto low = greatest(numbers[0], numbers[1], at);
-      return of_number(low ? least(*low, numbers[2], at) : std::nullopt);
+      const auto low = extreme(numbers[0], numbers[1], at, false);
+      return of_number(low ? extreme(*low, numbers[2], at, true) : std::nullopt);
     }
     return {};
   }

@@ -1,4 +1,3 @@
-// Reads characters through a layer that replaces trigraphs and removes line splices.
 #include "opencl_c/lexer.hpp"
 
 #include "core/files.hpp"
@@ -7,22 +6,14 @@
 namespace tidegate::opencl_c {
 namespace {
 
-struct Punctuator {
-  std::string_view spelling, meaning;
-};
-
 // Punctuators of several characters, longest first; any other character is a punctuator alone.
-constexpr std::array long_punctuators{
-    Punctuator{"%:%:", "##"}, Punctuator{"<<=", "<<="}, Punctuator{">>=", ">>="}, Punctuator{"...", "..."},
-    Punctuator{"->", "->"},   Punctuator{"++", "++"},   Punctuator{"--", "--"},   Punctuator{"<<", "<<"},
-    Punctuator{">>", ">>"},   Punctuator{"<=", "<="},   Punctuator{">=", ">="},   Punctuator{"==", "=="},
-    Punctuator{"!=", "!="},   Punctuator{"&&", "&&"},   Punctuator{"||", "||"},   Punctuator{"*=", "*="},
-    Punctuator{"/=", "/="},   Punctuator{"%=", "%="},   Punctuator{"+=", "+="},   Punctuator{"-=", "-="},
-    Punctuator{"&=", "&="},   Punctuator{"^=", "^="},   Punctuator{"|=", "|="},   Punctuator{"##", "##"},
-    Punctuator{"<:", "["},    Punctuator{":>", "]"},    Punctuator{"<%", "{"},    Punctuator{"%>", "}"},
-    Punctuator{"%:", "#"}};
+constexpr std::array<std::string_view, 29> long_punctuators{
+    "%:%:", "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+    "*=",   "/=",  "%=",  "+=",  "-=", "&=", "^=", "|=", "##", "<:", ":>", "<%", "%>", "%:"};
 
-constexpr std::string_view begin_long_punctuators = "%<>.-+=!&|*/^#:";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> digraphs{
+    {{"%:%:", "##"}, {"<:", "["}, {":>", "]"}, {"<%", "{"}, {"%>", "}"}, {"%:", "#"}}};
+
 constexpr std::string_view blanks = " \t\v\f\r";
 
 bool is_digit(char c) {
@@ -39,103 +30,69 @@ bool continues_identifier(char c) {
   return starts_identifier(c) || is_digit(c);
 }
 
+// C99 5.2.1.1: compilers replace them, unless they are told not to.
+bool is_trigraph(std::string_view text) {
+  return text.size() > 2 && text.starts_with("?\?") &&
+         std::string_view("=/'()!<>-").find(text[2]) != std::string_view::npos;
+}
+
 bool is_quote(char c) {
   return c == '"' || c == '\'';
 }
 
 } // namespace
 
-Lexer::Lexer(std::string_view text, std::string_view path)
-    : text_(without_byte_order_mark(text)), path_(path) {
-  location_ = past_splices(location_);
-}
-
-// C99 5.2.1.1: `??/` is a backslash.
-Lexer::Character Lexer::character(std::size_t at) const {
-  constexpr std::string_view thirds = "=/'()!<>-";
-  constexpr std::string_view meanings = "#\\^[]|{}~";
-  if (at >= text_.size()) {
-    return {};
-  }
-  const bool may_be = text_[at] == '?' && at + 2 < text_.size() && text_[at + 1] == '?';
-  const std::size_t found = may_be ? thirds.find(text_[at + 2]) : std::string_view::npos;
-  return found == std::string_view::npos ? Character{.meaning = text_[at], .width = 1}
-                                         : Character{.meaning = meanings[found], .width = 3};
-}
-
 // As compilers do, accepts blanks between the backslash and the end of the line.
-Lexer::Location Lexer::past_splices(Location location) const {
-  while (at(location) == '\\') {
-    const std::size_t end = text_.find_first_not_of(blanks, location.at + character(location.at).width);
-    if (end == std::string_view::npos || text_[end] != '\n') {
-      break;
+Lexer::Lexer(std::string_view text, std::string_view path) : path_(path) {
+  text = without_byte_order_mark(text);
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = text[i] == '\\' ? text.find_first_not_of(blanks, i + 1) : std::string_view::npos;
+    const bool splices = end != std::string_view::npos && text[end] == '\n';
+    if (!splices) {
+      text_ += text[i];
     }
-    location = {.at = end + 1, .line = location.line + 1, .column = 1};
-  }
-  return location;
-}
-
-Lexer::Location Lexer::after(Location location) const {
-  const Character passed = character(location.at);
-  location.at += passed.width;
-  location.column += static_cast<std::uint32_t>(passed.width);
-  if (passed.meaning == '\n') {
-    ++location.line;
-    location.column = 1;
-  }
-  return past_splices(location);
-}
-
-std::string Lexer::lookahead(std::size_t most) const {
-  std::string text;
-  for (Location location = location_; text.size() < most && !ended(location); location = after(location)) {
-    text += at(location);
-  }
-  return text;
-}
-
-void Lexer::take_into(Token& token) {
-  token.text += current();
-  location_ = after(location_);
-}
-
-bool Lexer::skip_block_comment() {
-  location_ = after(after(location_));
-  for (char last = '\0'; !ended(location_);) {
-    const char c = current();
-    location_ = after(location_);
-    if (last == '*' && c == '/') {
-      return true;
+    i = splices ? end + 1 : i + 1;
+    if (splices || text_.back() == '\n') {
+      starts_.push_back(text_.size());
     }
-    last = c;
   }
-  return false;
+}
+
+void Lexer::go_to(std::size_t at) {
+  at_ = std::min(at, text_.size());
+  while (line_ + 1 < starts_.size() && starts_[line_ + 1] <= at_) {
+    ++line_;
+  }
+}
+
+Token Lexer::token_here() const {
+  return {.line = line(), .column = static_cast<std::uint32_t>(at_ - starts_[line_]) + 1};
 }
 
 Result<std::vector<Token>> Lexer::next_line() {
   std::vector<Token> line;
   bool space = true;
-  while (!ended(location_)) {
-    const char c = current();
-    const char next = c == '/' ? at(after(location_)) : '\0';
+  go_to(at_);
+  while (at_ < text_.size()) {
+    const char c = text_[at_];
+    const char next = at(at_ + 1);
     if (c == '\n') {
-      location_ = after(location_);
+      go_to(at_ + 1);
       if (!line.empty()) {
         break;
       }
     } else if (blanks.find(c) != std::string_view::npos) {
-      location_ = after(location_);
+      go_to(at_ + 1);
       space = true;
-    } else if (next == '/') {
-      while (!line_ended()) {
-        location_ = after(location_);
+    } else if (c == '/' && next == '/') {
+      go_to(text_.find('\n', at_));
+    } else if (c == '/' && next == '*') {
+      const std::size_t end = text_.find("*/", at_ + 2);
+      if (end == std::string::npos) {
+        return tl::unexpected(source_error(path_, token_here(), "this comment does not end",
+                                           "close it with */ where it should end"));
       }
-    } else if (next == '*') {
-      const Token start{.line = location_.line, .column = location_.column};
-      if (!skip_block_comment()) {
-        return tl::unexpected(
-            source_error(path_, start, "this comment does not end", "close it with */ where it should end"));
-      }
+      go_to(end + 2);
       space = true;
     } else {
       const bool includes = line.size() == 2 && line[0].is("#") && line[1].is("include");
@@ -147,99 +104,58 @@ Result<std::vector<Token>> Lexer::next_line() {
 }
 
 Token Lexer::read_token(bool file_name_expected) {
-  Token token{.line = location_.line, .column = location_.column};
-  const char c = current();
-  if (file_name_expected && read_file_name(token)) {
-    return token;
-  }
-  if (starts_identifier(c)) {
-    while (continues_identifier(current())) {
-      take_into(token);
+  Token token = token_here();
+  const char c = text_[at_];
+  std::size_t end = at_ + 1;
+  // Backslashes are part of a file name.
+  const std::size_t closing = file_name_expected && (c == '"' || c == '<')
+                                  ? text_.find(c == '<' ? '>' : '"', end)
+                                  : std::string::npos;
+  if (closing < text_.find('\n', at_)) {
+    token.kind = TokenKind::string;
+    end = closing + 1;
+  } else if (is_quote(c) || (c == 'L' && is_quote(at(end)))) {
+    const std::size_t quote = is_quote(c) ? at_ : end;
+    end = quote + 1;
+    while (!line_ended(end) && text_[end] != text_[quote]) {
+      end += text_[end] == '\\' && !line_ended(end + 1) ? 2 : 1;
     }
-    if (token.is("L") && is_quote(current())) {
-      read_literal(token);
+    token.kind = line_ended(end)       ? TokenKind::punctuator
+                 : text_[quote] == '"' ? TokenKind::string
+                                       : TokenKind::character;
+    end += line_ended(end) ? 0 : 1;
+  } else if (starts_identifier(c)) {
+    while (continues_identifier(at(end))) {
+      ++end;
     }
-  } else if (is_quote(c)) {
-    read_literal(token);
-  } else if (is_digit(c) || (c == '.' && is_digit(at(after(location_))))) {
-    read_number(token);
+  } else if (is_digit(c) || (c == '.' && is_digit(at(end)))) {
+    token.kind = TokenKind::number;
+    constexpr std::string_view exponents = "eEpP";
+    while (continues_identifier(at(end)) || at(end) == '.' ||
+           ((at(end) == '+' || at(end) == '-') && exponents.find(text_[end - 1]) != std::string_view::npos)) {
+      ++end;
+    }
   } else {
-    read_punctuator(token);
+    token.kind = TokenKind::punctuator;
+    const std::string_view rest = std::string_view(text_).substr(at_);
+    const auto* const found = std::ranges::find_if(
+        long_punctuators, [rest](std::string_view longer) { return rest.starts_with(longer); });
+    end = at_ + (is_trigraph(rest) ? 3 : found == long_punctuators.end() ? 1 : found->size());
   }
+  token.text = text_.substr(at_, end - at_);
+  for (const auto& [digraph, meaning] : digraphs) {
+    token.text = token.kind == TokenKind::punctuator && token.text == digraph ? meaning : token.text;
+  }
+  if (token.text.find("?\?/") != std::string::npos) { // which may escape the quote
+    token.kind = TokenKind::punctuator;
+  }
+  go_to(end);
   return token;
 }
 
-// Backslashes are part of a file name.
-bool Lexer::read_file_name(Token& token) {
-  const char opening = current();
-  if (opening != '"' && opening != '<') {
-    return false;
-  }
-  const char closing = opening == '<' ? '>' : '"';
-  const std::string_view rest = text_.substr(location_.at, text_.find('\n', location_.at) - location_.at);
-  if (rest.find(closing, 1) == std::string_view::npos) {
-    return false;
-  }
-  token.kind = TokenKind::string;
-  do {
-    take_into(token);
-  } while (current() != closing);
-  take_into(token);
-  return true;
-}
-
-void Lexer::read_literal(Token& token) {
-  const char quote = current();
-  token.kind = quote == '"' ? TokenKind::string : TokenKind::character;
-  take_into(token);
-  while (!line_ended() && current() != quote) {
-    if (current() == '\\') {
-      take_into(token);
-    }
-    if (!line_ended()) {
-      take_into(token);
-    }
-  }
-  if (line_ended()) {
-    token.kind = TokenKind::punctuator;
-  } else {
-    take_into(token);
-  }
-}
-
-void Lexer::read_number(Token& token) {
-  token.kind = TokenKind::number;
-  constexpr std::string_view exponents = "eEpP";
-  while (continues_identifier(current()) || current() == '.' ||
-         ((current() == '+' || current() == '-') &&
-          exponents.find(token.text.back()) != std::string_view::npos)) {
-    take_into(token);
-  }
-}
-
-void Lexer::read_punctuator(Token& token) {
-  token.kind = TokenKind::punctuator;
-  if (begin_long_punctuators.find(current()) == std::string_view::npos) {
-    take_into(token);
-    return;
-  }
-  const std::string next = lookahead(4);
-  std::size_t length = 1;
-  token.text = next.substr(0, 1);
-  for (const Punctuator& punctuator : long_punctuators) {
-    if (next.starts_with(punctuator.spelling)) {
-      length = punctuator.spelling.size();
-      token.text = punctuator.meaning;
-      break;
-    }
-  }
-  for (; length > 0; --length) {
-    location_ = after(location_);
-  }
-}
-
 bool is_unterminated(const Token& token) {
-  return token.kind == TokenKind::punctuator && token.text.find_first_of("\"'") != std::string::npos;
+  return token.kind == TokenKind::punctuator &&
+         (token.text.find_first_of("\"'") != std::string::npos || token.text.starts_with("?\?"));
 }
 
 std::string spelling(std::span<const Token> tokens) {
@@ -251,6 +167,14 @@ std::string spelling(std::span<const Token> tokens) {
     text += token.text;
   }
   return text;
+}
+
+std::vector<std::string> words_in(std::string_view text) {
+  std::vector<std::string> words;
+  for (const Token& token : Lexer(text, "").next_line().value_or(std::vector<Token>())) {
+    words.push_back(token.text);
+  }
+  return words;
 }
 
 Error source_error(std::string_view path, const Token& at, std::string message, std::string fix) {

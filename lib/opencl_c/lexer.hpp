@@ -42,55 +42,41 @@ struct TokenStream {
 
 class Lexer {
 public:
-  // `path` is for errors. Both arguments must outlive the lexer.
+  // `path` is for errors.
   Lexer(std::string_view text, std::string_view path);
 
   // Returns the tokens of the next non-empty line, with positions in the text and `file` 0; no tokens at the
   // end. Spliced lines and lines joined by a comment count as one. The first token of a line has space_before
-  // set. Digraphs and trigraphs are replaced; the file name of an #include is one string with its quotes or
+  // set. Digraphs are replaced; the file name of an #include is one string with its quotes or
   // angle brackets; a byte that starts no token is a punctuator. Error: kernel_source for an unterminated
   // comment.
   Result<std::vector<Token>> next_line();
 
   // The line of the text where the next call starts.
-  [[nodiscard]] std::uint32_t line() const { return location_.line; }
+  [[nodiscard]] std::uint32_t line() const { return static_cast<std::uint32_t>(line_) + 1; }
 
 private:
-  struct Location {
-    std::size_t at = 0;
-    std::uint32_t line = 1, column = 1;
-  };
-
-  struct Character {
-    char meaning = '\0';
-    std::size_t width = 0; // bytes; a trigraph has 3
-  };
-  [[nodiscard]] Character character(std::size_t at) const;
-  [[nodiscard]] char at(const Location& location) const { return character(location.at).meaning; }
-  [[nodiscard]] char current() const { return at(location_); }
-  [[nodiscard]] bool ended(const Location& location) const { return location.at >= text_.size(); }
-  [[nodiscard]] bool line_ended() const { return ended(location_) || current() == '\n'; }
-  [[nodiscard]] Location past_splices(Location location) const;
-  [[nodiscard]] Location after(Location location) const;
-  [[nodiscard]] std::string lookahead(std::size_t most) const;
-
-  void take_into(Token& token);
-  bool skip_block_comment();
+  [[nodiscard]] char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
+  [[nodiscard]] bool line_ended(std::size_t i) const { return i >= text_.size() || text_[i] == '\n'; }
+  void go_to(std::size_t at);
+  [[nodiscard]] Token token_here() const;
   Token read_token(bool file_name_expected);
-  bool read_file_name(Token& token);
-  void read_literal(Token& token);
-  void read_number(Token& token);
-  void read_punctuator(Token& token);
 
-  std::string_view text_, path_;
-  Location location_;
+  std::string text_;                   // without the ends of lines that are spliced
+  std::vector<std::size_t> starts_{0}; // where each line of the source begins there
+  std::string path_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 0; // of it: an index into starts_
 };
 
-// True for a quote not closed on its line: a punctuator that holds the rest of the line.
+// True for a quote not closed on its line, a punctuator that holds the rest of the line, and for a trigraph.
 bool is_unterminated(const Token& token);
 
 // Joins the tokens, with one space where the source has blanks.
 std::string spelling(std::span<const Token> tokens);
+
+// The texts of the tokens of the first line.
+std::vector<std::string> words_in(std::string_view text);
 
 // kernel_source at a token of the file `path`.
 Error source_error(std::string_view path, const Token& at, std::string message, std::string fix);

@@ -106,37 +106,6 @@ Linear beside_id(const Linear& value, std::uint32_t dimension, const IdRanges& i
   return made;
 }
 
-// The extreme of an id plus a number and a constant.
-std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& ids, bool less) {
-  if (a.is_constant() && !b.is_constant()) {
-    return extreme(b, a, ids, less);
-  }
-  if (!a.exact || !b.exact || a.is_int != b.is_int) {
-    return {};
-  }
-  const Interval first = range_of(a, ids);
-  const Interval second = range_of(b, ids);
-  Linear value = absorbed(a);
-  if (const auto d = value.only(); d && b.is_constant() && value.factors[*d] == 1 && value.low == 0 &&
-                                   value.high == 0 && value.at[*d].modulus == 0 && !ids.empty()) {
-    Coordinate& at = value.at[*d];
-    if (less) {
-      at.offset.low = std::min(at.offset.low, b.low - (ids.end[*d] - 1));
-      at.range.high = std::min(at.range.high, b.low);
-      at.range.low = std::min(at.range.low, b.low);
-    } else {
-      at.offset.high = std::max(at.offset.high, b.low - ids.begin[*d]);
-      at.range.low = std::max(at.range.low, b.low);
-      at.range.high = std::max(at.range.high, b.low);
-    }
-    value.range = {};
-    return result(value, a, b, ids);
-  }
-  return result(less ? between(std::min(first.low, second.low), std::min(first.high, second.high))
-                     : between(std::max(first.low, second.low), std::max(first.high, second.high)),
-                a, b, ids);
-}
-
 } // namespace
 
 std::optional<std::uint32_t> Linear::only() const {
@@ -353,12 +322,35 @@ std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const Id
   return is_int || numbers.low >= 0 ? std::optional(value) : std::nullopt;
 }
 
-std::optional<Linear> least(const Linear& a, const Linear& b, const IdRanges& ids) {
-  return extreme(a, b, ids, true);
-}
-
-std::optional<Linear> greatest(const Linear& a, const Linear& b, const IdRanges& ids) {
-  return extreme(a, b, ids, false);
+// The extreme of an id plus a number and a constant.
+std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& ids, bool less) {
+  if (a.is_constant() && !b.is_constant()) {
+    return extreme(b, a, ids, less);
+  }
+  if (!a.exact || !b.exact || a.is_int != b.is_int) {
+    return {};
+  }
+  const Interval first = range_of(a, ids);
+  const Interval second = range_of(b, ids);
+  Linear value = absorbed(a);
+  if (const auto d = value.only(); d && b.is_constant() && value.factors[*d] == 1 && value.low == 0 &&
+                                   value.high == 0 && value.at[*d].modulus == 0 && !ids.empty()) {
+    Coordinate& at = value.at[*d];
+    if (less) {
+      at.offset.low = std::min(at.offset.low, b.low - (ids.end[*d] - 1));
+      at.range.high = std::min(at.range.high, b.low);
+      at.range.low = std::min(at.range.low, b.low);
+    } else {
+      at.offset.high = std::max(at.offset.high, b.low - ids.begin[*d]);
+      at.range.low = std::max(at.range.low, b.low);
+      at.range.high = std::max(at.range.high, b.low);
+    }
+    value.range = {};
+    return result(value, a, b, ids);
+  }
+  return result(less ? between(std::min(first.low, second.low), std::min(first.high, second.high))
+                     : between(std::max(first.low, second.low), std::max(first.high, second.high)),
+                a, b, ids);
 }
 
 } // namespace tidegate::opencl_c

@@ -89,7 +89,6 @@ std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional
                              const IdRanges& ids);
 // One of two values; the second where the ids are `b_ids`.
 std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const IdRanges& b_ids);
-std::optional<Linear> least(const Linear& a, const Linear& b, const IdRanges& ids);
-std::optional<Linear> greatest(const Linear& a, const Linear& b, const IdRanges& ids);
+std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& ids, bool less); // min or max
 
 } // namespace tidegate::opencl_c

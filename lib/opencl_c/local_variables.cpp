@@ -1,6 +1,6 @@
 // Finds the declarations by their address space, and what they need of the kernel.
 #include "opencl_c/constant_expression.hpp"
-#include "opencl_c/rewriting.hpp"
+#include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"

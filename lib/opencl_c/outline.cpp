@@ -2,7 +2,6 @@
 #include "opencl_c/outline.hpp"
 
 #include "opencl_c/facts.hpp"
-#include "opencl_c/rewriting.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
@@ -102,6 +101,12 @@ constexpr std::string_view locals_argument = "tg_locals";
 // rest would be shared by all work-groups.
 constexpr std::string_view always_inline = "__attribute__((always_inline))";
 
+// Thrown: why a function cannot be outlined.
+struct Unfit {
+  std::string function;
+  Error error;
+};
+
 class Outliner {
 public:
   Outliner(const TranslationUnit& unit, const std::set<std::string>& kernels,
@@ -119,17 +124,14 @@ public:
     }
   }
 
-  Result<OutlinedUnit> run() {
-    TIDEGATE_CHECK(refuse_unsupported());
-    TIDEGATE_CHECK(move_constants_out());
+  OutlinedUnit run() {
+    refuse_unsupported();
+    move_constants_out();
     std::size_t at = 0;
     for (const Function& function : unit_.functions) {
       declarations({.begin = at, .end = function.begin});
       if (reachable_.contains(function.name)) {
-        if (auto written = write(function); !written) {
-          failed_ = function.name;
-          return tl::unexpected(std::move(written.error()));
-        }
+        write(function);
       }
       at = function.end;
     }
@@ -138,22 +140,22 @@ public:
     return std::move(outlined_);
   }
 
-  // True if outlining failed in this kernel or in a function that it calls.
-  [[nodiscard]] bool has_failed(const std::string& kernel) const {
-    return !failed_.empty() && facts_.reachable({kernel}).contains(failed_);
+private:
+  [[noreturn]] void fail(const std::string& function, std::size_t token, std::string message,
+                         std::string fix) const {
+    throw Unfit{function,
+                error_at(unit_, token, ErrorCode::unsupported_kernel, std::move(message), std::move(fix))};
   }
 
-private:
-  Result<void> refuse_unsupported() {
+  void refuse_unsupported() const {
     for (const Function& function : unit_.functions) {
       if (!reachable_.contains(function.name)) {
         continue;
       }
       if (const auto i = unsupported_word(unit_, {.begin = function.begin, .end = function.end})) {
-        return tl::unexpected(error_at(
-            unit_, *i, ErrorCode::unsupported_kernel,
-            fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[*i].text)),
-            fmt::format("write it without: {}", see_unsupported)));
+        fail("", *i,
+             fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[*i].text)),
+             fmt::format("write it without: {}", see_unsupported)); // no program of tidegate may have it
       }
       for (const std::size_t i : facts_.own(function).functions) {
         const std::string& word = tokens_[i].text;
@@ -161,19 +163,16 @@ private:
         const bool is_type = unit_.meaning(i) == nullptr &&
                              (unit_.is(i + 1, "*") || tokens_[i + 1].kind == TokenKind::identifier);
         if (!is_type && i > function.body->begin && bracket_of_call(unit_, i) == tokens_.size()) {
-          failed_ = function.name;
-          return tl::unexpected(
-              error_at(unit_, i, ErrorCode::unsupported_kernel,
-                       fmt::format("the function {} is used without a call by its name", in_quotes(word)),
-                       fmt::format("write {}(…)", word)));
+          fail(function.name, i,
+               fmt::format("the function {} is used without a call by its name", in_quotes(word)),
+               fmt::format("write {}(…)", word));
         }
       }
     }
-    return {};
   }
 
   // Keeps out kernels that may use an address in constant memory where a kernel has constant arguments: those first.
-  Result<void> move_constants_out() {
+  void move_constants_out() {
     std::set<std::string> takers;
     for (const Function& function : unit_.functions) {
       if (function.is_kernel && reachable_.contains(function.name) &&
@@ -182,7 +181,7 @@ private:
       }
     }
     if (takers.empty()) {
-      return {};
+      return;
     }
     constants_ = constants_to_global(unit_);
     const std::set<std::string> reached = facts_.reachable(takers);
@@ -193,15 +192,13 @@ private:
         });
         const std::string& name = in == unit_.functions.end() ? *takers.begin() : in->name;
         if (reachable_.contains(name) && reached.contains(name) == by_takers) {
-          failed_ = name;
-          return tl::unexpected(error_at(
-              unit_, token, ErrorCode::unsupported_kernel,
+          fail(
+              name, token,
               "this may use an address in constant memory, and a persistent kernel has its constant arguments in global memory",
-              "make the arguments pointers to global const"));
+              "make the arguments pointers to global const");
         }
       }
     }
-    return {};
   }
 
   // Writes the declarations between the functions.
@@ -277,15 +274,15 @@ private:
     return found == renamed_.end() ? name : found->second;
   }
 
-  Result<void> write(const Function& function) {
+  void write(const Function& function) {
     if (function.is_kernel && function.body) {
-      auto written = kernel(function, nullptr);
+      kernel(function, nullptr);
       for (const RegisterCopy& copy : copies_) {
-        if (written && copy.kernel == function.name) {
-          written = kernel(function, &copy);
+        if (copy.kernel == function.name) {
+          kernel(function, &copy);
         }
       }
-      return written;
+      return;
     }
     if (function.is_kernel) { // a prototype, for another kernel that calls it
       Edits edits;
@@ -294,10 +291,9 @@ private:
                                function.parameters.empty() ? "" : ", "));
       writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
       writer_.text(");");
-      return {};
+      return;
     }
     helper(function);
-    return {};
   }
 
   void helper(const Function& function) {
@@ -309,9 +305,7 @@ private:
     if (takes_item(function.name)) {
       const TokenRange list = function.parameter_list;
       if (function.parameters.empty()) {
-        for (std::size_t i = list.begin; i < list.end; ++i) {
-          edits[i].replaced = true; // the word void
-        }
+        erase({list}, edits); // the word void
         edits[list.begin - 1].after = item_parameter;
       } else {
         edits[list.begin - 1].after = fmt::format("{}, ", item_parameter);
@@ -324,9 +318,13 @@ private:
   }
 
   // Writes the kernel or a copy of it.
-  Result<void> kernel(const Function& function, const RegisterCopy* copy) {
+  void kernel(const Function& function, const RegisterCopy* copy) {
     const std::string name = copy == nullptr ? new_name(function.name) : copy->function;
-    TIDEGATE_TRY(auto variables, find_local_variables(unit_, function));
+    const auto found = find_local_variables(unit_, function);
+    if (!found) {
+      throw Unfit{function.name, found.error()};
+    }
+    const LocalVariables& variables = *found;
     OutlinedKernel& outlined = outlined_.kernels[copy == nullptr ? function.name : name];
     outlined.function = name;
     const Needs& needs = facts_.needs(function.name);
@@ -347,13 +345,12 @@ private:
     pass_item(function, edits);
     if (!variables.locals.empty()) {
       if (facts_.is_called(function.name, reachable_)) {
-        return tl::unexpected(error_at(unit_, variables.locals.front().declaration.begin,
-                                       ErrorCode::unsupported_kernel,
-                                       "this kernel has local variables and is called by another function",
-                                       "pass the local memory as an argument"));
+        fail(function.name, variables.locals.front().declaration.begin,
+             "this kernel has local variables and is called by another function",
+             "pass the local memory as an argument");
       }
       outlined.locals = "tg_locals_" + name;
-      TIDEGATE_CHECK(move_locals(variables, function, outlined.locals, edits));
+      move_locals(variables, function, outlined.locals, edits);
     }
     move_constants(variables, function, name, edits);
 
@@ -387,7 +384,6 @@ private:
     }
     writer_.text(") ");
     writer_.write(*function.body, edits);
-    return {};
   }
 
   [[nodiscard]] bool may_idle(const Function& function, const Needs& needs,
@@ -452,8 +448,8 @@ private:
   }
 
   // Turns local variables into members of a structure that the persistent kernel declares.
-  Result<void> move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
-                           Edits& edits) {
+  void move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
+                   Edits& edits) {
     writer_.text(packs_ ? "\n#pragma pack(push)\n#pragma pack()\n" : "");
     writer_.text("\ntypedef struct {");
     for (const HoistedVariable& variable : variables.locals) {
@@ -461,9 +457,8 @@ private:
       rename(variable.declaration, inside);
       for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
         if (packs_ && tokens_[i].is("{")) {
-          return tl::unexpected(error_at(unit_, i, ErrorCode::unsupported_kernel,
-                                         "this structure is declared with its variable, below a #pragma pack",
-                                         "declare the structure outside of the kernel"));
+          fail(kernel.name, i, "this structure is declared with its variable, below a #pragma pack",
+               "declare the structure outside of the kernel");
         }
         if (address_space(tokens_[i].text) == AddressSpace::local || tokens_[i].is("static")) {
           inside[i] = {.replaced = true}; // members cannot have these words
@@ -473,7 +468,6 @@ private:
     }
     writer_.text(fmt::format("}} {};", type));
     writer_.text(packs_ ? "\n#pragma pack(pop)\n" : "");
-    return {};
   }
 
   // Moves constant tables declared in a kernel's body to file scope.
@@ -542,8 +536,7 @@ private:
   const std::vector<RegisterCopy>& copies_;
   const SteadyParameters& steady_;
   const std::set<std::string>& idling_;
-  const bool packs_;   // some #pragma pack is in force
-  std::string failed_; // the function that could not be outlined
+  const bool packs_; // some #pragma pack is in force
   OutlinedUnit outlined_;
   TokenWriter writer_;
 };
@@ -585,24 +578,24 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::st
     }
   }
   while (!open.empty()) {
-    Outliner outliner(unit, open, renamed, distinct, copies, steady, idling, scope.packs);
-    auto written = outliner.run();
-    if (written) {
-      outlined.text = scope.before + written->text + scope.after;
-      outlined.kernels = std::move(written->kernels);
+    try {
+      OutlinedUnit written =
+          Outliner(unit, open, renamed, distinct, copies, steady, idling, scope.packs).run();
+      outlined.text = scope.before + written.text + scope.after;
+      outlined.kernels = std::move(written.kernels);
       outlined.enables_fp64 = scope.enables_fp64;
       break;
-    }
-    const std::size_t before = open.size();
-    std::erase_if(open, [&](const std::string& kernel) {
-      const bool failed = outliner.has_failed(kernel);
-      if (failed) {
-        outlined.fallbacks[kernel] = written.error();
+    } catch (Unfit& unfit) {
+      const auto left_out = std::erase_if(open, [&](const std::string& kernel) {
+        const bool fails = unit.facts->reachable({kernel}).contains(unfit.function);
+        if (fails) {
+          outlined.fallbacks[kernel] = unfit.error;
+        }
+        return fails;
+      });
+      if (left_out == 0) {
+        return tl::unexpected(std::move(unfit.error));
       }
-      return failed;
-    });
-    if (open.size() == before) {
-      return tl::unexpected(std::move(written.error()));
     }
   }
   return outlined;

@@ -147,16 +147,6 @@ private:
     }
   }
 
-  class Deeper {
-  public:
-    explicit Deeper(TreeParser& parser) : parser_(parser) { ++parser_.depth_; }
-    ~Deeper() { --parser_.depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
-
-  private:
-    TreeParser& parser_;
-  };
   static constexpr std::size_t most_depth = 256;        // of brackets and statements, as in clang
   static constexpr std::uint32_t most_operators = 2000; // one in another: visitors recurse
   bool too_deep() {
@@ -554,7 +544,7 @@ private:
   }
 
   const Type* declarator(const Type* base, Declarator& found) {
-    const Deeper deeper(*this);
+    const Nested nested(depth_);
     if (too_deep()) {
       found.understood = false;
       return opaque_;
@@ -593,7 +583,7 @@ private:
   }
 
   const Type* suffixes(const Type* base, Declarator& found) {
-    const Deeper deeper(*this);
+    const Nested nested(depth_);
     if (too_deep()) {
       found.understood = false;
       return opaque_;
@@ -874,7 +864,7 @@ private:
   }
 
   Expr* initializer() {
-    const Deeper deeper(*this);
+    const Nested nested(depth_);
     const std::size_t begin = at_;
     if (!is("{")) {
       return assignment();
@@ -951,7 +941,7 @@ private:
   }
 
   const Stmt* statement() {
-    const Deeper deeper(*this);
+    const Nested nested(depth_);
     const std::size_t begin = at_;
     Attributes unused;
     attributes(unused);
@@ -1107,7 +1097,7 @@ private:
   }
 
   Expr* assignment() {
-    const Deeper deeper(*this);
+    const Nested nested(depth_);
     const std::size_t begin = at_;
     if (too_deep()) {
       return opaque_rest(begin);
@@ -1127,7 +1117,7 @@ private:
     if (!is("?")) {
       return value;
     }
-    const Deeper deeper(*this);
+    const Nested nested(depth_);
     const std::size_t token = advance();
     const Expr* const yes = too_deep() ? opaque_rest(at_) : expression();
     if (!take(":")) {
@@ -1192,7 +1182,7 @@ private:
   Expr* unary() {
     static constexpr std::array<std::string_view, 8> operators{"++", "--", "&", "*", "+", "-", "~", "!"};
     static constexpr std::array<std::string_view, 4> sizes{"sizeof", "_Alignof", "__alignof__", "vec_step"};
-    const Deeper deeper(*this);
+    const Nested nested(depth_);
     const std::size_t begin = at_;
     if (too_deep() || ended()) {
       return opaque_rest(begin);

@@ -1,9 +1,7 @@
 // Follows the pointer of a parameter through a function: into local variables, sums, casts, elements and calls. What may become
 // of it is a list of rules, one for pointers that are moved and one for pointers to const.
-#include "opencl_c/pointers.hpp"
-
 #include "opencl_c/facts.hpp"
-#include "opencl_c/rewriting.hpp"
+#include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
@@ -218,7 +216,7 @@ private:
   State call(const Expr& expr) {
     const Expr& callee = *expr.operands[0];
     const std::string_view name = unit_.source.tokens[callee.token].text;
-    const Name* const called = callee.kind == Expr::Kind::name ? unit_.meaning(callee.token) : nullptr;
+    const Name* const called = named_by(unit_, callee);
     const Function* const function =
         called == nullptr || called->kind != NameKind::function ? nullptr : unit_.definition(name);
     State result = none(callee);

@@ -62,14 +62,12 @@ struct Conditional {
 };
 
 struct OpenFile {
-  std::string path, text;
+  std::string path;
   Lexer lexer;
   std::uint32_t file;           // index into TokenStream::files
   std::uint32_t line_shift = 0; // shift by #line, modulo 2^32
   std::vector<Conditional> groups;
 
-  OpenFile(std::string its_path, std::string its_text, std::uint32_t index)
-      : path(std::move(its_path)), text(std::move(its_text)), lexer(text, path), file(index) {}
   [[nodiscard]] bool is_skipping() const { return !groups.empty() && !groups.back().active; }
 };
 
@@ -134,14 +132,6 @@ Token stringized(const Argument& argument) {
   return result;
 }
 
-std::vector<std::string> words_in(const std::string& text) {
-  std::vector<std::string> found;
-  for (const Token& token : Lexer(text, "").next_line().value_or(Line())) {
-    found.push_back(token.text);
-  }
-  return found;
-}
-
 class Preprocessor {
 public:
   explicit Preprocessor(const PreprocessorOptions& options) : options_(options) {
@@ -163,7 +153,7 @@ public:
   }
 
 private:
-  OpenFile& file() { return *open_.back(); }
+  OpenFile& file() { return open_.back(); }
 
   template <class T>
   static T taken(Result<T> result) {
@@ -252,10 +242,10 @@ private:
     return index;
   }
 
-  void open(const std::string& path, std::string text, const Token& place) {
+  void open(const std::string& path, std::string_view text, const Token& place) {
     const std::uint32_t index = index_of_file(path);
     spend(text.size() + cost_of_a_file, place);
-    open_.push_back(std::make_unique<OpenFile>(path, std::move(text), index));
+    open_.push_back({.path = path, .lexer = Lexer(text, path), .file = index});
   }
 
   // Returns the next line of the text; an empty line for a directive or the end of a file; nothing at the end
@@ -288,8 +278,11 @@ private:
   void check_literals(const Line& line) const {
     const auto found = std::ranges::find_if(line, is_unterminated);
     if (found != line.end()) {
-      refuse(*found, fmt::format("{} is not closed on its line", in_quotes(found->text)),
-             "add the closing quote");
+      const bool trigraph = found->text.find("?\?") != std::string::npos;
+      refuse(*found,
+             fmt::format("{} {}", in_quotes(found->text),
+                         trigraph ? "has a trigraph" : "is not closed on its line"),
+             trigraph ? "write the character that it stands for" : "add the closing quote");
     }
   }
 
@@ -503,7 +496,7 @@ private:
         return;
       }
       if (auto text = read(path)) {
-        return open(path, std::move(*text), directive);
+        return open(path, *text, directive);
       } else if (text.error().code != ErrorCode::cannot_read) {
         Error error = std::move(text.error());
         error.source = stream_.files[directive.file];
@@ -910,8 +903,8 @@ private:
 
   const PreprocessorOptions& options_;
   TokenStream stream_;
-  std::vector<std::unique_ptr<OpenFile>> open_; // each included by the previous one
-  std::set<std::string> only_once_;             // files with #pragma once
+  std::vector<OpenFile> open_;      // each included by the previous one
+  std::set<std::string> only_once_; // files with #pragma once
   std::unordered_map<std::string, std::shared_ptr<const Macro>> macros_;
   std::size_t macros_made_ = 0;
   std::set<std::string> overridden_; // predefined macros that the program redefined or undefined

@@ -199,44 +199,16 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 
 namespace {
 
-using Words = std::vector<std::string>;
-
-// Words after "#pragma".
-Words words_of(const Token& pragma) {
-  Words words;
-  const auto line = Lexer(pragma.text, "").next_line();
-  for (const Token& token : line.value_or(std::vector<Token>())) {
-    words.push_back(token.text);
-  }
-  words.erase(words.begin(),
-              words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(words.size(), 2)));
-  return words;
-}
-
-template <std::size_t N>
-bool is_among(const std::array<std::string_view, N>& known, std::string_view word) {
-  return std::ranges::find(known, word) != known.end();
-}
-
-bool starts_with(const Words& words, std::initializer_list<std::string_view> wanted) {
-  return words.size() >= wanted.size() && std::ranges::equal(wanted, std::span(words).first(wanted.size()));
-}
-
-// True for a pragma that affects only the next statement, or nothing that is compiled.
-bool ends_by_itself(const Words& words) {
-  static constexpr std::array<std::string_view, 16> known{
-      "unroll",   "nounroll", "unroll_and_jam", "nounroll_and_jam", "ivdep", "loop_count", "vector",
-      "novector", "message",  "region",         "endregion",        "mark",  "ident",      "comment",
-      "warning",  "once"};
-  return words.empty() || is_among(known, words[0]) || starts_with(words, {"clang", "loop"}) ||
-         starts_with(words, {"clang", "diagnostic"}) || starts_with(words, {"GCC", "diagnostic"}) ||
-         starts_with(words, {"GCC", "unroll"}) || starts_with(words, {"GCC", "ivdep"});
-}
-
-bool contracts(const Words& words) {
-  return starts_with(words, {"OPENCL", "FP_CONTRACT"}) || starts_with(words, {"STDC", "FP_CONTRACT"}) ||
-         starts_with(words, {"clang", "fp", "contract", "("});
-}
+// Of pragmas, by their first words: those that affect only the next statement, or nothing that is compiled.
+constexpr std::array<std::string_view, 21> that_end{
+    "unroll ",     "nounroll ",         "unroll_and_jam ", "nounroll_and_jam ",
+    "ivdep ",      "loop_count ",       "vector ",         "novector ",
+    "message ",    "region ",           "endregion ",      "mark ",
+    "ident ",      "comment ",          "warning ",        "once ",
+    "clang loop ", "clang diagnostic ", "GCC diagnostic ", "GCC unroll ",
+    "GCC ivdep "};
+constexpr std::array<std::string_view, 3> that_contract{"OPENCL FP_CONTRACT ", "STDC FP_CONTRACT ",
+                                                        "clang fp contract ( "};
 
 } // namespace
 
@@ -252,18 +224,22 @@ PragmaScope pragma_scope(const TranslationUnit& unit) {
     if (token.kind != TokenKind::pragma) {
       continue;
     }
-    const Words words = words_of(token);
-    if (ends_by_itself(words) || (contracts(words) && depth > 0)) { // the block ends it
+    std::vector<std::string> words = words_in(token.text); // after #pragma
+    words.erase(words.begin(), words.begin() + std::min<std::ptrdiff_t>(std::ssize(words), 2));
+    const std::string text = fmt::format("{} ", fmt::join(words, " "));
+    const auto begins = [&text](std::string_view with) { return text.starts_with(with); };
+    const bool contracts = std::ranges::any_of(that_contract, begins);
+    if (words.empty() || std::ranges::any_of(that_end, begins) ||
+        (contracts && depth > 0)) { // the block ends it
       continue;
     }
-    const bool extension = starts_with(words, {"OPENCL", "EXTENSION"}) && words.size() == 5;
     if (words[0] == "pack") {
       scope.packs = true;
-    } else if (contracts(words)) {
+    } else if (contracts) {
       contraction = true;
-    } else if (extension && words[4] == "enable") {
+    } else if (begins("OPENCL EXTENSION ") && words.size() == 5 && words[4] == "enable") {
       scope.enables_fp64 |= words[2] == "all" || words[2].ends_with("fp64");
-    } else if (depth == 0 || !starts_with(words, {"clang", "fp"})) {
+    } else if (depth == 0 || !begins("clang fp ")) {
       scope.obstacle = fmt::format("nothing ends the effect of its {}", in_quotes(token.text));
       return scope;
     }

@@ -168,6 +168,18 @@ struct Condition {
 };
 Condition parse_condition(TranslationUnit& unit);
 
+// Counts the nested calls of a reader.
+class Nested {
+public:
+  explicit Nested(std::size_t& depth) : depth_(++depth) {}
+  ~Nested() { --depth_; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+
+private:
+  std::size_t& depth_;
+};
+
 // The tag with its keyword, or the typedef of a record without one.
 std::string name_of(const TranslationUnit& unit, const Record& record);
 
@@ -187,6 +199,17 @@ void each_expression(const Expr& expr, const Visit& visit) {
     each_expression(*operand, visit);
   }
   visit(expr);
+}
+
+// The declared name that the expression is; null for any other expression.
+inline const Name* named_by(const TranslationUnit& unit, const Expr& expr) {
+  return expr.kind == Expr::Kind::name ? unit.meaning(expr.token) : nullptr;
+}
+
+// True for an assignment, ++ and --.
+inline bool changes(const TranslationUnit& unit, const Expr& expr) {
+  return expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
+         (expr.kind == Expr::Kind::unary && (unit.is(expr.token, "++") || unit.is(expr.token, "--")));
 }
 
 // The parameter of the function that this token names.

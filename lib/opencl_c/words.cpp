@@ -239,6 +239,10 @@ std::string canonical_type(std::span<const std::string_view> words) {
 
 namespace {
 
+constexpr std::string_view limits =
+    "DIG MANT_DIG MAX_10_EXP MAX_EXP MIN_10_EXP MIN_EXP RADIX MAX MIN EPSILON";
+constexpr std::string_view constants =
+    "E LOG2E LOG10E LN2 LN10 PI PI_2 PI_4 1_PI 2_PI 2_SQRTPI SQRT2 SQRT1_2";
 constexpr std::string_view plain_macros =
     "NULL INFINITY NAN HUGE_VAL HUGE_VALF MAXFLOAT CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX "
     "SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX FP_ILOGB0 FP_ILOGBNAN "
@@ -257,34 +261,27 @@ constexpr std::string_view plain_macros =
 
 const std::set<std::string, std::less<>>& standard_macros() {
   static const std::set<std::string, std::less<>> names = [] {
-    std::istringstream words{std::string(plain_macros)};
-    std::set<std::string, std::less<>> all{std::istream_iterator<std::string>(words), {}};
-    for (const char* type : {"FLT", "DBL", "HALF"}) {
-      for (const char* limit : {"DIG", "MANT_DIG", "MAX_10_EXP", "MAX_EXP", "MIN_10_EXP", "MIN_EXP", "RADIX",
-                                "MAX", "MIN", "EPSILON"}) {
-        all.insert(std::string(type) + "_" + limit);
-      }
+    std::set<std::string, std::less<>> all;
+    const auto add = [&all](std::string_view prefix, std::string_view words, std::string_view suffix = "") {
+      each_word(words,
+                [&](std::string_view word) { all.insert(fmt::format("{}{}{}", prefix, word, suffix)); });
+    };
+    add("", plain_macros);
+    for (const char* const type : {"FLT_", "DBL_", "HALF_"}) {
+      add(type, limits);
     }
-    for (const char* constant : {"E", "LOG2E", "LOG10E", "LN2", "LN10", "PI", "PI_2", "PI_4", "1_PI", "2_PI",
-                                 "2_SQRTPI", "SQRT2", "SQRT1_2"}) {
-      for (const char* type : {"", "_F", "_H"}) {
-        all.insert("M_" + std::string(constant) + type);
-      }
+    for (const char* const suffix : {"", "_F", "_H"}) {
+      add("M_", constants, suffix);
     }
-    for (const char* feature :
-         {"3d_image_writes", "atomic_order_acq_rel", "atomic_order_seq_cst", "atomic_scope_device",
-          "atomic_scope_all_devices", "device_enqueue", "fp64", "generic_address_space", "images", "int64",
-          "pipes", "program_scope_global_variables", "read_write_images", "subgroups",
-          "work_group_collective_functions"}) {
-      all.insert("__opencl_c_" + std::string(feature));
-    }
-    for (const char* extension :
-         {"fp64", "fp16", "byte_addressable_store", "global_int32_base_atomics",
-          "global_int32_extended_atomics", "local_int32_base_atomics", "local_int32_extended_atomics",
-          "int64_base_atomics", "int64_extended_atomics", "3d_image_writes", "subgroups"}) {
-      all.insert("cl_khr_" + std::string(extension));
-    }
-    all.insert({"cl_amd_fp64", "cl_nv_pragma_unroll"});
+    add("__opencl_c_",
+        "3d_image_writes atomic_order_acq_rel atomic_order_seq_cst atomic_scope_device "
+        "atomic_scope_all_devices device_enqueue fp64 generic_address_space images int64 pipes "
+        "program_scope_global_variables read_write_images subgroups "
+        "work_group_collective_functions");
+    add("cl_khr_", "fp64 fp16 byte_addressable_store global_int32_base_atomics global_int32_extended_atomics "
+                   "local_int32_base_atomics local_int32_extended_atomics int64_base_atomics "
+                   "int64_extended_atomics 3d_image_writes subgroups");
+    add("cl_", "amd_fp64 nv_pragma_unroll");
     return all;
   }();
   return names;

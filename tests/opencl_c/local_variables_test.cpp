@@ -1,5 +1,5 @@
 // Variables in local and constant memory declared in a kernel's body.
-#include "opencl_c/rewriting.hpp"
+#include "opencl_c/outline.hpp"
 #include "source_support.hpp"
 
 using namespace tidegate;

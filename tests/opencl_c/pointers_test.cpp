@@ -1,6 +1,6 @@
 // What becomes of pointers: parameters that point to const, and kernels that drop it; pointers that are moved, and kernels that
 // would notice.
-#include "opencl_c/pointers.hpp"
+#include "opencl_c/outline.hpp"
 #include "source_support.hpp"
 
 using namespace tidegate;

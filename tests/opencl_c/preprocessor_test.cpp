@@ -507,6 +507,8 @@ TEST_CASE("open quotes and comments") {
   CHECK(refusal("a\nb 'c\n") == "2:3: \"'c\" is not closed on its line; add the closing quote");
   CHECK(refusal("#define A \"x\n") == "1:11: \"\"x\" is not closed on its line; add the closing quote");
   CHECK(refusal("#if 0\n/* x") == "2:1: this comment does not end; close it with */ where it should end");
+  CHECK(refusal("#if 0\n?\?=\n#endif\na ?\?= b") ==
+        "4:3: \"?\?=\" has a trigraph; write the character that it stands for");
 }
 
 TEST_CASE("tokens know where they stand") {

@@ -1,5 +1,5 @@
 // Tokens written as text: reading it again yields the same tokens on the same lines.
-#include "opencl_c/rewriting.hpp"
+#include "opencl_c/outline.hpp"
 #include "source_support.hpp"
 
 using namespace tidegate;

@@ -1,3 +1,137 @@
+// What kernels do around their barriers: statements that may run before a wait for other work-groups, returns that leave a
+// barrier without some work-items, and surplus work-items that idle.
+#include "opencl_c/constant_expression.hpp"
+#include "opencl_c/facts.hpp"
+#include "opencl_c/outline.hpp"
+#include "opencl_c/tree.hpp"
+#include "opencl_c/words.hpp"
+
+namespace tidegate::opencl_c {
+namespace {
+
+// True for get_global_id(0), also as (int)get_global_id(0); sets the dimension.
+bool is_global_id(const TranslationUnit& unit, const Expr& expr, std::uint32_t& dimension) {
+  const Expr& call = expr.kind == Expr::Kind::cast ? *expr.operands[0] : expr;
+  if (call.kind != Expr::Kind::call || call.operands.size() != 2 ||
+      !unit.is(call.operands[0]->token, "get_global_id")) {
+    return false;
+  }
+  const std::int64_t number = value_of(unit, *call.operands[1]).value_or(-1);
+  dimension = static_cast<std::uint32_t>(number);
+  return number >= 0 && number < 3;
+}
+
+// "i >= n" or "get_global_id(0) >= 64".
+std::optional<EarlyReturn> compared_id(const TranslationUnit& unit, const Function& kernel,
+                                       const Expr& part) {
+  if (part.kind != Expr::Kind::binary || !unit.is(part.token, ">=")) {
+    return {};
+  }
+  const auto is_changed = [&](const Name* name) {
+    return std::ranges::any_of(unit.facts->own(kernel).changed,
+                               [&](std::size_t token) { return unit.meaning(token) == name; });
+  };
+  EarlyReturn found;
+  const Expr* id = part.operands[0];
+  if (const Name* const name = named_by(unit, *id); name != nullptr && !is_changed(name)) {
+    const Decl* const decl = unit.tree->declaration(name->token);
+    id = decl == nullptr || decl->value == nullptr ? id : decl->value;
+  }
+  const Expr& bound = *part.operands[1];
+  const Name* const name = named_by(unit, bound);
+  const auto parameter =
+      name == nullptr || is_changed(name) ? std::nullopt : parameter_at(unit, kernel, bound.token);
+  found.parameter = parameter && !kernel.parameters[*parameter].is_pointer ? parameter : std::nullopt;
+  found.number = bound.kind == Expr::Kind::number ? value_of(unit, bound).value_or(0) : 0;
+  const bool known = is_global_id(unit, *id, found.dimension) && (found.parameter || found.number > 0);
+  return known ? std::optional(found) : std::nullopt;
+}
+
+// The first statements of a kernel that may run before a work-group waits for other work-groups. What may occur in them
+// is on a list: types, variables of the body, values, pointers to memory that no wave writes, some functions.
+class EarlyStatements {
+public:
+  EarlyStatements(const TranslationUnit& unit, const Function& kernel, const std::set<std::size_t>& steady)
+      : unit_(unit), kernel_(kernel), steady_(steady) {}
+
+  // Returns the token after the early statements.
+  std::size_t end() {
+    const Stmt* const body = unit_.tree->body(kernel_);
+    std::size_t end = kernel_.body->begin + 1;
+    for (const Stmt* const stmt : body == nullptr ? std::span<const Stmt* const>() : body->parts) {
+      if (stmt->kind == Stmt::Kind::block || !harmless(*stmt, false)) {
+        break;
+      }
+      end = stmt->tokens.end;
+    }
+    return end;
+  }
+
+private:
+  // True if nothing in the statement leaves the kernel, meets other work-items or reaches memory that changes.
+  bool harmless(const Stmt& stmt, bool in_helper) {
+    using S = Stmt::Kind;
+    static constexpr std::array<S, 7> anywhere{S::nothing,  S::expression, S::declaration,  S::block,
+                                               S::for_loop, S::break_out,  S::continue_loop};
+    static constexpr std::array<S, 7> in_helpers{S::if_else,      S::while_loop, S::do_loop,
+                                                 S::switch_block, S::case_label, S::default_label,
+                                                 S::return_value};
+    bool known =
+        !stmt.has_attributes && (std::ranges::find(anywhere, stmt.kind) != anywhere.end() ||
+                                 (in_helper && std::ranges::find(in_helpers, stmt.kind) != in_helpers.end()));
+    for (const Decl* const decl : stmt.declared) {
+      known = known && !decl->type->is(Type::Kind::opaque);
+    }
+    each_value(stmt, [&](const Expr& value) {
+      each_expression(value, [&](const Expr& expr) { known = known && harmless(expr, in_helper); });
+    });
+    return known &&
+           std::ranges::all_of(stmt.parts, [&](const Stmt* part) { return harmless(*part, in_helper); });
+  }
+
+  bool harmless(const Expr& expr, bool in_helper) {
+    if (expr.kind == Expr::Kind::call) {
+      return expr.operands[0]->kind == Expr::Kind::name;
+    }
+    if (expr.kind != Expr::Kind::name) {
+      return expr.kind != Expr::Kind::opaque &&
+             (expr.kind != Expr::Kind::cast || !expr.type->is(Type::Kind::opaque));
+    }
+    if (const Name* const name = unit_.meaning(expr.token)) {
+      return name->kind == NameKind::function ? harmless_function(expr.token)
+                                              : in_helper || harmless_name(expr.token);
+    }
+    const std::string& text = unit_.source.tokens[expr.token].text;
+    return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
+           text.starts_with("vload");
+  }
+
+  // Helpers receive only what the kernel passes them; they have no other memory.
+  bool harmless_function(std::size_t token) {
+    const Function* const function = unit_.definition(unit_.source.tokens[token].text);
+    const Stmt* const body = function == nullptr ? nullptr : unit_.tree->body(*function);
+    if (body == nullptr || function->is_kernel) {
+      return false;
+    }
+    return !seen_.insert(function->name).second || harmless(*body, true);
+  }
+
+  [[nodiscard]] bool harmless_name(std::size_t token) const {
+    const auto index = parameter_at(unit_, kernel_, token);
+    if (!index) {
+      return true; // a variable of the body, a constant
+    }
+    const Parameter& parameter = kernel_.parameters[*index];
+    return parameter.is_pointer ? steady_.contains(*index) && !unit_.contains(parameter.tokens, "volatile")
+                                : arithmetic_type(parameter.type).has_value();
+  }
+
+  const TranslationUnit& unit_;
+  const Function& kernel_;
+  const std::set<std::size_t>& steady_;
+  std::set<std::string> seen_; // functions; one that does harm ends the search
+};
+
 // Makes surplus work-items idle in a kernel whose work-items meet: the persistent kernel's work-groups may be
 // larger than the kernel's, and the kernel's last one smaller. They run to every barrier that the others run
 // to, and do nothing else.
@@ -13,20 +147,7 @@
 // body itself, in blocks and in loops whose heads all work-items compute alike; nothing leaves before the
 // last barrier. Declarations without a guard read no memory. A list says what heads and these declarations
 // may contain.
-#include "opencl_c/facts.hpp"
-#include "opencl_c/rewriting.hpp"
-#include "opencl_c/tree.hpp"
-#include "opencl_c/words.hpp"
-
-namespace tidegate::opencl_c {
-namespace {
-
 constexpr std::string_view guard = "if (tg_in) ";
-
-template <std::size_t N>
-bool is_listed(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 class IdleItems {
 public:
@@ -156,7 +277,7 @@ private:
   // Returns true if an idle work-item may evaluate the expression, whatever its variables hold: it reads no memory, has
   // no effect and does not divide by what may be 0.
   [[nodiscard]] bool pure(const Expr& expr) const {
-    static constexpr std::array<std::string_view, 3> no_values{"&", "*", "--"};
+    static constexpr std::array<std::string_view, 4> signs{"+", "-", "~", "!"};
     const auto parts_are = [&] {
       return std::ranges::all_of(expr.operands, [this](const Expr* part) { return pure(*part); });
     };
@@ -172,8 +293,7 @@ private:
              std::ranges::all_of(expr.operands.subspan(1), [this](const Expr* part) { return pure(*part); });
     }
     case Expr::Kind::member: return unit_.is(expr.token - 1, ".") && parts_are();
-    case Expr::Kind::unary:
-      return !is_listed(no_values, text(expr.token)) && !unit_.is(expr.token, "++") && parts_are();
+    case Expr::Kind::unary: return std::ranges::find(signs, text(expr.token)) != signs.end() && parts_are();
     case Expr::Kind::binary: {
       const bool divides = unit_.is(expr.token, "/") || unit_.is(expr.token, "%");
       return (!divides || is_positive(*expr.operands[1])) && parts_are();
@@ -189,10 +309,11 @@ private:
   }
 
   [[nodiscard]] bool is_positive(const Expr& divisor) const {
-    static constexpr std::array<std::string_view, 2> counts{"get_local_size", "get_num_groups"};
     return divisor.kind == Expr::Kind::number
                ? text(divisor.token).find_first_of("123456789") != std::string::npos
-               : divisor.kind == Expr::Kind::call && is_listed(counts, text(divisor.operands[0]->token));
+               : divisor.kind == Expr::Kind::call &&
+                     (unit_.is(divisor.operands[0]->token, "get_local_size") ||
+                      unit_.is(divisor.operands[0]->token, "get_num_groups"));
   }
 
   // True for a scalar or vector variable or parameter, an enumerator, and a constant of the language.
@@ -224,16 +345,14 @@ private:
   }
 
   bool uniform(const Expr& expr) {
-    const bool changes =
-        expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
-        (expr.kind == Expr::Kind::unary && (unit_.is(expr.token, "++") || unit_.is(expr.token, "--")));
-    if (changes || expr.kind == Expr::Kind::comma || expr.kind == Expr::Kind::binary) {
-      return (!changes || expr.operands[0]->kind == Expr::Kind::name) &&
+    const bool is_change = changes(unit_, expr);
+    if (is_change || expr.kind == Expr::Kind::comma || expr.kind == Expr::Kind::binary) {
+      return (!is_change || expr.operands[0]->kind == Expr::Kind::name) &&
              std::ranges::all_of(expr.operands, [this](const Expr* part) { return uniform(*part); });
     }
     bool same = pure(expr);
     each_expression(expr, [&](const Expr& part) {
-      const Name* const name = part.kind == Expr::Kind::name ? unit_.meaning(part.token) : nullptr;
+      const Name* const name = named_by(unit_, part);
       const auto known = part.kind == Expr::Kind::name ? builtin(text(part.token)) : std::nullopt;
       same = same && part.kind != Expr::Kind::member && !(known && known->differs) &&
              (name == nullptr || name->kind != NameKind::variable || uniform(*name));
@@ -268,6 +387,44 @@ private:
 };
 
 } // namespace
+
+std::vector<EarlyReturn> returns_before_barrier(const TranslationUnit& unit, const Function& kernel) {
+  std::size_t last = 0; // barrier
+  for (const std::size_t token : unit.facts->own(kernel).functions) {
+    const bool is_barrier =
+        unit.meaning(token) == nullptr && (unit.is(token, "barrier") || unit.is(token, "work_group_barrier"));
+    last = is_barrier ? token : last;
+  }
+  std::vector<EarlyReturn> found;
+  const Stmt* const body = unit.tree->body(kernel);
+  for (const Stmt* const stmt : body == nullptr ? std::span<const Stmt* const>() : body->parts) {
+    if (stmt->kind != Stmt::Kind::if_else || stmt->tokens.begin > last) {
+      continue;
+    }
+    const Stmt* then = stmt->parts[0];
+    then = then->kind == Stmt::Kind::block && !then->parts.empty() ? then->parts[0] : then;
+    std::vector<const Expr*> parts; // between ||
+    if (then->kind == Stmt::Kind::return_value && then->values.empty()) {
+      parts = {stmt->values[0]};
+    }
+    while (!parts.empty()) {
+      const Expr& part = *parts.back();
+      parts.pop_back();
+      if (part.kind == Expr::Kind::binary && unit.is(part.token, "||")) {
+        parts.insert(parts.end(), part.operands.rbegin(), part.operands.rend());
+      } else if (auto early = compared_id(unit, kernel, part)) {
+        early->token = then->tokens.begin;
+        found.push_back(*early);
+      }
+    }
+  }
+  return found;
+}
+
+std::size_t end_of_early_statements(const TranslationUnit& unit, const Function& kernel,
+                                    const std::set<std::size_t>& steady) {
+  return EarlyStatements(unit, kernel, steady).end();
+}
 
 bool let_items_idle(const TranslationUnit& unit, const Function& kernel, Edits& edits) {
   return IdleItems(unit, kernel, edits).run();
