@@ -207,7 +207,7 @@ void add_ratios(std::vector<ComparedNumber>& numbers) {
   }
 }
 
-// Items, bytes and a graph's size, which other work hardly has all alike, and the device.
+// Items, bytes, and the size and algorithm of a graph, which other work hardly has all alike, and the device.
 std::string workload_of(const ReportJson& report) {
   std::string text;
   for (const char* const of : {"/items_in_all", "/memory/sum_bytes", "/graph/vertices", "/graph/edges"}) {
@@ -215,7 +215,8 @@ std::string workload_of(const ReportJson& report) {
       text += fmt::format("{} {}, ", std::strrchr(of, '/') + 1, *value);
     }
   }
-  return text + value_at<std::string>(report, "/algorithm").value_or("") + " on " +
+  const std::string algorithm = value_at<std::string>(report, "/algorithm").value_or("waves");
+  return text + value_at<std::string>(report, "/source").value_or(algorithm) + " on " +
          value_at<std::string>(report, "/device/name").value_or("an unknown device");
 }
 
