@@ -8,7 +8,7 @@
 #ifndef TIDEGATE_KERNELS_FRONTIER_POLICY_H
 #define TIDEGATE_KERNELS_FRONTIER_POLICY_H
 
-#ifdef __OPENCL_VERSION__
+#ifndef TG_U32
 typedef uint tg_u32;
 typedef ulong tg_u64;
 #define TG_U32(value) ((tg_u32)(value))
