@@ -107,7 +107,8 @@ public:
     }
     case Kind::size: {
       const auto type = expr.measured == nullptr ? std::nullopt : arithmetic_type(expr.measured->name);
-      return type ? Found({.value = type->bytes(), .type = {.bits = 64, .is_unsigned = true}}) : std::nullopt;
+      return type ? Found(Constant{.value = type->bytes(), .type = {.bits = 64, .is_unsigned = true}})
+                  : std::nullopt;
     }
     default: return {};
     }

@@ -700,12 +700,12 @@ private:
     case Macro::Kind::counter:
       special.kind = TokenKind::number;
       special.text = fmt::format("{}", macro.kind == Macro::Kind::line ? special.line : counter_++);
-      push({{.token = std::move(special)}}, false);
+      push(Items{Item{.token = std::move(special)}}, false);
       return true;
     case Macro::Kind::file:
       special.kind = TokenKind::string;
       special.text = fmt::format("\"{}\"", with_escapes(stream_.files[special.file]));
-      push({{.token = std::move(special)}}, false);
+      push(Items{Item{.token = std::move(special)}}, false);
       return true;
     case Macro::Kind::object: break;
     case Macro::Kind::function: {
@@ -792,8 +792,8 @@ private:
       const auto parameter = macro.parameter(i);
       const bool pastes = macro.is(i + 1, "##");
       Argument* const argument = parameter ? &arguments[*parameter] : nullptr;
-      Items operand = argument == nullptr ? Items{{.token = macro.body[i]}}
-                      : quotes            ? Items{{.token = stringized(*argument)}}
+      Items operand = argument == nullptr ? Items{Item{.token = macro.body[i]}}
+                      : quotes            ? Items{Item{.token = stringized(*argument)}}
                       : joining || pastes ? argument->items
                                           : expanded(*argument, name);
       for (const Item& item : operand) {
