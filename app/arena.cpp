@@ -107,16 +107,6 @@ Result<PlannedArena> arena_document(std::string_view json, std::optional<std::ui
   return PlannedArena{.lifetimes = std::move(lifetimes), .plan = std::move(*plan)};
 }
 
-void encode_arena(PlannedArena planned, documents::Style style, std::string& answer) {
-  documents::ArenaPlanDocument document{.plan = std::move(planned.plan), .buffers = {}};
-  document.buffers.reserve(document.plan.offsets.size());
-  for (std::size_t i = 0; i < document.plan.offsets.size(); ++i) {
-    document.buffers.push_back(
-        {.id = std::move(planned.lifetimes.buffers[i].id), .offset = document.plan.offsets[i]});
-  }
-  documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style, answer);
-}
-
 // Height, bound and proof, then the buffers from the bottom of the arena up.
 std::string arena_table(const PlannedArena& planned, bool colour) {
   constexpr std::size_t most_rows = 100;
@@ -250,18 +240,24 @@ struct ArenaSettings {
 Result<ExitCode> run_arena(ArenaSettings& settings) {
   Route& route = settings.route;
   route.format = picture_format(route.format, route.output);
-  const Answer answer = [&](std::string_view json, documents::Style style,
-                            std::string& text) -> Result<void> {
+  return serve(route, [&](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
     TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.capacity_bytes));
-    if (route.format == "json") {
-      encode_arena(std::move(planned), style, text);
+    if (route.format == "svg") {
+      text += arena_svg(planned, arena_headline(planned.plan));
+    } else if (route.format == "table") {
+      text += arena_table(planned, use_colour(route.output));
     } else {
-      text += route.format == "svg" ? arena_svg(planned, arena_headline(planned.plan))
-                                    : arena_table(planned, use_colour(route.output));
+      documents::ArenaPlanDocument document{.plan = std::move(planned.plan), .buffers = {}};
+      document.buffers.reserve(document.plan.offsets.size());
+      for (std::size_t i = 0; i < document.plan.offsets.size(); ++i) {
+        document.buffers.push_back(
+            {.id = std::move(planned.lifetimes.buffers[i].id), .offset = document.plan.offsets[i]});
+      }
+      documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style,
+                        text);
     }
     return {};
-  };
-  return serve(route, answer);
+  });
 }
 
 } // namespace

@@ -105,14 +105,13 @@ OptionModel option(std::string name, std::string value, Target& target, Read rea
   return model;
 }
 
-Result<std::string> read_text(const std::string& text); // as it is
 Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least = 0,
                                  std::uint64_t most = ~std::uint64_t{0}); // a whole number
-Result<std::uint64_t> read_bytes(const std::string& text);                // also 64MiB or 1.5GB
 
 template <class Target>
 OptionModel text_option(std::string name, std::string value, Target& target, std::string meaning) {
-  return option(std::move(name), std::move(value), target, read_text, std::move(meaning));
+  const auto read = [](const std::string& text) -> Result<std::string> { return text; };
+  return option(std::move(name), std::move(value), target, read, std::move(meaning));
 }
 template <class Target>
 OptionModel file_option(std::string name, Target& target, std::string meaning) {
@@ -136,7 +135,7 @@ OptionModel number_option(std::string name, std::optional<std::uint32_t>& target
                           std::uint32_t most, std::string meaning);
 template <class Target>
 OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
-  return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));
+  return option(std::move(name), "BYTES", target, parse_bytes, std::move(meaning));
 }
 // Takes 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
 template <class Target>

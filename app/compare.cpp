@@ -80,28 +80,31 @@ using ReportJson = nlohmann::json;
 
 // A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
 
-// What is compared, and the names of rows that are not called by their key.
-using Key = std::array<const char*, 2>;
-constexpr std::array text_keys{
-    Key{"/status", ""},   Key{"/device/name", "device"},        Key{"/device/driver_version", "driver"},
-    Key{"/strategy", ""}, Key{"/telemetry/execution_mode", ""}, Key{"/promotion/promoted", ""},
-    Key{"/algorithm", ""}};
-constexpr std::array number_keys{Key{"/wall_time_ns", ""},
-                                 Key{"/build_ns", ""},
-                                 Key{"/backend_dispatch_ns", ""},
-                                 Key{"/telemetry/kernel_launches", ""},
-                                 Key{"/telemetry/sync_points", ""},
-                                 Key{"/telemetry/bytes_uploaded", ""},
-                                 Key{"/telemetry/bytes_read_back", ""},
-                                 Key{"/effective_geometry/worker_groups", ""},
-                                 Key{"/effective_geometry/workgroup_size", ""},
-                                 Key{"/iterations", ""},
-                                 Key{"/memory/arena_bytes", ""},
-                                 Key{"/wave_times/critical_path_ns", ""},
-                                 Key{"/wave_times/synchronization_ns", ""},
-                                 Key{"/graph/vertices", ""},
-                                 Key{"/graph/edges", ""},
-                                 Key{"/summary/waves", ""}};
+// What is compared: texts by the names of their rows, numbers by their keys.
+constexpr std::array<std::pair<const char*, const char*>, 7> text_keys{
+    {{"status", "/status"},
+     {"device", "/device/name"},
+     {"driver", "/device/driver_version"},
+     {"strategy", "/strategy"},
+     {"execution_mode", "/telemetry/execution_mode"},
+     {"promoted", "/promotion/promoted"},
+     {"algorithm", "/algorithm"}}};
+constexpr std::array number_keys{"/wall_time_ns",
+                                 "/build_ns",
+                                 "/backend_dispatch_ns",
+                                 "/telemetry/kernel_launches",
+                                 "/telemetry/sync_points",
+                                 "/telemetry/bytes_uploaded",
+                                 "/telemetry/bytes_read_back",
+                                 "/effective_geometry/worker_groups",
+                                 "/effective_geometry/workgroup_size",
+                                 "/iterations",
+                                 "/memory/arena_bytes",
+                                 "/wave_times/critical_path_ns",
+                                 "/wave_times/synchronization_ns",
+                                 "/graph/vertices",
+                                 "/graph/edges",
+                                 "/summary/waves"};
 
 const ReportJson& value_in(const ReportJson& report, const std::string& pointer) {
   static const ReportJson missing = ReportJson::array();
@@ -118,16 +121,10 @@ std::optional<T> value_at(const ReportJson& report, const std::string& pointer) 
 }
 
 // Appends the values of both reports, unless neither has one.
-template <class T, class Compared>
-void add_values(const ReportJson& a, const ReportJson& b, std::span<const Key> keys,
-                std::vector<Compared>& values) {
-  for (const auto& [pointer, name] : keys) {
-    Compared pair{.name = *name != '\0' ? name : std::strrchr(pointer, '/') + 1,
-                  .a = value_at<T>(a, pointer),
-                  .b = value_at<T>(b, pointer)};
-    if (pair.a || pair.b) {
-      values.push_back(std::move(pair));
-    }
+template <class Compared>
+void add_value(std::string name, const auto& a, const auto& b, std::vector<Compared>& values) {
+  if (a || b) {
+    values.push_back({.name = std::move(name), .a = a, .b = b});
   }
 }
 
@@ -337,16 +334,19 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
   TIDEGATE_TRY(const ReportJson b, read_compared(b_file));
   ReportComparison made{
       .a = a_file, .b = b_file, .speed = {}, .texts = {}, .numbers = {}, .waves = paired_waves(a, b)};
-  add_values<std::string>(a, b, text_keys, made.texts);
-  add_values<double>(a, b, number_keys, made.numbers);
+  for (const auto& [name, pointer] : text_keys) {
+    add_value(name, value_at<std::string>(a, pointer), value_at<std::string>(b, pointer), made.texts);
+  }
+  for (const char* const pointer : number_keys) {
+    add_value(std::strrchr(pointer, '/') + 1, value_at<double>(a, pointer), value_at<double>(b, pointer),
+              made.numbers);
+  }
   const auto iteration_ns = [](const ReportJson& report) -> std::optional<double> {
     const auto dispatch = value_at<double>(report, "/backend_dispatch_ns");
     const auto iterations = value_at<double>(report, "/iterations");
     return dispatch && iterations && *iterations != 0 ? std::optional(*dispatch / *iterations) : std::nullopt;
   };
-  if (iteration_ns(a) || iteration_ns(b)) {
-    made.numbers.push_back({.name = "iteration_ns", .a = iteration_ns(a), .b = iteration_ns(b)});
-  }
+  add_value("iteration_ns", iteration_ns(a), iteration_ns(b), made.numbers);
   add_ratios(made.numbers);
   add_ratios(made.waves);
   const bool same_work = workload_of(a) == workload_of(b); // times of other work say nothing

@@ -11,10 +11,6 @@ constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm"
 
 } // namespace
 
-Result<std::string> read_text(const std::string& text) {
-  return text;
-}
-
 Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t count = 0;
   const char* const end = text.data() + text.size();
@@ -25,10 +21,6 @@ Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, s
                                      most == ~std::uint64_t{0} ? "2^64 - 1" : std::to_string(most))});
   }
   return count;
-}
-
-Result<std::uint64_t> read_bytes(const std::string& text) {
-  return parse_bytes(text);
 }
 
 static Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings,

@@ -332,22 +332,21 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
   plan.objective = objective.value_or(plan.objective);
   plan.folder = program_folder(route.input);
   plan.files = route.files();
-  const Answer answer = [&settings](std::string_view json, documents::Style style,
-                                    std::string& text) -> Result<void> {
-    TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
-    if (settings.route.format == "json") {
-      planned.named = {}; // the answer takes room too
-      const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, settings.plan);
-      documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style,
-                        text);
-    } else {
-      text += settings.route.format == "svg"
-                  ? plan_svg(planned, settings.plan)
-                  : plan_table(planned, settings.plan, use_colour(settings.route.output));
-    }
-    return {};
-  };
-  return serve(route, answer);
+  return serve(
+      route, [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
+        TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
+        if (settings.route.format == "json") {
+          planned.named = {}; // the answer takes room too
+          const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, settings.plan);
+          documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style,
+                            text);
+        } else {
+          text += settings.route.format == "svg"
+                      ? plan_svg(planned, settings.plan)
+                      : plan_table(planned, settings.plan, use_colour(settings.route.output));
+        }
+        return {};
+      });
 }
 
 } // namespace

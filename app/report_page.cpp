@@ -131,12 +131,6 @@ std::string notices(const engine::ReportHead& report) {
   if (report.error) {
     add("bad\" id=\"error", report.error->message, report.error->fix);
   }
-  for (const engine::StuckGroup& stuck : report.stuck_groups) {
-    add("bad",
-        fmt::format("Work-group {} waits in front of stage {} ({}), tile {}, iteration {}", stuck.group,
-                    stuck.stage, fmt::join(stuck.waves, ", "), stuck.tile, stuck.iteration),
-        fmt::format("{} is {}, not {}", stuck.counter, stuck.seen, stuck.expected));
-  }
   for (const engine::Warning& warning : report.warnings) {
     add("warn", warning.message, fmt::format("{} {}", warning.fix, warning.pointer));
   }

@@ -2,7 +2,6 @@
 #include "app/run.hpp"
 
 #include "app/devices.hpp"
-#include "app/tune.hpp"
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
 #include "device/driver_output.hpp"

@@ -1,10 +1,10 @@
-#include "app/tune.hpp"
-
+// `tidegate tune`, and what first runs keep for later ones.
 #include "app/devices.hpp"
 #include "core/json.hpp"
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/documents.hpp"
+#include "tune/measure.hpp"
 #include "tune/report.hpp"
 #include "tune/workbench.hpp"
 
