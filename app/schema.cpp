@@ -30,11 +30,13 @@ Json object_schema(Json properties, Json required, const Record* record = nullpt
       schema["allOf"].push_back({{"oneOf", std::move(forms)}});
       continue;
     }
-    const std::string key(names_of(*record, rule.of).front());
-    if (names.size() == 1) {
-      schema["dependentRequired"][key] = names;
-    } else {
-      schema["dependentSchemas"][key] = {{"anyOf", std::move(forms)}};
+    for (const std::string_view dependent : names_of(*record, rule.of)) {
+      const std::string key(dependent);
+      if (names.size() == 1) {
+        schema["dependentRequired"][key] = names;
+      } else {
+        schema["dependentSchemas"][key] = {{"anyOf", forms}};
+      }
     }
   }
   schema["additionalProperties"] = false;

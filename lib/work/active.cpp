@@ -59,22 +59,23 @@ Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
   TIDEGATE_TRY(const std::uint32_t flags, in.memory.find(StorageKind::buffer, in.spec.active->buffer, place));
   const ProgramBuffer& buffer = in.memory.buffers[flags];
   ProgramOps& ops = in.ops;
-  if ((buffer.type != ElementType::u8 && buffer.type != ElementType::u32) ||
-      buffer.count != wave.range.tiles()) {
-    return invalid_program(fmt::format("{} has {} of {}, the wave has {}", in_quotes(buffer.name),
-                                       plural(buffer.count, "element"), name(buffer.type),
-                                       plural(wave.range.tiles(), "work-group")),
-                           "give it one element of u8 or u32 for each work-group", place);
-  }
+  const Refusal refusals[] = {
+      {(buffer.type != ElementType::u8 && buffer.type != ElementType::u32) ||
+           buffer.count != wave.range.tiles(),
+       "",
+       fmt::format("{} has {} of {}, the wave has {}", in_quotes(buffer.name),
+                   plural(buffer.count, "element"), name(buffer.type),
+                   plural(wave.range.tiles(), "work-group")),
+       "give it one element of u8 or u32 for each work-group"},
+      {std::ranges::any_of(wave.arguments,
+                           [&](const auto& argument) { return argument.is_of(flags) && argument.writes(); }),
+       "", fmt::format("the wave writes its own flags {}", in_quotes(buffer.name)),
+       "write the next flags into another buffer, and swap the two"}};
+  TIDEGATE_CHECK(first_of(refusals, place));
   for (ProgramArgument& argument : wave.arguments) {
-    if (argument.kind != ProgramArgument::Kind::buffer || argument.access == Access::read) {
-      continue;
+    if (argument.kind == ProgramArgument::Kind::buffer && argument.access != Access::read) {
+      argument.access = Access::read_write; // tiles that do not run leave the contents as they were
     }
-    if (argument.buffer == flags) {
-      return invalid_program(fmt::format("the wave writes its own flags {}", in_quotes(buffer.name)),
-                             "write the next flags into another buffer, and swap the two", place);
-    }
-    argument.access = Access::read_write; // tiles that do not run leave the contents as they were
   }
   // Compilers for CPUs vectorize the kernel only under one condition.
   const bool counted = in.spec.section == Section::each;

@@ -207,56 +207,45 @@ Result<void> fill_all(const Elements& elements, ElementType type, const Number& 
   return {};
 }
 
-Error iota_leaves(ElementType type, std::uint64_t element) {
-  return failed(fmt::format("the iota leaves the range of {}, {}, at element {}", name(type),
-                            range_text(type), element),
-                "lower the count or the step, or use a larger type");
-}
-
-template <std::integral T>
+// Floats are computed in double precision and rounded once.
+template <class T>
 Result<void> fill_iota(const Elements& elements, std::uint64_t count, ElementType type, const Iota& iota) {
   const auto start = as_integer(iota.start);
   const auto step = as_integer(iota.step);
-  if (!start || !fits<T>(*start)) {
+  if (!converted<T>(iota.start)) {
     return tl::unexpected(does_not_fit(iota.start, type));
   }
-  if (!step) {
+  if (std::integral<T> ? !step : !converted<T>(iota.step)) {
     return tl::unexpected(does_not_fit(iota.step, type));
   }
-  if (*step != 0) {
-    const WideInteger room =
-        *step > 0 ? std::numeric_limits<T>::max() - *start : *start - std::numeric_limits<T>::min();
-    const WideInteger inside = room / (*step > 0 ? *step : -*step); // steps that stay inside
-    if (count > 0 && WideInteger{count - 1} > inside) {
-      return tl::unexpected(iota_leaves(type, static_cast<std::uint64_t>(inside + 1)));
+  const double first = as_double(iota.start);
+  const double by = as_double(iota.step);
+  const auto element = [=](std::uint64_t i) {
+    if constexpr (std::integral<T>) { // elements are equal modulo 2^64
+      return static_cast<T>(static_cast<std::uint64_t>(*start) + i * static_cast<std::uint64_t>(*step));
+    } else {
+      return rounded<T>(first + static_cast<double>(i) * by);
     }
-  }
-  const auto low_start = static_cast<std::uint64_t>(*start); // elements are equal modulo 2^64
-  const auto low_step = static_cast<std::uint64_t>(*step);
-  generate<T>(elements, [=](std::uint64_t i) { return static_cast<T>(low_start + i * low_step); });
-  return {};
-}
-
-// Computes in double precision and rounds once.
-template <class T>
-Result<void> fill_iota(const Elements& elements, std::uint64_t count, ElementType type, const Iota& iota) {
-  for (const Number& number : {iota.start, iota.step}) {
-    if (!converted<T>(number)) {
-      return tl::unexpected(does_not_fit(number, type));
+  };
+  const auto leaves = [&](std::uint64_t i) {
+    if constexpr (std::integral<T>) {
+      WideInteger value = 0;
+      return __builtin_mul_overflow(WideInteger{i}, *step, &value) ||
+             __builtin_add_overflow(*start, value, &value) || !fits<T>(value);
+    } else {
+      return !std::isfinite(to_double(element(i)));
     }
-  }
-  const double start = as_double(iota.start);
-  const double step = as_double(iota.step);
-  const auto element = [=](std::uint64_t i) { return rounded<T>(start + static_cast<double>(i) * step); };
-  const auto leaves = [&](std::uint64_t i) { return !std::isfinite(to_double(element(i))); };
-  std::uint64_t inside = 0; // the progression is monotonic: bisect for the first element outside
-  std::uint64_t outside = count;
-  if (outside > 0 && leaves(outside - 1)) {
-    for (--outside; outside - inside > 1;) {
+  };
+  if (count > 0 && leaves(count - 1)) {
+    std::uint64_t inside = 0; // the progression is monotonic: bisect for the first element outside
+    std::uint64_t outside = count - 1;
+    while (outside - inside > 1) {
       const std::uint64_t middle = inside + (outside - inside) / 2;
       (leaves(middle) ? outside : inside) = middle;
     }
-    return tl::unexpected(iota_leaves(type, outside));
+    return tl::unexpected(failed(fmt::format("the iota leaves the range of {}, {}, at element {}", name(type),
+                                             range_text(type), outside),
+                                 "lower the count or the step, or use a larger type"));
   }
   generate<T>(elements, element);
   return {};

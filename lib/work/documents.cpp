@@ -162,6 +162,7 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::halo>(
         "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
         "or a number for each dimension; left out, it is derived where that is certain. One that is smaller is refused")
+        .of(ranged<std::uint32_t, 0, 1048576>)
         .or_single(),
     optional<&ArgumentSpec::rows>(
         "N: work-items with number i in the outermost dimension touch only the buffer's rows i - N to i + N, along "
@@ -174,7 +175,8 @@ constexpr Field argument_fields[] = {
     defaulted<&ArgumentSpec::null>("whether it is a null pointer"),
     optional<&ArgumentSpec::image>("name of an image"),
     optional<&ArgumentSpec::sampler>("how an image is read, for a sampler_t"),
-    optional<&ArgumentSpec::local_bytes>("local memory, for a local pointer"),
+    optional<&ArgumentSpec::local_bytes>("local memory, for a local pointer")
+        .between(1, std::numeric_limits<std::uint64_t>::max()),
     numbers_field<ElementType::i8>("char value, or several for a vector"),
     numbers_field<ElementType::u8>("uchar value, or several for a vector"),
     numbers_field<ElementType::i16>("short value, or several for a vector"),
@@ -224,12 +226,11 @@ constexpr Field stated_argument_fields[] = {required<&StatedArgument::value>("")
 TIDEGATE_RECORD(StatedArgument, stated_argument_fields);
 
 Result<ArgumentSpec> argument_of(const Value& value, const std::string& pointer) {
-  // With its kind, no decoder takes it for another document.
-  static constexpr Document written{.kind = "argument", .record = &Description<StatedValue>::record};
-  static constexpr Document document{.kind = "argument", .record = &Description<StatedArgument>::record};
+  static constexpr Document document{
+      .kind = "argument", .record = &Description<StatedArgument>::record, .has_kind = false};
   const StatedValue stated{value};
   std::string json;
-  encode(written, &stated, Style::compact, json);
+  encode(Description<StatedValue>::record, &stated, Style::compact, json);
   StatedArgument argument;
   if (auto decoded = decode(document, json, &argument); !decoded) {
     const auto place = [&pointer](Error& error) {
@@ -308,6 +309,7 @@ constexpr Field program_dependency_fields[] = {
     optional<&ProgramDependency::halo>(
         "N: tile t of the later wave touches only what tiles t - N to t + N of the "
         "earlier one do; or a number for each dimension")
+        .of(ranged<std::uint32_t, 0, 1048576>)
         .or_single(),
 };
 TIDEGATE_RECORD(ProgramDependency, program_dependency_fields);

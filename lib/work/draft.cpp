@@ -64,7 +64,7 @@ struct Memory {
 };
 
 // Integers count up from 0, so that they are valid indices; floats are random.
-BufferInit draft_contents(const Memory& memory) {
+BufferSpec draft_buffer(const Memory& memory) {
   BufferInit init;
   if (!memory.element) {
     init.fill = Number(std::uint64_t{0});
@@ -75,7 +75,20 @@ BufferInit draft_contents(const Memory& memory) {
   } else {
     init.random = Random{.seed = 1, .low = Number(std::uint64_t{0}), .high = Number(std::uint64_t{63})};
   }
-  return init;
+  return {.type = memory.element.value_or(ElementType::u8),
+          .count = elements * (memory.element ? memory.width : memory.element_bytes),
+          .init = std::move(init),
+          .output = {},
+          .note = fmt::format("placeholder: count, init{}{}", memory.assumed.empty() ? "" : "; ",
+                              memory.assumed)};
+}
+
+HitsSpec draft_list(const Memory& memory) {
+  HitsSpec list{
+      .type = memory.element.value_or(ElementType::u8), .on_overflow = HitOverflow::grow, .sorted = true};
+  list.width = static_cast<std::uint32_t>(memory.element_bytes / element_bytes(list.type));
+  list.note = memory.assumed.empty() ? std::nullopt : std::optional("placeholder: " + memory.assumed);
+  return list;
 }
 
 Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions = {}) {
@@ -235,17 +248,22 @@ private:
       argument.sampler = SamplerSpec{};
       argument.note = parameter.name + ": placeholder";
     } else if (takes_object(parameter)) {
-      argument.image = image_for(parameter, kernel);
+      argument.image = memory_for(program_.images, parameter, parameter.type,
+                                  parameter.image_access != opencl_c::ImageAccess::read_only,
+                                  [&] { return draft_image(parameter, kernel); });
     } else if (!parameter.is_pointer) {
       argument = draft_value(kernel, parameter);
-    } else if (parameter.space == AddressSpace::local) {
-      argument.local_bytes =
-          std::max(group_items, kernel.extent) * pointee(parameter, kernel.unit).element_bytes;
+    } else if (const Memory memory = pointee(parameter, kernel.unit);
+               parameter.space == AddressSpace::local) {
+      argument.local_bytes = std::max(group_items, kernel.extent) * memory.element_bytes;
       argument.note = parameter.name + ": placeholder";
     } else if (appends_to(kernel, parameter)) {
-      argument.hits = list_for(parameter, kernel);
-    } else {
-      argument.buffer = buffer_for(parameter, kernel);
+      argument.hits =
+          memory_for(program_.hits, parameter, parameter.type, true, [&] { return draft_list(memory); });
+    } else { // another file may declare another type of that name
+      argument.buffer =
+          memory_for(program_.buffers, parameter, fmt::format("{} {}", parameter.type, memory.element_bytes),
+                     !parameter.is_const, [&] { return draft_buffer(memory); });
     }
     return argument;
   }
@@ -288,54 +306,18 @@ private:
     return unique;
   }
 
-  // Returns what has the parameter's name and this type among buffers, images or lists; `make` makes it if it is new.
+  // Returns the name of the buffer, image or list for parameters of this name and type; `make` makes a new one.
   template <class Spec>
-  std::pair<std::string, Spec>& named(std::vector<std::pair<std::string, Spec>>& specs,
-                                      const Parameter& parameter, std::string type, auto make) {
+  std::string memory_for(std::vector<std::pair<std::string, Spec>>& specs, const Parameter& parameter,
+                         std::string type, bool written, auto make) {
     const auto [found, is_new] = known_.try_emplace({&specs, parameter.name, std::move(type)}, specs.size());
     if (is_new) {
       specs.emplace_back(unique_name(parameter.name, memory_names_), make());
     }
-    return specs[found->second];
-  }
-
-  const std::string& buffer_for(const Parameter& parameter, const DraftKernel& kernel) {
-    const Memory memory =
-        pointee(parameter, kernel.unit); // another file may declare another type of that name
-    auto& [name, buffer] =
-        named(program_.buffers, parameter, fmt::format("{} {}", parameter.type, memory.element_bytes), [&] {
-          return BufferSpec{.type = memory.element.value_or(ElementType::u8),
-                            .count = elements * (memory.element ? memory.width : memory.element_bytes),
-                            .init = draft_contents(memory),
-                            .output = {},
-                            .note = fmt::format("placeholder: count, init{}{}",
-                                                memory.assumed.empty() ? "" : "; ", memory.assumed)};
-        });
-    if (!parameter.is_const) {
-      buffer.output = name + ".npy";
+    auto& [name, spec] = specs[found->second];
+    if (written) {
+      spec.output = name + ".npy";
     }
-    return name;
-  }
-
-  const std::string& image_for(const Parameter& parameter, const DraftKernel& kernel) {
-    auto& [name, image] =
-        named(program_.images, parameter, parameter.type, [&] { return draft_image(parameter, kernel); });
-    if (parameter.image_access != opencl_c::ImageAccess::read_only) {
-      image.output = name + ".npy";
-    }
-    return name;
-  }
-
-  const std::string& list_for(const Parameter& parameter, const DraftKernel& kernel) {
-    auto& [name, list] = named(program_.hits, parameter, parameter.type, [&] {
-      const Memory memory = pointee(parameter, kernel.unit);
-      HitsSpec made{
-          .type = memory.element.value_or(ElementType::u8), .on_overflow = HitOverflow::grow, .sorted = true};
-      made.width = static_cast<std::uint32_t>(memory.element_bytes / element_bytes(made.type));
-      made.note = memory.assumed.empty() ? std::nullopt : std::optional("placeholder: " + memory.assumed);
-      return made;
-    });
-    list.output = name + ".npy";
     return name;
   }
 
@@ -369,20 +351,19 @@ Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacro
 
 std::vector<DraftNote> notes_of(const WaveProgram& program) {
   std::vector<DraftNote> notes;
-  const auto add = [&notes](std::string pointer, const std::optional<std::string>& note) {
+  const auto add = [&](std::string pointer, const std::optional<std::string>& note) {
     if (note) {
       notes.push_back({std::move(pointer), *note});
     }
   };
   const auto add_all = [&](const std::string& part, const auto& specs) {
-    for (const auto& [name, spec] : specs) {
-      add(part + pointer_token(name), spec.note);
+    for (const auto& each : specs) {
+      add(part + pointer_token(each.first), each.second.note);
     }
   };
   add_all("/buffers/", program.buffers);
   add_all("/images/", program.images);
   add_all("/hits/", program.hits);
-  add_all("/ops/", program.ops);
   for (std::size_t i = 0; i < program.waves.size(); ++i) {
     add(fmt::format("/waves/{}", i), program.waves[i].note);
     for (std::size_t k = 0; k < program.waves[i].args.size(); ++k) {

@@ -83,31 +83,22 @@ RowReach reach_of(const opencl_c::RowElements& rows, std::uint32_t element_bytes
   return reach;
 }
 
-// Integers of 32 or 64 bits; atomic_int is an int.
-std::optional<ElementType> integer_pointee(const opencl_c::TranslationUnit& unit,
-                                           const opencl_c::Parameter& parameter) {
-  constexpr std::string_view atomic = "atomic_";
-  std::string scalar = parameter.type.starts_with(atomic) ? parameter.type.substr(atomic.size()) : "";
-  if (const auto layout = opencl_c::layout_of_pointee(unit, parameter);
-      layout && layout->kind == opencl_c::TypeLayout::Kind::arithmetic) {
-    scalar = layout->name;
-  }
-  const auto type = opencl_c::arithmetic_type(scalar);
-  const auto element = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
-  return element && !is_float(*element) && element_bytes(*element) >= 4 ? element : std::nullopt;
-}
-
+// True if ranks can combine a buffer of integers of 32 or 64 bits that the kernel takes as this; atomic_int is an int.
 // A sum is the same for signed and unsigned integers.
-bool combines_as(ElementType pointee, ElementType buffer, Combine how) {
-  return pointee == buffer ||
-         (how == Combine::sum && !is_float(buffer) && element_bytes(pointee) == element_bytes(buffer));
+bool combines(const opencl_c::Parameter& parameter, ElementType buffer, Combine how) {
+  constexpr std::string_view atomic = "atomic_";
+  const bool is_atomic = parameter.type.starts_with(atomic);
+  const auto type =
+      opencl_c::arithmetic_type(std::string_view(parameter.type).substr(is_atomic ? atomic.size() : 0));
+  const auto pointee = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
+  return pointee && !is_float(*pointee) && !is_float(buffer) && element_bytes(buffer) >= 4 &&
+         element_bytes(*pointee) == element_bytes(buffer) && (pointee == buffer || how == Combine::sum);
 }
 
 } // namespace
 
-Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
+Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<std::uint32_t>& halo, const NdRange& range,
                                                  const std::string& pointer) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 20U;
   if (halo.size() != 1 && halo.size() != range.dimensions) {
     return invalid_program(fmt::format("a halo of {} for waves of {}", plural(halo.size(), "number"),
                                        plural(range.dimensions, "dimension")),
@@ -115,13 +106,7 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
   }
   std::array<std::uint32_t, 3> tiles{};
   for (std::uint32_t dimension = 0; dimension < range.dimensions; ++dimension) {
-    const Number& number = halo[halo.size() == 1 ? 0 : dimension];
-    const auto* const whole = std::get_if<std::uint64_t>(&number);
-    if (whole == nullptr || *whole > most) {
-      return invalid_program("a halo is a number of tiles, from 0 to 1048576",
-                             "leave it out where a tile may touch anything", pointer);
-    }
-    tiles[dimension] = static_cast<std::uint32_t>(*whole);
+    tiles[dimension] = halo[halo.size() == 1 ? 0 : dimension];
   }
   return tiles;
 }
@@ -133,7 +118,6 @@ constexpr std::uint64_t most_ids = std::uint64_t{1}
 
 // The ids whose elements an argument touches, and how far away in work-groups.
 struct Derived {
-  const opencl_c::Footprint* footprint = nullptr;
   std::array<opencl_c::Interval, 3> offset{};
   std::array<std::uint64_t, 3> id_bytes{};
   std::array<std::uint32_t, 3> halo{};
@@ -144,7 +128,7 @@ std::uint32_t whole_tiles(std::int64_t ids, std::uint32_t local) {
 }
 
 Derived derived_from(const opencl_c::Footprint& footprint, const NdRange& range) {
-  Derived derived{.footprint = &footprint, .offset = footprint.by_id->offset};
+  Derived derived{.offset = footprint.by_id->offset};
   for (std::size_t d = 0; d < 3; ++d) {
     const auto& [low, high] = derived.offset[d];
     derived.id_bytes[d] = static_cast<std::uint64_t>(footprint.by_id->per_id[d]) * footprint.element_bytes;
@@ -182,7 +166,12 @@ public:
         TIDEGATE_CHECK(derive(wave));
       }
     }
-    return check_stated();
+    for (const ResolvedDependency& dependency : program_.dependencies) {
+      if (dependency.halo) {
+        TIDEGATE_CHECK(check(dependency));
+      }
+    }
+    return {};
   }
 
 private:
@@ -219,18 +208,37 @@ private:
         TIDEGATE_CHECK(add_rows(index, i, reach_of(*footprint.rows, footprint.element_bytes)));
       }
       if (footprint.by_id) {
-        const Derived derived = derived_from(footprint, wave.range);
-        derived_[{index, i}] = derived;
-        argument.neighbours = derived.offset != opencl_c::ElementsById{}.offset;
-        if (!argument.halo) {
-          argument.halo = derived.halo;
-          argument.id_bytes = derived.id_bytes;
-          argument.own = footprint.own;
-          argument.assigned_first = footprint.assigned_first;
-          argument.overwrites = footprint.assigned_first && !has_gaps(kernel.parameters[i]) &&
-                                has_every_element(derived, wave.range, footprint.element_bytes, bytes);
-        }
+        TIDEGATE_CHECK(add_halo(index, i, footprint, !has_gaps(kernel.parameters[i])));
       }
+    }
+    return {};
+  }
+
+  // A stated halo is at least what the kernel needs.
+  Result<void> add_halo(std::uint32_t wave, std::size_t index, const opencl_c::Footprint& footprint,
+                        bool without_gaps) {
+    const NdRange& range = program_.waves[wave].range;
+    ProgramArgument& argument = program_.waves[wave].arguments[index];
+    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+    const Derived derived = derived_from(footprint, range);
+    derived_[{wave, index}] = derived;
+    argument.neighbours = derived.offset != opencl_c::ElementsById{}.offset;
+    for (std::size_t d = 0; argument.halo && d < 3; ++d) {
+      if ((*argument.halo)[d] < derived.halo[d]) {
+        return invalid_program(fmt::format("a halo of {} in dimension {} for {}, and the kernel reaches {}",
+                                           plural((*argument.halo)[d], "work-group"), d,
+                                           in_quotes(buffer.name), derived.halo[d]),
+                               "leave the halo out: it is derived from the kernel",
+                               fmt::format("{}/args/{}/halo", program_.wave_pointer(wave), index));
+      }
+    }
+    if (!argument.halo) {
+      argument.halo = derived.halo;
+      argument.id_bytes = derived.id_bytes;
+      argument.own = footprint.own;
+      argument.assigned_first = footprint.assigned_first;
+      argument.overwrites = footprint.assigned_first && without_gaps &&
+                            has_every_element(derived, range, footprint.element_bytes, buffer.bytes);
     }
     return {};
   }
@@ -271,108 +279,41 @@ private:
                      fmt::format(R"(state "combine": "{}", or leave it out)", name),
                      fmt::format("{}/args/{}/combine", program_.wave_pointer(wave), index));
     }
-    const auto pointee = integer_pointee(program_.units[program_.ops[spec.op].unit].unit,
-                                         program_.function(spec.op).parameters[index]);
-    if (pointee && combines_as(*pointee, buffer.type, derived) && argument.access == Access::read_write &&
-        !buffer.hits) {
+    if (argument.access == Access::read_write && !buffer.hits &&
+        combines(program_.function(spec.op).parameters[index], buffer.type, derived)) {
       argument.combine = derived;
     }
     return {};
   }
 
-  // A stated halo is at least what the kernels need, where that is derived.
-  Result<void> check_stated() {
-    std::vector<std::uint32_t> sets(program_.buffers.size()); // of buffers that exchange their memory
-    std::iota(sets.begin(), sets.end(), 0U);
-    for (const auto& [first, second] : program_.swaps) {
-      std::ranges::replace(sets, sets[first], sets[second]);
-    }
-    std::set<std::pair<std::uint32_t, std::uint32_t>>
-        by_dependency; // waves whose relation a dependency states
-    for (const ResolvedDependency& dependency : program_.dependencies) {
-      if (dependency.halo) {
-        by_dependency.emplace(dependency.before, dependency.after);
-        by_dependency.emplace(dependency.after, dependency.before);
-        TIDEGATE_CHECK(check(dependency));
-      }
-    }
-    // Waves with the same footprint and the same halo need one check.
-    using Class = std::tuple<const opencl_c::Footprint*, std::array<std::uint32_t, 3>, bool>;
-    std::map<std::uint32_t, std::map<Class, Place>> by_set;
-    for (const auto& [place, derived] : derived_) {
-      const ProgramArgument& argument = argument_at(place);
-      by_set[sets[argument.buffer]].try_emplace(
-          {derived.footprint, *argument.halo, argument.access == Access::read}, place);
-    }
-    for (const auto& [set, places] : by_set) {
-      for (const auto& [of_x, x] : places) {
-        const bool stated = argument_at(x).id_bytes != derived_.at(x).id_bytes;
-        for (const auto& [of_y, y] : stated ? places : std::map<Class, Place>()) {
-          if (!by_dependency.contains({x.first, y.first})) {
-            TIDEGATE_CHECK(check(x, y));
-          }
-        }
-      }
-    }
-    return {};
-  }
-
-  using Place = std::pair<std::uint32_t, std::size_t>; // wave and argument
-
-  [[nodiscard]] const ProgramArgument& argument_at(const Place& place) const {
-    return program_.waves[place.first].arguments[place.second];
-  }
-
-  // Refuses a halo if tiles of x and y that touch the same elements, one of them writing, are further apart than
-  // `allowed`, where that is known.
-  [[nodiscard]] Result<void> check(const Place& x, const Place& y, const std::array<std::uint32_t, 3>& halo,
-                                   const std::array<std::uint64_t, 3>& allowed,
-                                   const std::string& pointer) const {
-    const Derived& a = derived_.at(x);
-    const Derived& b = derived_.at(y);
-    const NdRange& range = program_.waves[x.first].range;
-    if (a.id_bytes != b.id_bytes || !(range == program_.waves[y.first].range) ||
-        (argument_at(x).access == Access::read && argument_at(y).access == Access::read)) {
-      return {};
-    }
-    for (std::size_t d = 0; d < 3; ++d) {
-      const std::uint32_t away = whole_tiles(std::max(std::abs(a.offset[d].high - b.offset[d].low),
-                                                      std::abs(b.offset[d].high - a.offset[d].low)),
-                                             range.local[d]);
-      if (away > allowed[d]) {
-        return invalid_program(
-            fmt::format("a halo of {} in dimension {}, and through {} the kernels reach {}",
-                        plural(halo[d], "work-group"), d,
-                        in_quotes(program_.buffers[argument_at(x).buffer].name), away),
-            "leave the halo out: it is derived from the kernels", pointer);
-      }
-    }
-    return {};
-  }
-
-  // Checks the halos of two arguments. One that is at least what its kernel reaches is enough.
-  [[nodiscard]] Result<void> check(const Place& x, const Place& y) const {
-    const auto& own = argument_at(x).halo;
-    const auto& other = argument_at(y).halo;
-    std::array<std::uint64_t, 3> allowed{};
-    for (std::size_t d = 0; own && other && d < 3; ++d) {
-      allowed[d] = (*own)[d] < derived_.at(x).halo[d] ? std::uint64_t{(*own)[d]} + (*other)[d]
-                                                      : std::numeric_limits<std::uint64_t>::max();
-    }
-    return own && other ? check(x, y, *own, allowed,
-                                fmt::format("{}/args/{}/halo", program_.wave_pointer(x.first), x.second))
-                        : Result<void>();
-  }
-
+  // The halo that a dependency states is at least how far apart tiles are that touch the same elements, one of them
+  // writing, where that is known.
   [[nodiscard]] Result<void> check(const ResolvedDependency& dependency) const {
-    const auto& halo = *dependency.halo;
-    for (std::size_t i = 0; i < program_.waves[dependency.before].arguments.size(); ++i) {
-      for (std::size_t k = 0; k < program_.waves[dependency.after].arguments.size(); ++k) {
-        const Place x{dependency.before, i};
-        const Place y{dependency.after, k};
-        if (derived_.contains(x) && derived_.contains(y) && argument_at(x).buffer == argument_at(y).buffer) {
-          TIDEGATE_CHECK(check(x, y, halo, {halo[0], halo[1], halo[2]},
-                               fmt::format("/dependencies/{}/halo", dependency.index.value_or(0))));
+    const ProgramWave& before = program_.waves[dependency.before];
+    const ProgramWave& after = program_.waves[dependency.after];
+    const auto first_of_wave = [this](std::uint32_t wave) { return derived_.lower_bound({wave, 0}); };
+    for (auto x = first_of_wave(dependency.before); x != first_of_wave(dependency.before + 1); ++x) {
+      for (auto y = first_of_wave(dependency.after); y != first_of_wave(dependency.after + 1); ++y) {
+        const Derived& a = x->second;
+        const Derived& b = y->second;
+        const ProgramArgument& one = before.arguments[x->first.second];
+        const ProgramArgument& other = after.arguments[y->first.second];
+        if (one.buffer != other.buffer || a.id_bytes != b.id_bytes || !(before.range == after.range) ||
+            (one.access == Access::read && other.access == Access::read)) {
+          continue;
+        }
+        for (std::size_t d = 0; d < 3; ++d) {
+          const std::uint32_t away = whole_tiles(std::max(std::abs(a.offset[d].high - b.offset[d].low),
+                                                          std::abs(b.offset[d].high - a.offset[d].low)),
+                                                 before.range.local[d]);
+          if (away > (*dependency.halo)[d]) {
+            return invalid_program(
+                fmt::format("a halo of {} in dimension {}, and through {} the kernels reach {}",
+                            plural((*dependency.halo)[d], "work-group"), d,
+                            in_quotes(program_.buffers[one.buffer].name), away),
+                "leave the halo out: it is derived from the kernels",
+                fmt::format("/dependencies/{}/halo", dependency.index.value_or(0)));
+          }
         }
       }
     }
@@ -381,8 +322,8 @@ private:
 
   Job& program_;
   std::map<std::pair<std::uint32_t, opencl_c::LaunchSetting>, std::vector<opencl_c::Footprint>>
-      known_; // by op
-  std::map<Place, Derived> derived_;
+      known_;                                                        // by op
+  std::map<std::pair<std::uint32_t, std::size_t>, Derived> derived_; // by wave and argument
 };
 
 } // namespace

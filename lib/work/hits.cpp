@@ -276,22 +276,10 @@ Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Par
     written = std::max(written, arithmetic ? arithmetic->width : shape.width);
     return {};
   }
-  return refused(
-      fmt::format("a hit of the list {} is {}, {}, the kernel's parameter is {} with elements of {}",
-                  in_quotes(list.name), text(shape), plural(shape.hit_bytes(), "byte"),
-                  in_quotes(declaration), plural(layout->bytes, "byte")),
-      "give the list the type of the parameter, and its width");
-}
-
-std::string hits_output_refused(const ProgramBuffer& list, const opencl_c::Parameter& output) {
-  const auto type = opencl_c::arithmetic_type(output.type);
-  const Shape shape{.type = list.type, .width = list.hits->width};
-  if (type && element_type_of(type->scalar) == shape.type && type->bytes() == shape.hit_bytes()) {
-    *list.hits->written = std::max(*list.hits->written, type->width);
-    return "";
-  }
-  return fmt::format("appends to the list {} with hits of {}, its parameter {} points to {}",
-                     in_quotes(list.name), text(shape), in_quotes(output.name), output.type);
+  return refused(fmt::format("a hit of the list {} is {}, {}, the parameter is {} with elements of {}",
+                             in_quotes(list.name), text(shape), plural(shape.hit_bytes(), "byte"),
+                             in_quotes(declaration), plural(layout->bytes, "byte")),
+                 "give the list the type of the parameter, and its width");
 }
 
 std::uint32_t pressure_bps(std::uint64_t bytes, std::uint64_t budget) {

@@ -71,16 +71,6 @@ std::string_view scalar_name(ElementType type) {
   return scalar_names[static_cast<std::size_t>(type)];
 }
 
-// Stores numbers consecutively, each with the size of its type.
-Result<void> store_numbers(std::span<const Number> numbers, ElementType type, std::byte* at,
-                           const std::string& pointer) {
-  for (const Number& number : numbers) {
-    TIDEGATE_CHECK(at_place(pointer, store_number(number, type, at)));
-    at += element_bytes(type);
-  }
-  return {};
-}
-
 // Writes values into the bytes of a type, member by member.
 struct Filler {
   std::span<std::byte> room;
@@ -162,9 +152,8 @@ struct Filler {
     std::vector<std::string_view> names;
     for (const auto& [known, number] : type.enumerators) {
       if (known == *name) {
-        return store_numbers(
-            std::array{number < 0 ? Number(number) : Number(static_cast<std::uint64_t>(number))},
-            *element_type_of(type.name), room.data() + offset, pointer);
+        const Number value_of_it = number < 0 ? Number(number) : Number(static_cast<std::uint64_t>(number));
+        return put({*element_type_of(type.name), {value_of_it}}, {}, offset, pointer);
       }
       names.push_back(known);
     }
@@ -196,7 +185,23 @@ struct Filler {
                  : argument_mismatch(fmt::format("{}{} takes an array of {} numbers", scalar, width, width),
                                      fmt::format("give {} numbers", width), pointer);
     }
-    return store_numbers(found, type, room.data() + offset, pointer);
+    return put({type, std::move(found)}, {}, offset, pointer);
+  }
+
+  // Stores numbers consecutively, each with the size of its type; a single one may change with the iteration.
+  Result<void> put(const TypedNumbers& stated, const std::optional<IterationSpec>& iteration,
+                   std::uint64_t offset, const std::string& pointer) {
+    std::byte* at = room.data() + offset;
+    for (const Number& number : stated.numbers) {
+      TIDEGATE_CHECK(at_place(pointer, store_number(number, stated.type, at)));
+      at += element_bytes(stated.type);
+    }
+    if (iteration) {
+      TIDEGATE_TRY(const Progression progression,
+                   progression_of(*iteration, stated.type, room.subspan(offset), pointer + "/iteration"));
+      changes.push_back({.offset = offset, .progression = progression, .by_round = iteration->round});
+    }
+    return {};
   }
 
   static bool has(const Value::Object& object, std::string_view name) {
@@ -217,12 +222,7 @@ struct Filler {
       return invalid_program("a member of a packed structure that is not aligned cannot change",
                              "leave iteration out, or give the structure another layout", pointer);
     }
-    const std::span<std::byte> place = room.subspan(offset, element_bytes(type));
-    TIDEGATE_CHECK(store_numbers(stated.numbers->numbers, type, place.data(), pointer));
-    TIDEGATE_TRY(const Progression progression,
-                 progression_of(*stated.iteration, type, place, pointer + "/iteration"));
-    changes.push_back({.offset = offset, .progression = progression, .by_round = stated.iteration->round});
-    return {};
+    return put(*stated.numbers, stated.iteration, offset, pointer);
   }
 };
 
@@ -404,12 +404,8 @@ Result<ProgramArgument> take_value(const Pairing& pair) {
                            : fmt::format("make the parameter {}: kernels of OpenCL C take none of type {}",
                                          instead, parameter.type));
   }
-  TIDEGATE_CHECK(store_numbers(stated->numbers, stated->type, result.value.data(), pointer));
-  if (argument.iteration) {
-    TIDEGATE_TRY(const Progression progression,
-                 progression_of(*argument.iteration, stated->type, result.value, pointer + "/iteration"));
-    result.changes = {{.progression = progression, .by_round = argument.iteration->round}};
-  }
+  TIDEGATE_CHECK(filler.put(*stated, argument.iteration, 0, pointer));
+  result.changes = std::move(filler.changes);
   return result;
 }
 
@@ -443,10 +439,6 @@ Result<ProgramArgument> take_buffer(const Pairing& pair) {
 Result<ProgramArgument> take_local(const Pairing& pair) {
   if (!pair.parameter.is_pointer || pair.parameter.space != AddressSpace::local) {
     return pair.refuse("local memory");
-  }
-  if (*pair.argument.local_bytes == 0) {
-    return failure(ErrorCode::out_of_range, "local memory of 0 bytes",
-                   "give the bytes that a work-group needs", pair.pointer + "/local_bytes");
   }
   return ProgramArgument{
       .kind = ProgramArgument::Kind::local, .local_bytes = *pair.argument.local_bytes, .value = {}};

@@ -114,7 +114,8 @@ struct ArgumentSpec {
   std::optional<std::string> buffer;
   std::optional<Access> access; // of a buffer; default: from the kernel's signature
   bool reinterpret = false;     // the kernel deliberately reads the buffer's elements as another type
-  std::optional<std::vector<Number>> halo; // tile t touches only the buffer's elements of tiles t - N … t + N
+  std::optional<std::vector<std::uint32_t>>
+      halo;                          // tile t touches only the buffer's elements of tiles t - N … t + N
   std::optional<std::uint64_t> rows; // work-item i of the outermost dimension touches only rows i - N … i + N
   std::optional<Combine> combine;    // the kernel changes the buffer's elements only so
   std::optional<std::string> hits;   // a list
@@ -196,7 +197,7 @@ struct ProgramDependency {
   bool tile_local = false; // tile t of `after` touches only what tile t of `before` wrote
   // Tile t of `after` touches only what tiles t - N … t + N of `before` touch; N for all dimensions, or one
   // for each.
-  std::optional<std::vector<Number>> halo = {};
+  std::optional<std::vector<std::uint32_t>> halo = {};
 };
 
 // Waves in a row that run several times in an iteration, one after the other.

@@ -146,12 +146,6 @@ bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Functi
          parameters[2].type == "uint" && function.result == "uint";
 }
 
-// An op that the queue lists, by handle: null if it is not a queue op.
-struct QueueOpHandle {
-  std::string name;
-  const QueueOp* op = nullptr;
-};
-
 // True if the functions or their callees mention TIDEGATE_REQUEUE.
 bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions) {
   const std::set<std::string> reached = unit.facts->reachable(functions);
@@ -162,7 +156,8 @@ bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::stri
 }
 
 // Returns why an op does not fit its buffers: errors whose messages lack what runs the op.
-std::vector<Error> check_fit(const QueueOp& op, const ProgramBuffer& input, const ProgramBuffer& output) {
+std::vector<Error> check_fit(const ProgramOps& ops, const QueueOp& op, const ProgramBuffer& input,
+                             const ProgramBuffer& output) {
   std::vector<Error> misfits;
   const auto refuse = [&](ErrorCode code, std::string what, std::string fix) {
     misfits.push_back({.code = code, .message = std::move(what), .fix = std::move(fix)});
@@ -173,9 +168,10 @@ std::vector<Error> check_fit(const QueueOp& op, const ProgramBuffer& input, cons
     return misfits;
   }
   if (output.hits) {
-    if (const std::string why = hits_output_refused(output, op.output); !why.empty()) {
-      refuse(ErrorCode::argument_mismatch, fmt::format("runs {}, which {}", in_quotes(op.name), why),
-             "give the list the type of the parameter, and its width");
+    const auto takes = check_hits_parameter(output, op.output, ops.queue_units[op.unit].unit, "");
+    if (!takes) {
+      refuse(takes.error().code, fmt::format("runs {}: {}", in_quotes(op.name), takes.error().message),
+             takes.error().fix);
     } else if (op.traits.pure) { // of identical items only one would append
       refuse(ErrorCode::invalid_item,
              fmt::format("runs {}, which is pure, on the list of hits {}", in_quotes(op.name),
@@ -195,60 +191,6 @@ std::vector<Error> check_fit(const QueueOp& op, const ProgramBuffer& input, cons
   return misfits;
 }
 
-// Checks each combination of handles once.
-Result<void> check_handles(const std::vector<QueueCombination>& combinations,
-                           std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer* const> buffers,
-                           const std::string& pointer) {
-  ErrorList errors;
-  for (const QueueCombination& items : combinations) {
-    const auto refuse = [&](ErrorCode code, const std::string& what, std::string fix) {
-      errors.add({.code = code,
-                  .message = fmt::format("item {} {}", items.first_item, what),
-                  .fix = std::move(fix),
-                  .pointer = pointer});
-    };
-    const QueueOp* const op = items.op < ops.size() ? ops[items.op].op : nullptr;
-    bool there = true;
-    for (const auto& [key, handle, listed, what] :
-         {std::tuple("op_handle", items.op, ops.size(), "op"),
-          {"input_handle", items.input, buffers.size(), "buffer"},
-          {"output_handle", items.output, buffers.size(), "buffer"}}) {
-      if (handle >= listed) {
-        there = false;
-        refuse(ErrorCode::invalid_item,
-               fmt::format("has the {} {}, the queue lists {}", key, handle, plural(listed, what)),
-               fmt::format("handles count the {}s that the queue lists, from 0 on", what));
-      }
-    }
-    if (items.op < ops.size() && op == nullptr) {
-      refuse(ErrorCode::not_a_queue_op,
-             fmt::format("has the op_handle {}, and {} is not a queue op", items.op,
-                         in_quotes(ops[items.op].name)),
-             "give the handle of an op with \"queue\": true");
-    } else if (there) {
-      for (const Error& misfit : check_fit(*op, *buffers[items.input], *buffers[items.output])) {
-        refuse(misfit.code, misfit.message, misfit.fix);
-      }
-    }
-    if (errors.full()) {
-      break;
-    }
-  }
-  return errors.result();
-}
-
-// All ops of a wave must come from one file with the same options: they become one program.
-Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer) {
-  for (const QueueOp* const op : ops) {
-    if (op->spec->source != ops.front()->spec->source || op->spec->options != ops.front()->spec->options) {
-      return invalid_program(fmt::format("the queue runs {} and {}, which differ in their source or options",
-                                         in_quotes(ops.front()->name), in_quotes(op->name)),
-                             "include both in one source, or give each a wave", pointer);
-    }
-  }
-  return {};
-}
-
 // Reads the items of the program or its file and publishes them, with the drain kernel for their ops: in tiles
 // (kernels/wave/queue.cl), or as the first of rings if its ops publish others (kernels/wave/publish.cl).
 class QueueResolver {
@@ -263,14 +205,14 @@ public:
     TIDEGATE_TRY(queue_.items, items_of(spec_, in_.input.folder, in_.input.scope, pointer_));
     const CombinedQueue combined = combine_items(queue_.items);
     combinations_ = combined.combinations;
-    TIDEGATE_CHECK(check_handles(combinations_, ops_, buffers_, pointer_));
+    TIDEGATE_CHECK(check_handles());
     const bool publishes = drain_.publishes;
     // Ops that the items name; all that the queue lists if it is empty or publishes.
     std::vector<const QueueOp*> used;
     std::vector<QueueOpTraits> traits(ops_.size());
     std::string cases;
     for (std::uint32_t handle = 0; handle < ops_.size(); ++handle) {
-      const QueueOp* const op = ops_[handle].op;
+      const QueueOp* const op = ops_[handle];
       if (op != nullptr &&
           (publishes || queue_.items.empty() ||
            std::ranges::find(combinations_, handle, &QueueCombination::op) != combinations_.end())) {
@@ -298,7 +240,15 @@ public:
          fmt::format("list {} at most in a queue whose ops publish", most_packed_buffers),
          ErrorCode::out_of_range}};
     TIDEGATE_CHECK(first_of(refusals, pointer_));
-    TIDEGATE_CHECK(check_sources(used, pointer_));
+    const OpSpec& source = *used.front()->spec;
+    for (const QueueOp* const op : used) { // they become one program
+      if (op->spec->source != source.source || op->spec->options != source.options) {
+        return invalid_program(
+            fmt::format("the queue runs {} and {}, which differ in their source or options",
+                        in_quotes(used.front()->name), in_quotes(op->name)),
+            "include both in one source, or give each a wave", pointer_);
+      }
+    }
     const ProgramUnit& unit = in_.ops.queue_units[used.front()->unit];
     if (publishes) {
       TIDEGATE_CHECK(find_published(unit));
@@ -308,6 +258,7 @@ public:
     queue_.deduped_items = published.deduped_items;
     queue_.requeues = say_requeue(unit.unit, functions_);
     queue_.publishes = publishes;
+    queue_.op_names = spec_.ops;
     drain_.requeues = queue_.requeues && !publishes; // the kernels of publish.cl always have rounds
     TIDEGATE_CHECK(add_arguments());
     TIDEGATE_CHECK(publishes ? add_rings(published) : add_tiles(published, cases));
@@ -318,9 +269,9 @@ public:
                             .most_stalled_rounds = spec_.most_stalled_rounds,
                             .capacity = capacity_};
     }
-    TIDEGATE_CHECK(add_kernels(*used.front()->spec, publishes && !combinations_.empty()
-                                                        ? ops_[combinations_.front().op].name
-                                                        : used.front()->name));
+    TIDEGATE_CHECK(add_kernels(source, publishes && !combinations_.empty()
+                                           ? ops_[combinations_.front().op]->name
+                                           : used.front()->name));
     wave_.users_kernel = false;
     wave_.own_arguments = static_cast<std::uint32_t>(own_.size());
     wave_.state = own_[queue_state_index].buffer;
@@ -347,8 +298,7 @@ private:
       }
       const QueueOp* const op = found == ops.queue_ops.end() ? nullptr : &*found->second;
       drain_.publishes = drain_.publishes || (op != nullptr && op->publishes);
-      ops_.push_back({.name = name, .op = op});
-      queue_.op_names.push_back(name);
+      ops_.push_back(op);
     }
     return {};
   }
@@ -370,6 +320,43 @@ private:
       drain_.prelude = is_list ? hits_frame().before : drain_.prelude;
     }
     return {};
+  }
+
+  // Checks each combination of handles once.
+  Result<void> check_handles() const {
+    ErrorList errors;
+    for (const QueueCombination& items : combinations_) {
+      const auto refuse = [&](ErrorCode code, const std::string& what, std::string fix) {
+        errors.add({.code = code,
+                    .message = fmt::format("item {} {}", items.first_item, what),
+                    .fix = std::move(fix),
+                    .pointer = pointer_});
+      };
+      bool there = true;
+      for (const auto& [key, handle, listed, what] :
+           {std::tuple("op_handle", items.op, ops_.size(), "op"),
+            {"input_handle", items.input, buffers_.size(), "buffer"},
+            {"output_handle", items.output, buffers_.size(), "buffer"}}) {
+        if (handle >= listed) {
+          there = false;
+          refuse(ErrorCode::invalid_item,
+                 fmt::format("has the {} {}, the queue lists {}", key, handle, plural(listed, what)),
+                 fmt::format("handles count the {}s that the queue lists, from 0 on", what));
+        }
+      }
+      if (items.op < ops_.size() && ops_[items.op] == nullptr) {
+        refuse(ErrorCode::not_a_queue_op,
+               fmt::format("has the op_handle {}, and {} is not a queue op", items.op,
+                           in_quotes(spec_.ops[items.op])),
+               "give the handle of an op with \"queue\": true");
+      } else if (there) {
+        for (const Error& misfit :
+             check_fit(in_.ops, *ops_[items.op], *buffers_[items.input], *buffers_[items.output])) {
+          refuse(misfit.code, misfit.message, misfit.fix);
+        }
+      }
+    }
+    return errors.result();
   }
 
   // Words for the handles of all that the queue lists: by name if no other name makes the same word, and by number.
@@ -434,9 +421,9 @@ private:
           refuse(token, ErrorCode::unknown_name,
                  fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer", in_quotes(named)),
                  fmt::format("name one of its list {}", is_op ? "ops" : "buffers"));
-        } else if (is_op && ops_[*found->second].op == nullptr) {
+        } else if (is_op && ops_[*found->second] == nullptr) {
           refuse(token, ErrorCode::not_a_queue_op,
-                 fmt::format("{} is not a queue op", in_quotes(ops_[*found->second].name)),
+                 fmt::format("{} is not a queue op", in_quotes(spec_.ops[*found->second])),
                  "name an op with \"queue\": true");
         } else {
           handles.push_back(*found->second);
@@ -445,7 +432,8 @@ private:
       if (handles.size() != 3) {
         continue;
       }
-      for (Error& misfit : check_fit(*ops_[handles[0]].op, *buffers_[handles[1]], *buffers_[handles[2]])) {
+      for (Error& misfit :
+           check_fit(in_.ops, *ops_[handles[0]], *buffers_[handles[1]], *buffers_[handles[2]])) {
         refuse(names[2], misfit.code, "TIDEGATE_PUBLISH " + misfit.message, std::move(misfit.fix));
       }
       if (std::ranges::none_of(combinations_, [&](const QueueCombination& one) {
@@ -463,7 +451,7 @@ private:
     std::vector<std::optional<Access>> accesses(buffers_.size());
     for (const QueueCombination& items : combinations_) {
       auto& input = accesses[items.input];
-      input = ops_[items.op].op->input.is_const ? input.value_or(Access::read) : Access::read_write;
+      input = ops_[items.op]->input.is_const ? input.value_or(Access::read) : Access::read_write;
       accesses[items.output] = Access::read_write;
     }
     for (std::uint32_t handle = 0; handle < buffers_.size(); ++handle) {
@@ -493,7 +481,7 @@ private:
     std::string priorities;
     std::set<std::uint32_t> seen;
     for (const QueueCombination& one : combinations_) {
-      const QueueOp& op = *ops_[one.op].op;
+      const QueueOp& op = *ops_[one.op];
       const std::uint32_t item = packed_handles({one.op, one.input, one.output});
       runs +=
           fmt::format("    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n",
@@ -637,7 +625,7 @@ private:
   const QueueSpec& spec_;
   const std::string pointer_;
   const std::string title_;
-  std::vector<QueueOpHandle> ops_; // that the queue lists
+  std::vector<const QueueOp*> ops_; // that the queue lists; null for others
   std::vector<const ProgramBuffer*> buffers_;
   std::vector<std::uint32_t> indices_; // of the buffers in the program's memory
   std::vector<QueueCombination> combinations_;

@@ -152,29 +152,21 @@ constexpr documents::Document item_document{.kind = "queue_item",
                                             .record = &documents::Description<QueueItemSpec>::record,
                                             .has_kind = false};
 
-bool is_lines(const std::string& path) {
-  return path.ends_with(".ndjson") || path.ends_with(".jsonl");
-}
-
 constexpr std::string_view item_fix =
     R"(write {"op": "NAME", "input": "NAME", "output": "NAME", "param": 0})";
-
-// The handle of a name, unless the item states a handle.
-Result<std::uint32_t> handle_of(std::string_view key, std::string_view what,
-                                const std::optional<std::string>& name,
-                                const std::optional<std::uint32_t>& handle, const NameIndex& names) {
-  return handle ? Result<std::uint32_t>(*handle) : find_name(what, *name, names, fmt::format("/{}", key));
-}
 
 } // namespace
 
 Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& names) {
   QueueItem found{.param = item.param};
-  TIDEGATE_TRY(found.op_handle, handle_of("op", "op of the queue", item.op, item.op_handle, names.ops));
-  TIDEGATE_TRY(found.input_handle,
-               handle_of("input", "buffer of the queue", item.input, item.input_handle, names.buffers));
-  TIDEGATE_TRY(found.output_handle,
-               handle_of("output", "buffer of the queue", item.output, item.output_handle, names.buffers));
+  const auto find = [](std::string_view what, const auto& name, const auto& handle, const NameIndex& known,
+                       const std::string& place) {
+    return handle ? Result<std::uint32_t>(*handle) : find_name(what, *name, known, place);
+  };
+  constexpr std::string_view buffer = "buffer of the queue";
+  TIDEGATE_TRY(found.op_handle, find("op of the queue", item.op, item.op_handle, names.ops, "/op"));
+  TIDEGATE_TRY(found.input_handle, find(buffer, item.input, item.input_handle, names.buffers, "/input"));
+  TIDEGATE_TRY(found.output_handle, find(buffer, item.output, item.output_handle, names.buffers, "/output"));
   return found;
 }
 
@@ -213,7 +205,7 @@ Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const st
 
 Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const QueueNames& names) {
   TIDEGATE_TRY(const std::string bytes, read_all(path, most_bytes));
-  if (is_lines(path)) {
+  if (path.ends_with(".ndjson") || path.ends_with(".jsonl")) {
     return parse_queue_lines(bytes, path, names);
   }
   if (bytes.size() % sizeof(QueueItem) != 0) {

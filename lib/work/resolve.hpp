@@ -198,7 +198,7 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
 
 // Returns a halo in tiles, in x, y and z, from one number for all dimensions or one for each. Error:
 // invalid_program.
-Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
+Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<std::uint32_t>& halo, const NdRange& range,
                                                  const std::string& pointer);
 
 // Derives from kernels and the numbers of waves: halos, buffers that are wholly overwritten, the rows that work-items
@@ -235,12 +235,9 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
 void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vector<ProgramWave>& waves,
                 ErrorList& errors);
 
-// Checks that a kernel can append to the list through this parameter. Error: argument_mismatch.
+// Checks that a kernel or queue op can append to the list through this parameter. Error: argument_mismatch.
 Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
                                   const opencl_c::TranslationUnit& unit, const std::string& pointer);
-
-// Returns why a queue op cannot append to the list through its output; empty if it can.
-std::string hits_output_refused(const ProgramBuffer& list, const opencl_c::Parameter& output);
 
 // Returns the program with room for the hits that a run found; nothing if a list that overflowed is not to grow.
 std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits);

@@ -270,11 +270,11 @@ Result<ProgramBuffer> resolve_list(const ResolveInput& input, const std::string&
 }
 
 struct KindWords {
-  std::string_view key, noun, article;
+  std::string_view key, noun, article, argument;
 };
-constexpr std::array<KindWords, 3> kind_words{KindWords{"buffers", "buffer", "a"},
-                                              KindWords{"images", "image", "an"},
-                                              KindWords{"hits", "list of hits", "a"}}; // by StorageKind
+constexpr std::array<KindWords, 3> kind_words{
+    KindWords{"buffers", "buffer", "a", "buffer"}, KindWords{"images", "image", "an", "image"},
+    KindWords{"hits", "list of hits", "a", "hits"}}; // by StorageKind
 
 const KindWords& words(StorageKind kind) {
   return kind_words[static_cast<std::size_t>(kind)];
@@ -399,13 +399,9 @@ Result<std::uint32_t> ProgramMemory::find(StorageKind kind, const std::string& n
     return invalid_program(
         fmt::format("{} is {} {}, not {} {}", in_quotes(name), words(is).article, words(is).noun,
                     words(kind).article, words(kind).noun),
-        is == StorageKind::list      ? fmt::format("kernels append to it: {{\"hits\": {}}}", in_quotes(name))
-        : kind == StorageKind::image ? "give the name of an image, or let the kernel take a pointer"
-        : kind == StorageKind::list && is == StorageKind::buffer
-            ? fmt::format("give {{\"buffer\": {}}}, or make it one of the program's hits", in_quotes(name))
-        : instead.empty()
-            ? fmt::format("for a parameter of an image type give {{\"image\": {}}}", in_quotes(name))
-            : std::move(instead),
+        is == StorageKind::image && !instead.empty()
+            ? std::move(instead)
+            : fmt::format("for a parameter give {{\"{}\": {}}}", words(is).argument, in_quotes(name)),
         pointer);
   }
   return found->second.index;

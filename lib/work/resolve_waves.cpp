@@ -30,18 +30,15 @@ const WaveKind& kind_of(const WaveSpec& wave) {
 }
 
 Result<void> name_wave(const WaveInput& in, NameIndex& names) {
-  const std::optional<std::string>& name = in.spec.name;
-  if (name && name->empty()) {
-    return invalid_program(fmt::format("the name of wave {} is empty", in.index),
-                           "give it one, or leave it out", in.pointer + "/name");
-  }
-  if (name && !names.emplace(*name, in.index).second) {
-    return failure(
-        ErrorCode::duplicate_name,
-        fmt::format("waves {} and {} are both called {}", names[*name], in.index, in_quotes(*name)),
-        "rename one of them, or leave the name out", in.pointer + "/name");
-  }
-  return {};
+  const std::string name = in.spec.name.value_or("");
+  const bool taken = !name.empty() && !names.emplace(name, in.index).second;
+  const Refusal refusals[] = {
+      {in.spec.name && name.empty(), "/name", fmt::format("the name of wave {} is empty", in.index),
+       "give it one, or leave it out"},
+      {taken, "/name",
+       fmt::format("waves {} and {} are both called {}", taken ? names[name] : 0, in.index, in_quotes(name)),
+       "rename one of them, or leave the name out", ErrorCode::duplicate_name}};
+  return first_of(refusals, in.pointer);
 }
 
 Result<ProgramWave> resolve_wave(const WaveInput& in, NameIndex& names) {
@@ -86,20 +83,20 @@ Result<Loop> resolve_loop(const ResolveInput& input, const NameIndex& names, con
     return invalid_program(fmt::format("wave {}, the last, comes before wave {}, the first", last, first),
                            "exchange them: a loop has waves in the order of the document", pointer + "/last");
   }
+  const auto section = [&](std::uint32_t wave) {
+    return section_names[static_cast<std::size_t>(waves[wave].section)];
+  };
   for (std::uint32_t wave = first; wave <= last; ++wave) {
-    const WaveKind& kind = kind_of(waves[wave]);
-    const std::string_view what =
-        kind.never_in_loops.empty() && waves[wave].active ? "active tiles" : kind.never_in_loops;
-    if (!what.empty()) {
-      return invalid_program(fmt::format("wave {} has {}, which cannot run in a loop", wave, what),
-                             "list the wave as often as it runs", pointer);
-    }
-    if (waves[wave].section != waves[first].section) {
-      return invalid_program(fmt::format("wave {} of a loop has the phase \"{}\", wave {} \"{}\"", wave,
-                                         section_names[static_cast<std::size_t>(waves[wave].section)], first,
-                                         section_names[static_cast<std::size_t>(waves[first].section)]),
-                             "give all waves of a loop the same phase", pointer);
-    }
+    const std::string_view never = kind_of(waves[wave]).never_in_loops;
+    const std::string_view what = never.empty() && waves[wave].active ? "active tiles" : never;
+    const Refusal refusals[] = {{!what.empty(), "",
+                                 fmt::format("wave {} has {}, which cannot run in a loop", wave, what),
+                                 "list the wave as often as it runs"},
+                                {section(wave) != section(first), "",
+                                 fmt::format("wave {} of a loop has the phase \"{}\", wave {} \"{}\"", wave,
+                                             section(wave), first, section(first)),
+                                 "give all waves of a loop the same phase"}};
+    TIDEGATE_CHECK(first_of(refusals, pointer));
   }
   return Loop{.first = first, .end = last + 1, .repeat = spec.repeat};
 }

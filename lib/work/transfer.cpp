@@ -88,18 +88,17 @@ Result<ProgramWave> copy_wave(const WaveInput& in) {
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[from], spec.from_offset, spec.count, pointer));
   const std::uint64_t width = element_bytes(buffers[to].type);
   std::uint64_t to_offset = 0;
-  if (__builtin_mul_overflow(spec.to_offset, width, &to_offset) || to_offset > buffers[to].bytes ||
-      extent.bytes > buffers[to].bytes - to_offset) {
-    return failure(ErrorCode::out_of_range,
-                   fmt::format("{} bytes do not fit into {} from element {} on, which has {}", extent.bytes,
-                               in_quotes(buffers[to].name), spec.to_offset, buffers[to].count),
-                   "give a smaller count, or a larger buffer", pointer);
-  }
-  if (from == to && extent.offset < to_offset + extent.bytes && to_offset < extent.offset + extent.bytes) {
-    return invalid_program(
-        fmt::format("the parts of {} that are read and written overlap", in_quotes(buffers[to].name)),
-        "copy by way of another buffer", pointer);
-  }
+  const bool fits = !__builtin_mul_overflow(spec.to_offset, width, &to_offset) &&
+                    to_offset <= buffers[to].bytes && extent.bytes <= buffers[to].bytes - to_offset;
+  const Refusal refusals[] = {
+      {!fits, "",
+       fmt::format("{} bytes do not fit into {} from element {} on, which has {}", extent.bytes,
+                   in_quotes(buffers[to].name), spec.to_offset, buffers[to].count),
+       "give a smaller count, or a larger buffer", ErrorCode::out_of_range},
+      {from == to && extent.offset < to_offset + extent.bytes && to_offset < extent.offset + extent.bytes, "",
+       fmt::format("the parts of {} that are read and written overlap", in_quotes(buffers[to].name)),
+       "copy by way of another buffer"}};
+  TIDEGATE_CHECK(first_of(refusals, pointer));
   ProgramWave wave{.users_kernel = false};
   TIDEGATE_TRY(wave.range, range_over(extent.bytes, pointer));
   wave.arguments = {buffer_argument(from, Access::read),
