@@ -136,8 +136,8 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   memory.buffers.back().first = [] {
     std::vector<std::uint32_t> words(TG_ACTIVE_HEADER + 2 * TG_ACTIVE_WORDS);
     words[TG_ACTIVE_HEADER + TG_ACTIVE_CHOICE] = TG_ACTIVE_CHOSEN; // empty, before iteration 0
-    const auto bytes = std::as_bytes(std::span(words));
-    return Result<std::vector<std::byte>>(std::vector<std::byte>(bytes.begin(), bytes.end()));
+    const auto initial = std::as_bytes(std::span(words));
+    return Result<std::vector<std::byte>>(std::vector<std::byte>(initial.begin(), initial.end()));
   };
   active.list = add("active tiles", tiles);
   active.blocks = add("blocks", (tiles >> TG_ACTIVE_BLOCK_BITS) + 1);

@@ -51,14 +51,14 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
   return chain;
 }
 
-std::vector<Candidate> candidates_of(const Chain& chain, const device::Tuning& tuning = {}) {
+std::vector<Candidate> candidates_of(const Chain& chain) {
   const device::DeviceInfo device = gpu();
   return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {}, model_of(&device));
 }
 
 Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {
   const device::DeviceInfo device = gpu();
-  return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain, tuning)).strategy;
+  return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain)).strategy;
 }
 
 Chain repeated(Chain chain, std::uint32_t iterations) {
@@ -95,7 +95,7 @@ TEST_CASE("every way is there, with its figure") {
 TEST_CASE("the reason has the figures") {
   const device::DeviceInfo device = gpu();
   const auto reason = [&](const Chain& chain, const device::Tuning& tuning = {}) {
-    return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain, tuning)).reason;
+    return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain)).reason;
   };
   CHECK(reason(chain_of(100, 1, 100)) ==
         "estimated: launch 456 us, barrier 155 us, counters 154 us; 1 wave cannot share a launch");

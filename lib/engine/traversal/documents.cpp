@@ -75,14 +75,14 @@ constexpr Field output_fields[] = {
 };
 TIDEGATE_RECORD(FrontierOutputs, output_fields);
 
-constexpr Field rank_fields[] = {
+constexpr Field page_rank_fields[] = {
     optional<&PageRankSettings::damping>("share of a rank that is passed along edges; left out, 0.85"),
     optional<&PageRankSettings::tolerance>(
         "total change of the ranks in an iteration below which it ends; left out, 1e-6"),
     optional<&PageRankSettings::max_iterations>("most iterations; left out, 1000")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
-TIDEGATE_RECORD(PageRankSettings, rank_fields);
+TIDEGATE_RECORD(PageRankSettings, page_rank_fields);
 
 // The fields of the launch policy, and one more.
 constexpr auto frontier_policy_fields = [] {
