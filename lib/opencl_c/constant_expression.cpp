@@ -166,8 +166,7 @@ private:
     const IntegerType type = common_type(of->type, of->type);
     return sign.is("+")   ? as(*of, type)
            : sign.is("-") ? in_its_type(-of->value, type)
-           : sign.is("~")
-               ? in_its_type(type.is_unsigned ? converted(~of->value, type).value : ~of->value, type)
+           : sign.is("~") ? in_its_type(~of->value, type)
            : sign.is("!") ? Found(truth(of->value == 0))
                           : std::nullopt;
   }
