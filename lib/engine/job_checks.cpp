@@ -234,15 +234,23 @@ void unordered_conflicts(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
+// An atomic sum reads, too, and so does what adds to elements that nobody has written.
+bool reads_first(const Job& program, std::uint32_t wave, std::size_t i) {
+  const ProgramArgument& argument = program.waves[wave].arguments[i];
+  const std::uint32_t op = program.waves[wave].op;
+  return argument.access == Access::read || argument.combine ||
+         (!program.waves[wave].queue &&
+          opencl_c::changes_first(program.unit(op).unit, program.function(op), i));
+}
+
 void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
   std::vector<bool> written(program.buffers.size());
   for (const std::uint32_t wave : program_order(program)) {
     const auto& arguments = program.waves[wave].arguments;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const ProgramArgument& argument = arguments[i];
-      const bool reads = argument.access == Access::read || argument.combine; // an atomic sum reads, too
-      if (!argument.is_memory() || !reads || !program.buffers[argument.buffer].transient() ||
-          written[argument.buffer]) {
+      if (!argument.is_memory() || !program.buffers[argument.buffer].transient() ||
+          written[argument.buffer] || !reads_first(program, wave, i)) {
         continue;
       }
       warnings.push_back(

@@ -281,4 +281,34 @@ std::string launch_function(const TranslationUnit& unit, const Function& kernel,
   return {};
 }
 
+bool changes_first(const TranslationUnit& unit, const Function& kernel, std::size_t parameter) {
+  const auto body = unit.tree->bodies.find(kernel.name_token);
+  if (body == unit.tree->bodies.end() || parameter >= kernel.parameters.size()) {
+    return false;
+  }
+  const std::size_t name = kernel.parameters[parameter].decl->name;
+  const auto is_it = [&](const Expr& expr) {
+    return expr.kind == Expr::Kind::name && name != no_name && unit.meaning(expr.token) == &unit.names[name];
+  };
+  for (const Stmt* const stmt : body->second->parts) {
+    bool stops = false; // at another use, or where the rest may not run
+    each_statement(*stmt, [&](const Stmt& part) {
+      using Kind = Stmt::Kind;
+      stops |= part.kind == Kind::opaque || part.kind == Kind::return_value || part.kind == Kind::label ||
+               part.kind == Kind::goto_label;
+    });
+    each_expression(*stmt,
+                    [&](const Expr& expr) { stops |= expr.kind == Expr::Kind::opaque || is_it(expr); });
+    if (stops) {
+      const Expr* const expr = stmt->kind == Stmt::Kind::expression ? stmt->values[0] : nullptr;
+      const bool changes =
+          expr != nullptr && (expr->kind == Expr::Kind::postfix ||
+                              (expr->kind == Expr::Kind::assignment && !unit.is(expr->token, "=")));
+      const Expr* const target = changes ? expr->operands[0] : nullptr;
+      return changes && target->kind == Expr::Kind::subscript && is_it(*target->operands[0]);
+    }
+  }
+  return false;
+}
+
 } // namespace tidegate::opencl_c

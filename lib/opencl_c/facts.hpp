@@ -81,4 +81,7 @@ struct EarlyReturn {
 // a constant that is one, with a parameter that nothing changes or with a number; other returns are not looked at.
 std::vector<EarlyReturn> returns_before_barrier(const TranslationUnit& unit, const Function& kernel);
 
+// True if a kernel's first use of a parameter is "NAME[i] += …" or the like, in no branch and after no return.
+bool changes_first(const TranslationUnit& unit, const Function& kernel, std::size_t parameter);
+
 } // namespace tidegate::opencl_c
