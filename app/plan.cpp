@@ -269,6 +269,8 @@ std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> wave
   return shown == waves.size() ? text : fmt::format("{} and {} more", text, waves.size() - shown);
 }
 
+} // namespace
+
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour) {
   const auto& [named, plan] = planned;
   const std::uint64_t budget = named.dag.budget_bytes - named.dag.resident_graph_bytes;
@@ -311,6 +313,8 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   }
   return text + render_table(figures);
 }
+
+namespace {
 
 constexpr std::array<std::string_view, 3> picture_names{"json", "table", "svg"};
 

@@ -55,6 +55,9 @@ documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan,
 // Returns the plan in a document in the planners' form, for the checker. The groups are not checked here.
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 
+// Returns the groups as a table, with their shares of the budget.
+std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
+
 // Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat, and the
 // bytes of all groups if there are many. The picture says what it leaves out, and is light or dark as the viewer
 // prefers. `colours`: by wave; empty: waves of a common name share one.
