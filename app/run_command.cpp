@@ -176,7 +176,7 @@ enum Limit : unsigned {
   of_graphs = 64,   // in wave programs
 };
 
-struct Rule {
+struct OptionRule {
   std::string_view name;
   bool given = false;
   unsigned limits = 0;
@@ -192,7 +192,7 @@ struct Restriction {
 
 constexpr std::string_view no_tiles = "they have no tiles";
 
-std::vector<Rule> rules(const AskedRun& request) {
+std::vector<OptionRule> rules(const AskedRun& request) {
   const engine::RunOptions& options = request.options;
   const engine::CompileOptions& compile = options.compile;
   return {
@@ -239,8 +239,8 @@ std::vector<Rule> rules(const AskedRun& request) {
   };
 }
 
-Result<void> refuse(std::span<const Rule> rules, std::span<const Restriction> restrictions) {
-  for (const Rule& rule : rules) {
+Result<void> refuse(std::span<const OptionRule> rules, std::span<const Restriction> restrictions) {
+  for (const OptionRule& rule : rules) {
     for (const auto& [limit, active, text, fix] : restrictions) {
       if (rule.given && active && (rule.limits & limit) != 0) {
         const bool of_kind = limit == of_waves || limit == of_graphs;
@@ -301,7 +301,7 @@ Result<void> check_options(const AskedRun& request) {
 
 Result<void> check_options_for(const Run& run, bool frontier) {
   const engine::Strategy of_ranks = frontier ? engine::Strategy::launch : engine::Strategy::plain;
-  std::vector<Rule> all = rules(run);
+  std::vector<OptionRule> all = rules(run);
   all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
                  run.options.compile.strategy.value_or(of_ranks) != of_ranks, one_process});
   const std::array<Restriction, 3> restrictions{
