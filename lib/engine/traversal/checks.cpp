@@ -51,8 +51,9 @@ TraversalResults serial_results(Algorithm algorithm, const graphs::Graph& graph,
                                 std::span<const Vertex> sources) {
   TraversalResults results;
   const auto take_words = [&results](const auto& values) {
-    results.values.resize(std::as_bytes(std::span(values)).size() / sizeof(std::uint32_t));
-    std::memcpy(results.values.data(), values.data(), std::as_bytes(std::span(values)).size());
+    const auto bytes = std::as_bytes(std::span(values)); // of none where the graph has no vertex
+    results.values.resize(bytes.size() / sizeof(std::uint32_t));
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(results.values)).begin());
   };
   switch (algorithm) {
   case Algorithm::bfs: take_words(graphs::breadth_first(graph, sources).levels); break;
