@@ -119,8 +119,8 @@ OptionModel file_option(std::string name, Target& target, std::string meaning) {
   file.takes_file = true;
   return file;
 }
-// What the name of a written file says: its ending chooses the format, or only must not be that of another
-// one: run.pdf that is no PDF helps no one.
+// The ending of a written file's name chooses its format, or only must not be that of another one: run.pdf that is no PDF
+// helps no one.
 enum class Endings : std::uint8_t { tell, choose };
 // A file that is written. `endings` are those of the right formats, without the dot.
 OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,

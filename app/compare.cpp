@@ -80,7 +80,7 @@ using ReportJson = nlohmann::json;
 
 // A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
 
-// What is compared: texts by the names of their rows, numbers by their keys.
+// Texts are compared by the names of their rows, numbers by their keys.
 constexpr std::array<std::pair<const char*, const char*>, 7> text_keys{
     {{"status", "/status"},
      {"device", "/device/name"},

@@ -72,7 +72,7 @@ struct Place {
   }
 };
 
-// What may stand at a place: the candidates that begin as the typed word does.
+// Offers the candidates that begin as the typed word does.
 struct Offer {
   const std::string typed;
   const std::size_t kept; // how much of the typed word bash keeps

@@ -115,8 +115,8 @@ bool is_frontier_program(std::string_view json);
 // Returns one JSON document: a process with a thread for each lane.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
 
-// What first runs and `tune measure` found: the device profile and the launch policy of a run, from the files of --profile
-// and --policy, or from the user's folder, where they are kept for each program.
+// A run takes its device profile and its launch policy from the files of --profile and --policy, or from the user's folder,
+// which keeps for each program what first runs and `tune measure` found.
 
 // Returns a key of everything that decides how a program is launched on a device: its launch_key(), the files of its kernels,
 // the options that fix a choice, and the version of the tool.

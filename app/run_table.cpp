@@ -259,7 +259,7 @@ bool is_divided(const engine::RunReport& report) {
   return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) && !report.fallbacks.empty();
 }
 
-// What will run, and how.
+// Adds what was chosen before the run: estimates, mode, windows, promotion, plan and memory.
 void add_choices(const documents::RunReportDocument& document, bool planned, Facts& made) {
   const engine::RunReport& report = document.report;
   if (report.candidates) {

@@ -168,7 +168,7 @@ cl::NDRange sizes_of(const LaunchRange& range, const std::array<std::size_t, 3>&
                                  : cl::NDRange(x, y, z);
 }
 
-// Of no dimensions if all are 0.
+// Returns a range without dimensions if all sizes are 0.
 cl::NDRange or_none(const LaunchRange& range, const std::array<std::size_t, 3>& sizes) {
   return std::ranges::count(sizes, 0U) == 3 ? cl::NullRange : sizes_of(range, sizes);
 }

@@ -234,7 +234,7 @@ void unordered_conflicts(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
-// An atomic sum reads, too, and so does what adds to elements that nobody has written.
+// Returns true if a wave reads an argument before it writes it, as atomic sums and additions to elements do.
 bool reads_first(const Job& program, std::uint32_t wave, std::size_t i) {
   const ProgramArgument& argument = program.waves[wave].arguments[i];
   const std::uint32_t op = program.waves[wave].op;

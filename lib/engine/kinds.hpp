@@ -1,4 +1,4 @@
-// What some buffers and waves have beyond others: lists of hits, to which lanes append in any order, active tiles, and queues.
+// Some buffers and waves have more than others: lists of hits, to which lanes append in any order, active tiles, and queues.
 #pragma once
 #include "engine/job.hpp"
 #include <tidegate/policy/topology.hpp>
