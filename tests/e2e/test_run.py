@@ -89,8 +89,52 @@ class Results(Small):
             self.assertEqual((self.folder / "c.bin").read_bytes(), raw("u32", [x + 1 for x in values]))
 
 
-class KernelsWithBarriers(Small):
+BARRIERS = "".join(f"""kernel void {name}(global const uint* a, global uint* out) {{
+  local uint t[128], u[128];
+  uint l = get_local_id(0), n = get_local_size(0), i = get_global_id(0);
+  t[l] = a[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  u[n - 1 - l] = t[(l + 3) % n];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[i] = t[n - 1 - l] {operator} u[l];
+}}
+""" for name, operator in (("crossed", "^"), ("added", "+"))) + """
+kernel void copied(global const uint* a, global uint* out) {
+  if (get_local_id(0) % 3 == 0) return;
+  out[get_global_id(0)] = a[get_global_id(0)];
+}
+"""
+
+
+class KernelsWithBarriers(Programs):
+    """Several of them in one generated kernel, where what follows a barrier is for some work-items only."""
+
+    sources = {"ops.cl": BARRIERS}
+
+    def test_many_waves(self) -> None:
+        """Work-groups of another size in the midst, and each kernel with barriers in several waves."""
+        values = [i * 2654435761 % 2**32 for i in range(1024)]
+        state = {"b0": [0] * 1024, "b1": values, "b2": [x ^ 0xffff for x in values], "b3": [0] * 1024}
+        steps = (("crossed", "b1", "b0", 128), ("crossed", "b0", "b3", 128), ("crossed", "b3", "b1", 32), ("added", "b2", "b3", 128),
+                 ("added", "b2", "b0", 128), ("copied", "b0", "b1", 128), ("crossed", "b2", "b0", 128))
+        for name, first in state.items():
+            self.file(f"{name}.bin", raw("u32", first))
+        document = program({name: buffer(count=1024, init={"file": f"{name}.bin"}, output=f"{name}.npy") for name in state},
+                           *(wave(op, a, out, size=1024, local=local) for op, a, out, local in steps))
+        for op, a, out, local in steps:
+            if op == "copied":
+                state[out] = [x if i % local % 3 else old for i, (x, old) in enumerate(zip(state[a], state[out]))]
+                continue
+            state[out] = [(t[-1 - l] ^ u if op == "crossed" else t[-1 - l] + u) % 2**32
+                          for t in (state[a][i:i + local] for i in range(0, 1024, local))
+                          for l, u in enumerate(t[(local - 1 - l + 3) % local] for l in range(local))]
+        for strategy, mode in (("barrier", "jit"), ("counters", "interpreter")):
+            self.report_of(document, "--strategy", strategy, "--set", f"tuning.mode={mode}")
+            for name, right in state.items():
+                self.assertEqual(self.output(f"{name}.npy"), right, f"{name}, {strategy}")
+
     def test_where_the_self_test_found_them_wrong(self) -> None:
+        self.file("ops.cl", OPS)
         document = program({"a": buffer(init=IOTA), "b": buffer(output="b.npy")}, wave("turned", "a", "b"))
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(f"{cache_home()}/tidegate", f"{folder}/tidegate")
