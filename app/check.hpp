@@ -2,7 +2,7 @@
 #pragma once
 #include "app/documents.hpp"
 #include "core/table.hpp"
-#include "engine/traversal/documents.hpp"
+#include "traversal/documents.hpp"
 #include "work/program.hpp"
 
 namespace tidegate::app {

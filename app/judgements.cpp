@@ -3,8 +3,8 @@
 #include "app/check.hpp"
 #include "app/plan.hpp"
 #include "app/run.hpp"
-#include "engine/traversal/own.hpp"
-#include "engine/traversal/run.hpp"
+#include "traversal/own.hpp"
+#include "traversal/run.hpp"
 #include "work/resolve.hpp"
 
 namespace tidegate::app {

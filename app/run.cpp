@@ -6,7 +6,7 @@
 #include "core/json.hpp"
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
-#include "engine/traversal/run.hpp"
+#include "traversal/run.hpp"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include "core/statistics.hpp"
 #include "core/table.hpp"
 #include "engine/execute.hpp"
-#include "engine/traversal/documents.hpp"
+#include "traversal/documents.hpp"
 #include "work/run.hpp"
 
 namespace tidegate::app {

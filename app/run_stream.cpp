@@ -4,7 +4,7 @@
 #include "app/run.hpp"
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
-#include "engine/traversal/documents.hpp"
+#include "traversal/documents.hpp"
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>

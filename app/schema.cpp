@@ -3,7 +3,7 @@
 #include "app/documents.hpp"
 #include "app/run.hpp"
 #include "core/json.hpp"
-#include "engine/traversal/documents.hpp"
+#include "traversal/documents.hpp"
 #include "tune/report.hpp"
 
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 #include "core/json.hpp"
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
-#include "engine/traversal/documents.hpp"
+#include "traversal/documents.hpp"
 #include "tune/measure.hpp"
 #include "tune/report.hpp"
 #include "tune/workbench.hpp"

@@ -1,5 +1,5 @@
 // A traversal that several processes, called ranks, run together: each action is a plain launch, and the host carries messages
-// in between (engine/traversal/rank_run.cpp). The steps are those of one process, over the rows of a rank.
+// in between (traversal/rank_run.cpp). The steps are those of one process, over the rows of a rank.
 //
 // A rank has the rows of the vertices from `first` to `end`; both are multiples of 32 or the end of the graph. It has room
 // for the values of all vertices. Its own are exact. Of another rank's vertex it knows the best value that it has sent or seen,

@@ -1,7 +1,7 @@
 // Candidates of a frontier program on one device. They share one copy of the graph and differ in thresholds
 // and in the number of work-groups; only the strategies need separate kernels.
-#include "engine/traversal/checks.hpp"
-#include "engine/traversal/resident.hpp"
+#include "traversal/checks.hpp"
+#include "traversal/resident.hpp"
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>
 

@@ -14,13 +14,14 @@ ALLOWED = {
     "graph": {"core", "policy"},
     "ranks": {"core"},
     "work": {"core", "device", "engine", "opencl_c", "planning", "policy"},
-    "engine": {"core", "device", "graph", "opencl_c", "planning", "policy", "ranks"},
-    "tune": {"core", "device", "engine", "graph", "policy", "work"},
-    "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "tune", "work"},
+    "engine": {"core", "device", "opencl_c", "planning", "policy", "ranks"},
+    "traversal": {"core", "device", "engine", "graph", "policy", "ranks"},
+    "tune": {"core", "device", "engine", "graph", "policy", "traversal", "work"},
+    "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "traversal", "tune", "work"},
 }
 FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in ALLOWED}
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)
-FREE_OF_CYCLES = {"engine", "planning", "policy", "ranks", "tune"}
+FREE_OF_CYCLES = {"engine", "traversal", "planning", "policy", "ranks", "tune"}
 REPORT_WRITERS = {"engine/report", "engine/run", "app/run", "app/tune", "tune/measure"}  # the last three: texts of fixes
 
 

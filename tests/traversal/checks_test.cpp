@@ -1,7 +1,7 @@
 // The checks accept right results on random graphs, and name the fault in wrong ones.
 #include "../graph/graph_support.hpp"
 #include "../test_scale.hpp"
-#include "engine/traversal/checks.hpp"
+#include "traversal/checks.hpp"
 
 namespace tidegate::traversal {
 namespace {

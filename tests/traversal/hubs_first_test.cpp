@@ -1,6 +1,6 @@
 // Changes of rows: with hubs in front, put in order by this machine's CPU, against rows sorted here; and seats.
 #include "engine/device_memory.hpp"
-#include "engine/traversal/resident.hpp"
+#include "traversal/resident.hpp"
 #include "support.hpp"
 
 namespace tidegate::traversal {

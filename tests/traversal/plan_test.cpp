@@ -1,5 +1,5 @@
 // What is decided before a device is used: device memory, how work is shared out, and the step of sssp's bound.
-#include "engine/traversal/plan.hpp"
+#include "traversal/plan.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // The topology rules that kernels and host share, held against the launch policy and against what they say.
-#include "engine/traversal/run.hpp"
-#include "engine/traversal/waves.hpp"
+#include "traversal/run.hpp"
+#include "traversal/waves.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/topology.hpp>
 

@@ -2,7 +2,7 @@
 // machine's CPU with a wait for an arrival too many.
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
-#include "engine/traversal/waves.hpp"
+#include "traversal/waves.hpp"
 #include "support.hpp"
 
 #include <csignal>

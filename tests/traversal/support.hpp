@@ -1,7 +1,7 @@
 // Helpers of the traversal tests.
 #pragma once
 #include "../in_process_ranks.hpp"
-#include "engine/traversal/run.hpp"
+#include "traversal/run.hpp"
 #include <tidegate/device/device_list.hpp>
 
 #include <doctest/doctest.h>

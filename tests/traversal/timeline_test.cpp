@@ -1,5 +1,5 @@
 // When waves ran: from stamps of the device's clock to spans and curves.
-#include "engine/traversal/dispatch.hpp"
+#include "traversal/dispatch.hpp"
 
 #include <doctest/doctest.h>
 

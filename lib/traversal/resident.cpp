@@ -1,4 +1,4 @@
-#include "engine/traversal/resident.hpp"
+#include "traversal/resident.hpp"
 
 #include "device/kernels.hpp"
 #include "engine/device_memory.hpp"

@@ -1,5 +1,5 @@
 #include "engine/device_memory.hpp"
-#include "engine/traversal/dispatch.hpp"
+#include "traversal/dispatch.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {

@@ -1,4 +1,4 @@
-#include "engine/traversal/own.hpp"
+#include "traversal/own.hpp"
 
 #include "device/kernels.hpp"
 #include "engine/device_memory.hpp"

@@ -1,4 +1,4 @@
-#include "engine/traversal/waves.hpp"
+#include "traversal/waves.hpp"
 
 namespace tidegate::traversal {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "device/documents.hpp"
 #include "engine/documents.hpp"
-#include "engine/traversal/report.hpp"
+#include "traversal/report.hpp"
 #include "graph/program.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/graph/load.hpp>

@@ -3,9 +3,9 @@
 #include "core/files.hpp"
 #include "device/monitor.hpp"
 #include "device/session.hpp"
-#include "engine/traversal/checks.hpp"
-#include "engine/traversal/memory.hpp"
-#include "engine/traversal/resident.hpp"
+#include "traversal/checks.hpp"
+#include "traversal/memory.hpp"
+#include "traversal/resident.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/npy.hpp>

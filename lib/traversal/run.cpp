@@ -1,10 +1,10 @@
-#include "engine/traversal/run.hpp"
+#include "traversal/run.hpp"
 
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "engine/proof.hpp"
-#include "engine/traversal/outcome.hpp"
+#include "traversal/outcome.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 

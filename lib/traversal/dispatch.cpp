@@ -1,4 +1,4 @@
-#include "engine/traversal/dispatch.hpp"
+#include "traversal/dispatch.hpp"
 
 #include <tidegate/core/text.hpp>
 

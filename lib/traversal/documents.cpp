@@ -1,4 +1,4 @@
-#include "engine/traversal/documents.hpp"
+#include "traversal/documents.hpp"
 
 #include "device/documents.hpp"
 #include "engine/documents.hpp"

@@ -1,4 +1,4 @@
-#include "engine/traversal/outcome.hpp"
+#include "traversal/outcome.hpp"
 
 #include <tidegate/core/text.hpp>
 

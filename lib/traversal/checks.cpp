@@ -1,4 +1,4 @@
-#include "engine/traversal/checks.hpp"
+#include "traversal/checks.hpp"
 
 #include <tidegate/graph/serial.hpp>
 

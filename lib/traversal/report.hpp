@@ -2,9 +2,9 @@
 #pragma once
 #include "engine/job.hpp"
 #include "engine/report_head.hpp"
-#include "engine/traversal/checks.hpp"
-#include "engine/traversal/memory.hpp"
-#include "engine/traversal/waves.hpp"
+#include "traversal/checks.hpp"
+#include "traversal/memory.hpp"
+#include "traversal/waves.hpp"
 #include "graph/program.hpp"
 #include <tidegate/core/error.hpp>
 

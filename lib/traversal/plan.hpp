@@ -3,7 +3,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"
 #include "engine/run_options.hpp"
-#include "engine/traversal/own.hpp"
+#include "traversal/own.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>

@@ -2,9 +2,9 @@
 #pragma once
 #include "device/session.hpp"
 #include "engine/kernel_cache.hpp"
-#include "engine/traversal/checks.hpp"
-#include "engine/traversal/memory.hpp"
-#include "engine/traversal/waves.hpp"
+#include "traversal/checks.hpp"
+#include "traversal/memory.hpp"
+#include "traversal/waves.hpp"
 #include "graph/program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>

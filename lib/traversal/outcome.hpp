@@ -1,7 +1,7 @@
 // What the report of a traversal says: of its plan, its waves and its results.
 #pragma once
-#include "engine/traversal/dispatch.hpp"
-#include "engine/traversal/report.hpp"
+#include "traversal/dispatch.hpp"
+#include "traversal/report.hpp"
 
 namespace tidegate::traversal {
 

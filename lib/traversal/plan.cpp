@@ -1,4 +1,4 @@
-#include "engine/traversal/plan.hpp"
+#include "traversal/plan.hpp"
 
 #include "device/kernels.hpp"
 

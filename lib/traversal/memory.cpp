@@ -1,4 +1,4 @@
-#include "engine/traversal/memory.hpp"
+#include "traversal/memory.hpp"
 
 #include "common/counters.h"
 #include "engine/slices.hpp"

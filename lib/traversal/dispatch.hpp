@@ -5,7 +5,7 @@
 #include "engine/rank_clock.hpp"
 #include "engine/slices.hpp"
 #include "engine/timeline.hpp"
-#include "engine/traversal/plan.hpp"
+#include "traversal/plan.hpp"
 
 namespace tidegate::traversal {
 

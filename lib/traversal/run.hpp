@@ -1,8 +1,8 @@
 // A frontier program from start to finish: load → check → memory → build → run → verify → report. Its preparation serves
 // each candidate of `tidegate tune measure`, too.
 #pragma once
-#include "engine/traversal/dispatch.hpp"
-#include "engine/traversal/report.hpp"
+#include "traversal/dispatch.hpp"
+#include "traversal/report.hpp"
 
 namespace tidegate::traversal {
 
