@@ -15,7 +15,7 @@ ALLOWED = {
     "ranks": {"core"},
     "work": {"core", "device", "engine", "opencl_c", "planning", "policy"},
     "engine": {"core", "device", "opencl_c", "planning", "policy", "ranks"},
-    "traversal": {"core", "device", "engine", "graph", "policy", "ranks"},
+    "traversal": {"core", "device", "engine", "graph", "opencl_c", "policy", "ranks"},
     "tune": {"core", "device", "engine", "graph", "policy", "traversal", "work"},
     "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "traversal", "tune", "work"},
 }
