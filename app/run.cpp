@@ -315,8 +315,11 @@ std::optional<std::string> policy_file(const Run& run, const TakenTuning& taken)
 } // namespace
 
 Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
+  using Clock = std::chrono::steady_clock;
   engine::RunOptions& options = run.options;
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point began{std::chrono::nanoseconds(device::work_notes().began_ns)};
+  const bool goes_on = began != Clock::time_point(); // after the first run of an earlier process
+  const Clock::time_point start = goes_on ? began : Clock::now();
   const std::string folder = program_folder(run.program);
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
   TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(run.text).map_error(at));
@@ -335,13 +338,13 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
     key = program_key(lowering.program(), *job, options, TIDEGATE_VERSION);
     repeat = job->iterations;
-    if (progress_style(run) == ProgressStyle::lines) {
+    if (progress_style(run) == ProgressStyle::lines && !goes_on) {
       print_unknown(*job);
     }
   }
   TIDEGATE_TRY(TakenTuning taken, take_tuning(run, key, device ? &*device : nullptr, repeat));
-  if (!taken.first_run ||
-      taken.first_run->settled) { // else the first run goes on from the program's own settings
+  if (!taken.first_run || taken.first_run->settled ||
+      goes_on) { // else the first run continues from the program's own settings
     options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
     lowering.set_policy(taken.policy.value_or(lowering.program().policy));
   }
@@ -353,7 +356,7 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
     const auto kept = options.compile.tuning.strategy;
     options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;
   }
-  TIDEGATE_TRY(auto first_run, choose_way(run, lowering, key, taken, monitor).map_error(at));
+  TIDEGATE_TRY(auto first_run, choose_way(run, lowering, key, taken, start, monitor).map_error(at));
   options.slice_ns = run.slice_ns.value_or(options.compile.tuning.slice_ns);
   TIDEGATE_TRY(engine::RunReport report, engine::run_program(lowering, options, monitor).map_error(at));
   if (run.ranks) {

@@ -162,9 +162,11 @@ struct ChosenWay {
 
 // Chooses how to launch a program. If the command line states a strategy, decides whether this run is compared with plain
 // launches (options.verify_stated). Otherwise reports the choice that an earlier run kept (`taken`, which the caller applied), or
-// else makes a first run and sets the tuning and the policy to its result.
+// else makes a first run and sets the tuning and the policy to its result. On a CPU the run, which began at `start`, goes on in
+// another process if a build is under way that nobody will use: a driver that compiles holds locks that others wait for.
 Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
-                             const TakenTuning& taken, engine::Monitor& monitor);
+                             const TakenTuning& taken, std::chrono::steady_clock::time_point start,
+                             engine::Monitor& monitor);
 
 // Completes and stores the result of the first run with a stated strategy, and returns a warning if outputs differed.
 ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const std::string& key,

@@ -300,7 +300,8 @@ ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const st
 }
 
 Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
-                             const TakenTuning& taken, engine::Monitor& monitor) {
+                             const TakenTuning& taken, std::chrono::steady_clock::time_point start,
+                             engine::Monitor& monitor) {
   const device::DeviceInfo* const device = lowering.device();
   engine::RunOptions& options = run.options;
   options.verify_stated = false;
@@ -312,6 +313,14 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
   }
   const TunedFiles files = !run.cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;
+  device::WorkNotes& notes = device::work_notes();
+  if (taken.first_run && notes.began_ns != 0) { // this run's, in an earlier process
+    engine::FirstRun report = *taken.first_run;
+    report.kept = true;
+    options.compile.why = report.reason;
+    return ChosenWay{.report = report,
+                     .warning = difference_of(report, report.equal ? of_candidate : of_chosen, run)};
+  }
   if (taken.kept && (!taken.first_run || taken.first_run->settled)) {
     const engine::FirstRun report = taken.first_run
                                         ? of_earlier_run(*taken.first_run)
@@ -361,8 +370,9 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
       run.measure.value_or(asked || keeps || options.kept != nullptr) && !run.profile && !run.policy;
   auto found = measures ? tuning::first_run(lowering, tried, options, std::move(earlier), monitor)
                         : tuning::compare_choice(lowering, tried, options, monitor);
-  device::work_notes().trying = false;
-  if (tuning::abandoned_builds()) {
+  notes.trying = false;
+  const bool building = tuning::abandoned_builds();
+  if (building) {
     device::CapturedErrors::end();
   }
   if (!found) {
@@ -383,6 +393,9 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
     profile.tuned_for = display_name(run.program);
     found->report.kept = keep_tuned(files, profile, found->settings.policy) &&
                          keep_file(files.first_run, documents::encode(found->report) + '\n');
+  }
+  if (building && found->report.kept && notes.begins_again && device->type == device::DeviceType::cpu) {
+    device::go_on_in_another_process(start);
   }
   if (!found->report.kept && run.cache && !keeps && !files.profile.empty() && !chosen.warning) {
     chosen.warning = not_kept_warning(files.profile);

@@ -65,6 +65,13 @@ const std::vector<CrashedTest>& crashed_tests() {
   return failed_tests;
 }
 
+void go_on_in_another_process(std::chrono::steady_clock::time_point began) {
+  WorkNotes& notes = work_notes();
+  notes.began_ns = began.time_since_epoch() / std::chrono::nanoseconds(1);
+  notes.goes_on = true;
+  ::_exit(static_cast<int>(ExitCode::done));
+}
+
 void end_in_order() {
   in_order = true;
 }
@@ -229,6 +236,9 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
     blocked.reset();
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && notes.goes_on.exchange(false)) {
+      continue;
     }
     if (WIFEXITED(status) && !notes.exited) {
       folders.reset();

@@ -21,7 +21,10 @@ struct WorkNotes {
       none;                            // index of the device whose self-test runs, if a crash costs only that
   std::atomic<bool> exited = false;    // a driver has called exit()
   std::atomic<bool> compiling = false; // a driver compiles a kernel that was launched: no wall time
-  std::array<char, 512> checked{};     // the wave that --check bounds ran last, for messages
+  std::atomic<bool> goes_on = false;   // the process has ended so that another one goes on with its run
+  std::atomic<std::int64_t> began_ns =
+      0; // when that run began, by the steady clock; 0: it is the first process of a run
+  std::array<char, 512> checked{}; // the wave that --check bounds ran last, for messages
 
   void set_checked(const std::string& wave);
 };
@@ -35,6 +38,7 @@ WorkNotes& work_notes();
 // Another child takes a crashed one's place and begins again
 // - without the drivers that crash when they are listed: crashed_drivers() names them;
 // - after a crash in a self-test of `testing`: crashed_tests() names the device;
+// - after go_on_in_another_process();
 // - after a crash while `trying`, at most twice and only if the caller can begin again. Returns how many children have
 //   crashed so, so that the caller tries less.
 Result<std::uint32_t> isolate_drivers(bool can_begin_again = false);
@@ -46,6 +50,10 @@ struct CrashedTest {
   std::string how;          // "Aborted"
 };
 const std::vector<CrashedTest>& crashed_tests();
+
+// Ends this process, with the builds that run in it, which nothing else can end: another child goes on with the run that
+// began then. Only if the caller can begin again.
+[[noreturn]] void go_on_in_another_process(std::chrono::steady_clock::time_point began);
 
 // Call at the end of main(): an exit() before it is one of a driver.
 void end_in_order();

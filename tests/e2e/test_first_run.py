@@ -3,9 +3,12 @@ are not those of plain launches. How fast anything is on a busy machine is no pa
 
 import json
 import re
+import tempfile
 import time
 import unittest
 from pathlib import Path
+
+import numpy as np
 
 from support import (FAILING_DRIVER, IOTA, Document, Programs, buffer, cache_home, device, environment, parse, pocl_cache, program, run, wave,
                      wrong_reads)
@@ -146,6 +149,19 @@ class FirstRun(Programs):
             if not first["kept"]:
                 self.assertRegex(first["reason"], "(3|100) % of its tiles were active and now (3|100) %, so the next run measures again")
         self.assertEqual(measured, [(True, True), (False, True), (False, False), (True, True)])
+
+    @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
+    def test_build_that_never_ends(self) -> None:
+        """No run waits for a build that it does not use, not even where the driver builds under one lock."""
+        path = self.two_side_by_side()
+        with tempfile.TemporaryDirectory() as fresh:
+            report = self.report(path, OPENCL_LAYERS=FAILING_DRIVER, TIDEGATE_ENDLESS_KERNEL="tidegate_", POCL_CACHE_DIR=fresh)
+        first = report["first_run"]
+        self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept", "settled")], [True] * 4 + [False])
+        self.assertFalse(any("ratio" in candidate for candidate in first["candidates"]))
+        self.assertEqual(report["strategy"], "plain")
+        self.assertGreaterEqual(report["wall_time_ns"], first["elapsed_ns"])
+        self.assertEqual(np.load(path.parent / "d.npy").tolist(), [4 * i for i in range(64)])
 
     @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
     def test_driver_that_crashes(self) -> None:

@@ -10,13 +10,18 @@
 // TIDEGATE_LOGGED_CALLS=FILE appends a line for each call that moves bytes, launches, waits or has to do with blocks of
 // memory: "write BYTES BLOCKING", "read BYTES BLOCKING", "launch KERNEL", "wait", "allocate ADDRESS", "retain ADDRESS",
 // "release ADDRESS". Blocks of the host's memory that a driver pins are left out.
+//
+// TIDEGATE_ENDLESS_KERNEL=PREFIX never returns a kernel with such a name, and from then on no build ends either: PoCL compiles under one
+// lock.
 #include <CL/cl_layer.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -129,6 +134,25 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
   note("launch %s\n", name);
   return clEnqueueNDRangeKernel_failing::call(queue, kernel, dimensions, offset, global, local, waits, events,
                                               event);
+}
+
+std::mutex compiler;
+
+cl_kernel CL_API_CALL create_kernel(cl_program program, const char* name, cl_int* status) {
+  static const char* const endless = std::getenv("TIDEGATE_ENDLESS_KERNEL");
+  if (endless != nullptr && std::string_view(name).starts_with(endless)) {
+    const std::lock_guard compiling(compiler);
+    while (true) {
+      ::pause();
+    }
+  }
+  return clCreateKernel_failing::call(program, name, status);
+}
+
+cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                         void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  const std::lock_guard compiling(compiler);
+  return clBuildProgram_failing::call(program, count, devices, options, notify, data);
 }
 
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size, void* host,
@@ -259,6 +283,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
   layered = driver;
 #define PUT(function, error) layered.function = &function##_failing::call;
   FOR_EACH_FUNCTION(PUT)
+  layered.clCreateKernel = &create_kernel;
+  layered.clBuildProgram = &build;
   layered.clEnqueueNDRangeKernel = &launch;
   layered.clEnqueueReadBuffer = &read;
   layered.clEnqueueWriteBuffer = &write;
