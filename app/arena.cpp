@@ -230,8 +230,6 @@ std::string arena_svg(const PlannedArena& planned, const std::string& headline) 
 
 namespace {
 
-constexpr std::array<std::string_view, 3> arena_formats{"json", "table", "svg"};
-
 struct ArenaSettings {
   Route route{.format = ""};
   std::optional<std::uint64_t> capacity_bytes; // instead of the document's
@@ -253,8 +251,7 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
         document.buffers.push_back(
             {.id = std::move(planned.lifetimes.buffers[i].id), .offset = document.plan.offsets[i]});
       }
-      documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style,
-                        text);
+      append(document, style, text);
     }
     return {};
   });
@@ -266,7 +263,7 @@ CommandModel arena_command() {
   const auto settings = std::make_shared<ArenaSettings>();
   return {
       .options = {bytes_option("--capacity", settings->capacity_bytes, "Capacity instead of the document's"),
-                  format_option(settings->route.format, arena_formats,
+                  format_option(settings->route.format, picture_formats,
                                 "JSON for programs (default), a table for people, or a picture: time across, "
                                 "offsets up; -o x.svg means that"),
                   stream_option(settings->route.stream),

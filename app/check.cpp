@@ -1,6 +1,4 @@
 // `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
-#include "app/check.hpp"
-
 #include "app/plan.hpp"
 #include "app/run.hpp"
 #include "core/json.hpp"
@@ -12,6 +10,7 @@ namespace tidegate::app {
 namespace {
 
 using documents::CheckedDocument;
+using documents::CheckReport;
 using documents::Document;
 using documents::Verdict;
 
@@ -90,128 +89,69 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
 
 namespace {
 
-// Adds a verdict to a report.
-template <class Report, class Checked>
-void count_verdict(Report& report, std::vector<Checked>& verdicts, Checked checked) {
-  ++report.checked;
-  ++(checked.verdict == Verdict::valid ? report.valid : report.failed);
-  verdicts.push_back(std::move(checked));
+CheckReport report_of(std::vector<CheckedDocument> documents) {
+  const std::size_t all = documents.size();
+  const auto valid =
+      static_cast<std::uint64_t>(std::ranges::count(documents, Verdict::valid, &CheckedDocument::verdict));
+  return {.checked = all, .valid = valid, .failed = all - valid, .documents = std::move(documents)};
 }
 
-// Returns the last line of a report for people.
-std::string verdict_counts(const auto& report, bool colour) {
-  return bold(fmt::format("{} checked, {} valid, {} invalid", report.checked, report.valid, report.failed),
-              colour) +
-         '\n';
-}
-
-// `check graph`: what graph files contain.
-
-using documents::CheckedGraph;
-using documents::GraphContents;
-
-constexpr std::array<std::string_view, 5> format_titles{"Matrix Market", "DIMACS", "list of edges", "METIS",
-                                                        "CSV"};
-
-CheckedGraph check_graph(const std::string& file) {
-  auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}});
+// `check graph`: what a graph file contains.
+CheckedDocument check_graph(const std::string& file) {
+  CheckedDocument checked{.file = file, .line = {}, .document = "graph", .error = {}};
+  const auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}});
   if (!loaded) {
-    return {.file = file, .verdict = Verdict::invalid, .graph = {}, .error = std::move(loaded.error())};
+    checked.verdict = Verdict::invalid;
+    checked.error = loaded.error();
+    return checked;
   }
   const graphs::FileFacts& facts = *loaded->facts; // set, because no cache is used
-  return {.file = file,
-          .verdict = Verdict::valid,
-          .graph = GraphContents{.format = facts.format,
-                                 .first_id = facts.first_vertex,
-                                 .compressed = facts.compressed,
-                                 .lines = facts.lines,
-                                 .entries = facts.entries,
-                                 .both_directions = facts.both_directions,
-                                 .summary = summarise(loaded->graph),
-                                 .values = {.type = facts.values,
-                                            .least = facts.value_range.least,
-                                            .greatest = facts.value_range.greatest,
-                                            .negative = facts.value_range.negative}},
-          .error = {}};
-}
-
-std::string number_text(const Number& number) {
-  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
-}
-
-std::vector<std::string> degree_row(std::string_view name, const graphs::DegreeRange& degrees) {
-  return {std::string(name), fmt::format("{}", degrees.max),
-          fmt::format("minimum {}, median {}", degrees.min, degrees.median)};
-}
-
-std::vector<std::string> value_row(const documents::GraphValues& values) {
-  if (!values.least) {
-    return {"values", "none", "unweighted"};
-  }
-  return {"values", std::string(graphs::value_column_names[static_cast<std::size_t>(values.type)]),
-          fmt::format("{} to {}{}", number_text(*values.least), number_text(*values.greatest),
-                      values.negative == 0
-                          ? ""
-                          : fmt::format(", {} negative: sssp cannot use them", values.negative))};
-}
-
-std::string headline(const CheckedGraph& checked) {
-  const GraphContents& graph = *checked.graph;
-  return fmt::format("{}: {}{}, {}", printable(display_name(checked.file)),
-                     format_titles[static_cast<std::size_t>(graph.format)],
-                     graph.compressed ? " in gzip" : "", plural(graph.lines, "line"));
-}
-
-std::string contents_table(const GraphContents& graph) {
-  const graphs::GraphSummary& summary = graph.summary;
-  const auto count = [](std::uint64_t number) { return fmt::format("{}", number); };
-  return render_table(
-      {{"vertices", count(summary.vertices),
-        fmt::format("counted from {}; {} isolated", graph.first_id, summary.isolated_vertices)},
-       {"edges", count(summary.edges),
-        fmt::format("from {} {}{}; {}", graph.entries, graph.entries == 1 ? "entry" : "entries",
-                    graph.both_directions ? ", each in both directions" : "",
-                    summary.symmetric ? "symmetric" : "not symmetric")},
-       degree_row("out degree", summary.out_degree),
-       degree_row("in degree", summary.in_degree),
-       {"self-loops", count(summary.self_loops), ""},
-       {"repeated edges", count(summary.repeated_edges), ""},
-       {"components", count(summary.components),
-        fmt::format("{} vertices in the largest", summary.largest_component)},
-       value_row(graph.values)});
-}
-
-documents::GraphCheck check_graphs(const std::vector<std::string>& files) {
-  documents::GraphCheck report;
-  for (const std::string& file : files) {
-    count_verdict(report, report.graphs, check_graph(file));
-  }
-  return report;
-}
-
-std::string graph_table(const documents::GraphCheck& report, bool colour) {
-  std::string text;
-  for (const CheckedGraph& checked : report.graphs) {
-    text +=
-        checked.graph
-            ? fmt::format("{}\n\n{}\n", bold(headline(checked), colour), contents_table(*checked.graph))
-            : fmt::format("{}\n\n{}\n\n",
-                          bold(fmt::format("{}: not a graph", printable(display_name(checked.file))), colour),
-                          printable(checked.error->message));
-  }
-  return text + verdict_counts(report, colour);
+  checked.graph = documents::GraphContents{.format = facts.format,
+                                           .first_id = facts.first_vertex,
+                                           .compressed = facts.compressed,
+                                           .lines = facts.lines,
+                                           .entries = facts.entries,
+                                           .both_directions = facts.both_directions,
+                                           .summary = summarise(loaded->graph),
+                                           .values = {.type = facts.values,
+                                                      .least = facts.value_range.least,
+                                                      .greatest = facts.value_range.greatest,
+                                                      .negative = facts.value_range.negative}};
+  return checked;
 }
 
 // Findings for services that show them in a change: `check --format github|sarif|junit`.
 
-// A checked document with its errors and warnings.
-struct Finding {
-  std::string file; // with the line of a stream
-  std::string document;
-  std::vector<Error> errors; // and warnings: of the code `warning`
-};
-
 using nlohmann::ordered_json;
+
+// Returns all errors and warnings of a verdict, the error that decides on the exit code first.
+std::vector<Error> findings_of(const CheckedDocument& checked) {
+  std::vector<Error> findings;
+  if (checked.error) {
+    findings.push_back(*checked.error);
+  }
+  for (const auto& list : {checked.others, checked.warnings}) {
+    std::ranges::copy(list.value_or(std::vector<Error>()), std::back_inserter(findings));
+  }
+  return findings;
+}
+
+bool is_warning(const Error& error) {
+  return error.code == ErrorCode::warning;
+}
+
+ExitCode exit_code_of(const CheckedDocument& checked) {
+  ExitCode code = ExitCode::done;
+  for (const Error& error : findings_of(checked)) {
+    code = is_warning(error) ? code : worst(code, exit_code(error));
+  }
+  return code;
+}
+
+// The file, with the line of a stream.
+std::string file_of(const CheckedDocument& checked) {
+  return display_name(checked.file) + (checked.line ? fmt::format(":{}", *checked.line) : "");
+}
 
 // Names in documents may have control characters.
 std::string text_of(const Error& error) {
@@ -231,12 +171,12 @@ std::string escaped(std::string_view text, std::string_view special) {
 }
 
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-std::string github(const std::vector<Finding>& findings) {
+std::string github(const CheckReport& report) {
   std::string text;
-  for (const Finding& finding : findings) {
-    for (const Error& error : finding.errors) {
-      text += fmt::format("::{} file={}", error.code == ErrorCode::warning ? "warning" : "error",
-                          escaped(printable(error.source.value_or(finding.file)), "%:,"));
+  for (const CheckedDocument& checked : report.documents) {
+    for (const Error& error : findings_of(checked)) {
+      text += fmt::format("::{} file={}", is_warning(error) ? "warning" : "error",
+                          escaped(printable(error.source.value_or(file_of(checked))), "%:,"));
       text += error.line ? fmt::format(",line={}", *error.line) : "";
       text += error.column ? fmt::format(",col={}", *error.column) : "";
       text += fmt::format(",title={}::{}\n", code_of(error), escaped(text_of(error), "%\r\n"));
@@ -246,11 +186,11 @@ std::string github(const std::vector<Finding>& findings) {
 }
 
 // SARIF 2.1.0, an OASIS standard.
-std::string sarif(const std::vector<Finding>& findings) {
+std::string sarif(const CheckReport& report) {
   ordered_json results = ordered_json::array();
-  for (const Finding& finding : findings) {
-    for (const Error& error : finding.errors) {
-      ordered_json place{{"artifactLocation", {{"uri", error.source.value_or(finding.file)}}}};
+  for (const CheckedDocument& checked : report.documents) {
+    for (const Error& error : findings_of(checked)) {
+      ordered_json place{{"artifactLocation", {{"uri", error.source.value_or(file_of(checked))}}}};
       if (error.line) {
         place["region"] = {{"startLine", *error.line}};
         if (error.column) {
@@ -258,7 +198,7 @@ std::string sarif(const std::vector<Finding>& findings) {
         }
       }
       results.push_back({{"ruleId", code_of(error)},
-                         {"level", error.code == ErrorCode::warning ? "warning" : "error"},
+                         {"level", is_warning(error) ? "warning" : "error"},
                          {"message", {{"text", text_of(error)}}},
                          {"locations", ordered_json::array({{{"physicalLocation", std::move(place)}}})}});
     }
@@ -273,31 +213,24 @@ std::string sarif(const std::vector<Finding>& findings) {
          '\n';
 }
 
-std::string junit(const std::vector<Finding>& findings) {
+std::string junit(const CheckReport& report) {
   std::string cases;
   std::size_t failed = 0;
-  for (const Finding& finding : findings) {
+  for (const CheckedDocument& checked : report.documents) {
     std::string inside;
-    bool fails = false;
-    for (const Error& error : finding.errors) {
-      const bool warning = error.code == ErrorCode::warning;
-      fails |= !warning;
+    for (const Error& error : findings_of(checked)) {
       const std::string text = xml_lines(describe(error));
-      inside += warning ? fmt::format("<system-out>{}</system-out>\n", text)
-                        : fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>\n", code_of(error),
-                                      xml_text(error.message), text);
+      inside += is_warning(error) ? fmt::format("<system-out>{}</system-out>\n", text)
+                                  : fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>\n",
+                                                code_of(error), xml_text(error.message), text);
     }
-    failed += fails ? 1 : 0;
+    failed += exit_code_of(checked) == ExitCode::done ? 0 : 1;
     cases += fmt::format("<testcase classname=\"{}\" name=\"{}\">\n{}</testcase>\n",
-                         xml_text(finding.document), xml_text(finding.file), inside);
+                         xml_text(checked.document.value_or("unknown")), xml_text(file_of(checked)), inside);
   }
   return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                      "<testsuite name=\"tidegate check\" tests=\"{}\" failures=\"{}\">\n{}</testsuite>\n",
-                     findings.size(), failed, cases);
-}
-
-std::string ci_text(std::string_view format, const std::vector<Finding>& findings) {
-  return format == "github" ? github(findings) : format == "sarif" ? sarif(findings) : junit(findings);
+                     report.documents.size(), failed, cases);
 }
 
 struct CheckSettings {
@@ -343,88 +276,57 @@ Result<CheckContext> read_context(const CheckSettings& request) {
   return context;
 }
 
-// Returns all errors and warnings of a verdict, the error that decides on the exit code first.
-Finding finding_of(const CheckedDocument& checked) {
-  Finding finding{.file =
-                      display_name(checked.file) + (checked.line ? fmt::format(":{}", *checked.line) : ""),
-                  .document = checked.document.value_or("unknown"),
-                  .errors = {}};
-  if (checked.error) {
-    finding.errors.push_back(*checked.error);
-  }
-  for (const auto& list : {checked.others, checked.warnings}) {
-    std::ranges::copy(list.value_or(std::vector<Error>()), std::back_inserter(finding.errors));
-  }
-  return finding;
-}
-
-Finding finding_of(const documents::CheckedGraph& checked) {
-  return {.file = display_name(checked.file),
-          .document = "graph",
-          .errors = checked.error ? std::vector{*checked.error} : std::vector<Error>()};
-}
-
-ExitCode exit_code_of(const Finding& finding) {
-  ExitCode code = ExitCode::done;
-  for (const Error& error : finding.errors) {
-    code = error.code == ErrorCode::warning ? code : worst(code, exit_code(error));
-  }
-  return code;
-}
-
 // Answers each line of each file with a report; a line that is not JSON has none.
 Result<ExitCode> check_streams(const CheckSettings& request) {
   TIDEGATE_TRY(const auto context, read_context(request));
-  TIDEGATE_TRY(auto output, Output::open(request.output));
-  ExitCode code = ExitCode::done;
-  for (const std::string& file : request.files) {
-    auto input = open_input(file, FileKinds::any);
-    if (!input) {
-      input.error().source = display_name(file);
-      return tl::unexpected(std::move(input.error()));
+  const auto answer = [&](const std::string& file, std::string_view line, LineReply& reply) -> Result<void> {
+    TIDEGATE_TRY(const std::string_view json, reply.replaced(line));
+    CheckedDocument checked = check_document(json, request.document, file, reply.line, context);
+    if (checked.error && checked.error->code == ErrorCode::syntax_error) {
+      return tl::unexpected(*std::move(checked.error));
     }
-    const LineAnswer answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
-      TIDEGATE_TRY(const std::string json, documents::replace_parameters(std::string(line)));
-      CheckedDocument checked = check_document(json, request.document, file, reply.line, context);
-      if (checked.error && checked.error->code == ErrorCode::syntax_error) {
-        return tl::unexpected(*std::move(checked.error));
-      }
-      reply.exit_code = exit_code_of(finding_of(checked));
-      documents::CheckReport report;
-      count_verdict(report, report.documents, std::move(checked));
-      documents::encode(documents::DocumentOf<documents::CheckReport>::document, &report,
-                        documents::Style::compact, reply.text);
-      return {};
-    };
-    TIDEGATE_TRY(const StreamSummary summary, answer_stream(*input, output, answer, all_cores()));
-    code = worst(code, summary.exit_code);
-  }
-  TIDEGATE_CHECK(output.commit());
-  return code;
+    reply.exit_code = exit_code_of(checked);
+    std::vector<CheckedDocument> all;
+    all.push_back(std::move(checked));
+    append(report_of(std::move(all)), documents::Style::compact, reply.text);
+    return {};
+  };
+  return serve_lines(request.files, request.output, answer);
 }
 
 // Checks every document of every file. A file that cannot be read is a verdict like any other; references that cannot
 // be read are an error.
-Result<documents::CheckReport> check_documents(const CheckSettings& request) {
+Result<CheckReport> check_documents(const CheckSettings& request, bool graphs) {
   TIDEGATE_TRY(const auto context, read_context(request));
-  documents::CheckReport report;
+  const bool referenced = context.dag || context.lifetimes;
+  std::vector<CheckedDocument> all;
   for (const std::string& file : request.files) {
+    if (graphs) {
+      all.push_back(check_graph(file));
+      continue;
+    }
     const auto text =
-        read_document(file, context.dag || context.lifetimes ? std::span<const documents::Parameter>()
-                                                             : request.parameters);
-    count_verdict(report, report.documents,
-                  text ? check_document(text->json, request.document, file, {}, context, text->written)
+        read_document(file, referenced ? std::span<const documents::Parameter>() : request.parameters);
+    all.push_back(text ? check_document(text->json, request.document, file, {}, context, text->written)
                        : CheckedDocument{.file = file,
                                          .document = request.document,
                                          .verdict = Verdict::invalid,
                                          .error = text.error()});
   }
-  return report;
+  return report_of(std::move(all));
 }
 
-std::string check_table(const documents::CheckReport& report, bool colour) {
+std::string check_table(const CheckReport& report, bool colour) {
+  std::string graphs;
   TableRows rows;
   for (const CheckedDocument& checked : report.documents) {
+    if (checked.graph) {
+      graphs += bold(display_name(checked.file), colour) + '\n';
+      documents::encode(documents::Description<documents::GraphContents>::record, &*checked.graph,
+                        documents::Style::table, graphs);
+      graphs += '\n';
+      continue;
+    }
     std::string why = checked.error ? checked.error->message : "";
     if (checked.others) {
       why += fmt::format(" (and {})", plural(checked.others->size(), "more error"));
@@ -433,7 +335,10 @@ std::string check_table(const documents::CheckReport& report, bool colour) {
                     std::string(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]),
                     std::move(why)});
   }
-  return render_table(rows) + verdict_counts(report, colour);
+  return graphs + render_table(rows) +
+         bold(fmt::format("{} checked, {} valid, {} invalid", report.checked, report.valid, report.failed),
+              colour) +
+         '\n';
 }
 
 // Short names of document types on the command line, and the option whose document a plan is checked against.
@@ -515,30 +420,11 @@ Result<void> check_words(const CheckSettings& request, bool graphs) {
   return refuse_overwriting(files);
 }
 
-// Writes the report, and the errors and warnings in it to standard error. The exit code is the worst of the errors.
-template <class Report, class Table>
-Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
-                        Table table) {
-  ExitCode code = ExitCode::done;
-  std::vector<Finding> findings;
-  for (const auto& verdict : verdicts) {
-    findings.push_back(finding_of(verdict));
-    print_findings(findings.back().errors);
-    code = worst(code, exit_code_of(findings.back()));
-  }
-  if (settings.format.empty() || settings.format == "json" || settings.format == "table") {
-    TIDEGATE_CHECK(write_document(settings.output, settings.format, report, table));
-  } else {
-    TIDEGATE_CHECK(write_text(settings.output, ci_text(settings.format, findings)));
-  }
-  return code;
-}
-
 Result<ExitCode> run_check(CheckSettings& settings) {
   const bool graphs = !settings.files.empty() && settings.files.front() == "graph";
   if (graphs) {
     settings.files.erase(settings.files.begin());
-    settings.document = "graph_report"; // all further arguments are files
+    settings.document = "graph"; // all further arguments are files
   } else {
     TIDEGATE_CHECK(take_type(settings));
   }
@@ -546,15 +432,22 @@ Result<ExitCode> run_check(CheckSettings& settings) {
     settings.files.emplace_back("-");
   }
   TIDEGATE_CHECK(check_words(settings, graphs));
-  if (graphs) {
-    const documents::GraphCheck report = check_graphs(settings.files);
-    return answer(settings, report, report.graphs, graph_table);
-  }
   if (settings.stream) {
     return check_streams(settings);
   }
-  TIDEGATE_TRY(const documents::CheckReport report, check_documents(settings));
-  return answer(settings, report, report.documents, check_table);
+  TIDEGATE_TRY(const CheckReport report, check_documents(settings, graphs));
+  ExitCode code = ExitCode::done; // the worst of the errors
+  for (const CheckedDocument& checked : report.documents) {
+    print_findings(findings_of(checked));
+    code = worst(code, exit_code_of(checked));
+  }
+  using Form = std::pair<std::string_view, std::string (*)(const CheckReport&)>;
+  constexpr std::array services{Form("github", github), Form("sarif", sarif), Form("junit", junit)};
+  const auto* const service = std::ranges::find(services, settings.format, &Form::first);
+  const auto written = service == services.end()
+                           ? write_document(settings.output, settings.format, report, check_table)
+                           : write_text(settings.output, service->second(report));
+  return written.map([code](ExitCode) { return code; });
 }
 
 OptionModel needing(std::string other, OptionModel option) {
@@ -567,10 +460,12 @@ OptionModel needing(std::string other, OptionModel option) {
 CommandModel check_command() {
   const auto settings = std::make_shared<CheckSettings>();
   CheckSettings& request = *settings;
-  OptionModel files = files_positional(
-      "[KIND] FILE...", request.files,
-      "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
-      "`check plan` and `check arena` compare plans with their input; `check graph` describes graph files");
+  OptionModel files = positional(
+      "[KIND] FILE...",
+      file_option(
+          "", request.files,
+          "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
+          "`check plan` and `check arena` compare plans with their input; `check graph` describes graph files"));
   files.choices = document_kinds();
   return {
       .options = {flag("--stream", request.stream,

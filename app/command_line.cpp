@@ -1,6 +1,6 @@
 #include "app/command_line.hpp"
 
-#include "app/devices.hpp"
+#include "app/run.hpp"
 #include "core/interrupt.hpp"
 
 #include <CLI/CLI.hpp>

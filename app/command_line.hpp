@@ -17,6 +17,7 @@ struct OptionModel {
   std::vector<std::string> endings; // of the files that shells offer; empty: all
   std::string meaning;              // one line
   std::string needs;                // the option without which this one means nothing
+  std::string no_value;             // a value that stands for the option's absence, such as auto
   std::vector<OptionModel>
       settings; // the keys of KEY=VALUE; each is an option --KEY, too, which help does not list
   // Stores a given value; a flag's is empty. The parser uses an error's message and nearest name. Empty for
@@ -91,31 +92,45 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments);
 
 // Kinds of options, and options that several commands share.
 
-// Makes an option that sets `target`, which may be a std::optional, to `read` of the given text. Help texts
-// call the text `value`.
+std::vector<std::string> names_in(std::string_view list); // "-o,--output"
+
+// Makes an option that sets `target`, or appends to it if it is a list, to `read` of the given text. Help
+// texts call the text `value`.
 template <class Target, class Read>
-OptionModel option(std::string name, std::string value, Target& target, Read read, std::string meaning) {
-  OptionModel model;
-  model.names.push_back(std::move(name));
-  model.value = std::move(value);
-  model.meaning = std::move(meaning);
-  model.take = [&target, read](const std::string& text) -> Result<void> {
-    return read(text).map([&target](auto&& given) { target = std::move(given); });
+OptionModel option(std::string_view names, std::string value, Target& target, Read read, std::string meaning,
+                   std::string no_value = "") {
+  constexpr bool is_list = requires {
+    target.emplace_back(*read(std::string()));
   };
-  return model;
+  const auto take = [&target, read](const std::string& text) -> Result<void> {
+    return read(text).map([&target](auto&& given) {
+      if constexpr (is_list) {
+        target.push_back(std::move(given));
+      } else {
+        target = std::move(given);
+      }
+    });
+  };
+  return {.names = names_in(names),
+          .value = std::move(value),
+          .repeats = is_list,
+          .meaning = std::move(meaning),
+          .no_value = std::move(no_value),
+          .take = take};
 }
 
+// A whole number.
 Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least = 0,
-                                 std::uint64_t most = ~std::uint64_t{0}); // a whole number
+                                 std::uint64_t most = ~std::uint64_t{0});
 
 template <class Target>
-OptionModel text_option(std::string name, std::string value, Target& target, std::string meaning) {
+OptionModel text_option(std::string_view names, std::string value, Target& target, std::string meaning) {
   const auto read = [](const std::string& text) -> Result<std::string> { return text; };
-  return option(std::move(name), std::move(value), target, read, std::move(meaning));
+  return option(names, std::move(value), target, read, std::move(meaning));
 }
 template <class Target>
-OptionModel file_option(std::string name, Target& target, std::string meaning) {
-  OptionModel file = text_option(std::move(name), "FILE", target, std::move(meaning));
+OptionModel file_option(std::string_view names, Target& target, std::string meaning) {
+  OptionModel file = text_option(names, "FILE", target, std::move(meaning));
   file.takes_file = true;
   return file;
 }
@@ -123,25 +138,26 @@ OptionModel file_option(std::string name, Target& target, std::string meaning) {
 // helps no one.
 enum class Endings : std::uint8_t { tell, choose };
 // A file that is written. `endings` are those of the right formats, without the dot.
-OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
+OptionModel written_file_option(std::string_view names, std::string& target, std::vector<std::string> endings,
                                 std::string meaning, Endings endings_mean = Endings::tell);
 template <class Target>
-OptionModel count_option(std::string name, Target& target, std::string meaning) {
+OptionModel count_option(std::string_view names, Target& target, std::string meaning) {
   const auto read = [](const std::string& text) { return read_count(text); };
-  return option(std::move(name), "N", target, read, std::move(meaning));
+  return option(names, "N", target, read, std::move(meaning), "0");
 }
-// A number of at most `most`. One below `least` leaves the choice to tidegate.
-OptionModel number_option(std::string name, std::optional<std::uint32_t>& target, std::uint32_t least,
+// A number; one below `least` leaves the choice to tidegate.
+OptionModel number_option(std::string_view names, std::optional<std::uint32_t>& target, std::uint32_t least,
                           std::uint32_t most, std::string meaning);
 template <class Target>
-OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
-  return option(std::move(name), "BYTES", target, parse_bytes, std::move(meaning));
+OptionModel bytes_option(std::string_view names, Target& target, std::string meaning) {
+  return option(names, "BYTES", target, parse_bytes, std::move(meaning));
 }
 // Takes 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
 template <class Target>
-OptionModel duration_option(std::string name, Target& target_ns, std::uint64_t unit_ns, std::string meaning) {
+OptionModel duration_option(std::string_view names, Target& target_ns, std::uint64_t unit_ns,
+                            std::string meaning) {
   const auto read = [unit_ns](const std::string& text) { return parse_duration(text, unit_ns); };
-  return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
+  return option(names, "TIME", target_ns, read, std::move(meaning), "0");
 }
 template <class Target>
 OptionModel device_option(Target& target, std::string meaning) {
@@ -149,38 +165,35 @@ OptionModel device_option(Target& target, std::string meaning) {
   device.choices = {"cpu", "gpu"};
   return device;
 }
-OptionModel flag(std::string name, bool& given, std::string meaning);
-OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning);
+OptionModel flag(std::string_view names, bool& given, std::string meaning);
 
 // Takes one of a few names, by its index.
-OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
-                         std::span<const std::string_view> names, std::string meaning);
+OptionModel index_option(std::string_view names, std::function<void(std::size_t)> choose,
+                         std::span<const std::string_view> choices, std::string meaning,
+                         std::string no_value = "");
 
 inline constexpr std::array<std::string_view, 2> yes_no_names{"yes", "no"};
 
 template <class Target>
-OptionModel switch_option(std::string name, Target& on, std::string meaning) {
-  return index_option(
-      std::move(name), [&on](std::size_t index) { on = index == 0; }, yes_no_names, std::move(meaning));
+OptionModel switch_option(std::string_view name, Target& on, std::string meaning, std::string usual = "") {
+  const auto choose = [&on](std::size_t index) { on = index == 0; };
+  return index_option(name, choose, yes_no_names, std::move(meaning), std::move(usual));
 }
 
 // Takes one of the names of an enumeration, in its order.
-template <class Target>
-OptionModel choice_option(std::string name, Target& target, std::span<const std::string_view> names,
-                          std::string meaning) {
-  using Enumeration = typename decltype(std::optional(target))::value_type;
-  const auto choose = [&target](std::size_t index) { target = static_cast<Enumeration>(index); };
-  return index_option(std::move(name), choose, names, std::move(meaning));
+template <class E>
+OptionModel choice_option(std::string_view names, std::optional<E>& target,
+                          std::span<const std::string_view> choices, std::string meaning) {
+  const auto choose = [&target](std::size_t index) { target = static_cast<E>(index); };
+  return index_option(names, choose, choices, std::move(meaning));
 }
 
 // --set: KEY=VALUE for one of these, as often as wanted.
 OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning);
 
-// Returns the option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
+// Returns the option as a word without a name: "SHELL", or "[FILE]" if it may be left out; of a list "FILE..." or
+// "[KIND] FILE...".
 OptionModel positional(std::string value, OptionModel option);
-
-// Takes words that name files, "FILE..." or "[KIND] FILE...", all of which go to `files`.
-OptionModel files_positional(std::string value, std::vector<std::string>& files, std::string meaning);
 
 // --format; `meaning` explains the names.
 inline constexpr std::array<std::string_view, 2> json_or_table{"json", "table"};
@@ -188,10 +201,11 @@ OptionModel
 format_option(std::string_view& format, std::span<const std::string_view> names = json_or_table,
               std::string meaning = "JSON or a table for people (default: a table on a terminal)");
 inline constexpr std::string_view json_by_default = "JSON for programs (default) or a table for people";
+inline constexpr std::array<std::string_view, 3> picture_formats{"json", "table", "svg"};
 // Returns the format of a command that draws: the given one, else that of `-o x.svg`, else json.
 std::string_view picture_format(std::string_view given, const std::string& output);
 // -o; `endings` as in written_file_option().
-OptionModel output_option(std::string& output, std::vector<std::string_view> endings = {"json"});
+OptionModel output_option(std::string& output, std::vector<std::string> endings = {"json"});
 
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
@@ -203,9 +217,5 @@ OptionModel parameter_option(std::vector<documents::Parameter>& parameters);
 OptionModel path_scope_option(PathScope& scope);
 
 std::vector<std::string> document_kinds();
-
-// Returns a command that turns one document into another: FILE, --format, --stream and -o.
-CommandModel document_command(std::string name, std::string summary, const std::string& document,
-                              CommandExample example, Answer answer);
 
 } // namespace tidegate::app

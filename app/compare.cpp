@@ -17,17 +17,17 @@ std::string range_text(double low, double high) {
 
 } // namespace
 
-std::string speed_text(const Speed& speed, std::string_view other) {
+std::string speed_text(const engine::Comparison& speed, std::string_view other) {
   const std::string counted = plural(speed.rounds, "round");
-  const std::string spread = range_text(speed.low, speed.high);
+  const std::string ratio = factor_text(speed.speedup);
+  const std::string spread = range_text(speed.speedup_low, speed.speedup_high);
   switch (speed.verdict) {
   case SpeedVerdict::faster:
-    return fmt::format("{} times as fast as {} ({} with 95 % confidence, {})", factor_text(speed.ratio),
-                       other, spread, counted);
+    return fmt::format("{} times as fast as {} ({} with 95 % confidence, {})", ratio, other, spread, counted);
   case SpeedVerdict::slower:
     return fmt::format("takes {} times as long as {} ({} with 95 % confidence, {})",
-                       factor_text(1 / speed.ratio), other, range_text(1 / speed.high, 1 / speed.low),
-                       counted);
+                       factor_text(1 / speed.speedup), other,
+                       range_text(1 / speed.speedup_high, 1 / speed.speedup_low), counted);
   case SpeedVerdict::no_difference:
     return fmt::format("no difference from {} is shown ({} times as fast with 95 % confidence, {})", other,
                        spread, counted);
@@ -35,18 +35,10 @@ std::string speed_text(const Speed& speed, std::string_view other) {
     return fmt::format("the same launches as {}; the difference is chance ({} times as fast, {})", other,
                        spread, counted);
   case SpeedVerdict::too_few_rounds:
-    return fmt::format("{} times as fast as {} ({}; too few rounds for a verdict: {} of 6)",
-                       factor_text(speed.ratio), other, spread, speed.rounds);
+    return fmt::format("{} times as fast as {} ({}; too few rounds for a verdict: {} of 6)", ratio, other,
+                       spread, speed.rounds);
   }
   return {};
-}
-
-Speed speed_of(const engine::Comparison& compared) {
-  return {.ratio = compared.speedup,
-          .low = compared.speedup_low,
-          .high = compared.speedup_high,
-          .verdict = compared.verdict,
-          .rounds = compared.rounds};
 }
 
 std::string markdown_text(const engine::Comparison& compared, std::string_view launched,
@@ -81,8 +73,9 @@ using ReportJson = nlohmann::json;
 // A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
 
 // Texts are compared by the names of their rows, numbers by their keys.
-constexpr std::array<std::pair<const char*, const char*>, 7> text_keys{
-    {{"status", "/status"},
+constexpr std::array<std::pair<const char*, const char*>, 8> text_keys{
+    {{"program", "/program"},
+     {"status", "/status"},
      {"device", "/device/name"},
      {"driver", "/device/driver_version"},
      {"strategy", "/strategy"},
@@ -148,49 +141,42 @@ Result<ReportJson> read_compared(const std::string& file) {
   return report;
 }
 
-// The mean nanoseconds of an execution of each wave, and the topologies of a graph's waves.
-struct WaveCosts {
-  std::vector<std::pair<std::string, double>> waves;
-  std::vector<std::string> topologies;
-};
-
-WaveCosts costs_of(const ReportJson& report) {
-  WaveCosts costs;
+// The nanoseconds of an execution of each wave in the mean, with its topology in a graph. The values stand under `a`.
+std::vector<ComparedNumber> waves_of(const ReportJson& report) {
+  std::vector<ComparedNumber> waves;
   for (const ReportJson& wave : value_in(report, "/wave_times/waves")) {
-    costs.waves.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"),
-                             value_at<double>(wave, "/time_ns").value_or(0) /
-                                 std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
+    waves.push_back({.name = value_at<std::string>(wave, "/waves").value_or("?"),
+                     .a = value_at<double>(wave, "/time_ns").value_or(0) /
+                          std::max(1.0, value_at<double>(wave, "/executions").value_or(1))});
   }
   for (const ReportJson& wave : value_in(report, "/waves")) {
     if (const auto time = value_at<double>(wave, "/time_ns")) {
-      costs.waves.emplace_back(fmt::format("wave {}", costs.topologies.size()), *time);
+      waves.push_back({.name = fmt::format("wave {}", waves.size()),
+                       .a = time,
+                       .a_topology = value_at<std::string>(wave, "/topology").value_or("?")});
     }
-    costs.topologies.push_back(value_at<std::string>(wave, "/topology").value_or("?"));
   }
-  return costs;
+  return waves;
 }
 
 // Pairs waves of the same name, in the order of the first report.
 std::vector<ComparedNumber> paired_waves(const ReportJson& a, const ReportJson& b) {
-  const WaveCosts first = costs_of(a), second = costs_of(b);
-  std::vector<ComparedNumber> pairs;
-  std::map<std::string_view, std::size_t> place;
-  for (const auto& [name, ns] : first.waves) {
-    place.emplace(name, pairs.size());
-    pairs.push_back({.name = name, .a = ns});
+  std::vector<ComparedNumber> pairs = waves_of(a);
+  std::map<std::string, std::size_t> place;
+  for (const ComparedNumber& wave : pairs) {
+    place.emplace(wave.name, place.size());
   }
-  for (const auto& [name, ns] : second.waves) {
-    const auto [found, is_new] = place.emplace(name, pairs.size());
+  for (const ComparedNumber& wave : waves_of(b)) {
+    const auto [found, is_new] = place.emplace(wave.name, pairs.size());
     if (is_new) {
-      pairs.push_back({.name = name});
+      pairs.push_back({.name = wave.name});
     }
-    pairs[found->second].b = ns;
+    pairs[found->second].b = wave.a;
+    pairs[found->second].b_topology = wave.a_topology;
   }
-  for (std::size_t i = 0; i < std::min({pairs.size(), first.topologies.size(), second.topologies.size()});
-       ++i) {
-    if (pairs[i].a && pairs[i].b) {
-      pairs[i].a_topology = first.topologies[i];
-      pairs[i].b_topology = second.topologies[i];
+  for (ComparedNumber& pair : pairs) {
+    if (!pair.a || !pair.b) { // topologies are those of a wave that both have
+      pair.a_topology = pair.b_topology = std::nullopt;
     }
   }
   return pairs;
@@ -217,6 +203,13 @@ std::string workload_of(const ReportJson& report) {
          value_at<std::string>(report, "/device/name").value_or("an unknown device");
 }
 
+// Returns true unless both reports name a program, and neither path is the end of the other: a run may be started in another
+// folder.
+bool may_be_one_program(const std::optional<std::string>& a, const std::optional<std::string>& b) {
+  const std::string one = '/' + a.value_or(""), other = '/' + b.value_or("");
+  return !a || !b || one.ends_with(other) || other.ends_with(one);
+}
+
 // Compares the rounds of both reports; returns nothing if there are too few for an interval.
 std::optional<documents::Baseline> baseline_of(const ReportJson& a, const ReportJson& b,
                                                const std::string& file) {
@@ -233,12 +226,12 @@ std::optional<documents::Baseline> baseline_of(const ReportJson& a, const Report
     return {};
   }
   return documents::Baseline{.file = file,
-                             .rounds = earlier.size(),
-                             .run_ns = median(earlier),
-                             .speedup = estimated.ratio,
-                             .speedup_low = estimated.low,
-                             .speedup_high = estimated.high,
-                             .verdict = verdict_of(estimated)};
+                             .compared = {.rounds = earlier.size(),
+                                          .run_ns = median(earlier),
+                                          .speedup = estimated.ratio,
+                                          .speedup_low = estimated.low,
+                                          .speedup_high = estimated.high,
+                                          .verdict = verdict_of(estimated)}};
 }
 
 std::string value_text(std::string_view name, std::optional<double> value) {
@@ -271,17 +264,8 @@ std::vector<ComparedNumber> stretches(const std::vector<ComparedNumber>& waves) 
 }
 
 std::string comparison_table(const ReportComparison& made, bool colour) {
-  std::string text;
-  if (const auto& speed = made.speed) {
-    text = bold("B: " + speed_text({.ratio = speed->speedup,
-                                    .low = speed->speedup_low,
-                                    .high = speed->speedup_high,
-                                    .verdict = speed->verdict,
-                                    .rounds = speed->rounds},
-                                   "A"),
-                colour) +
-           '\n';
-  }
+  const std::string text =
+      made.speed ? bold("B: " + speed_text(made.speed->compared, "A"), colour) + '\n' : "";
   TableRows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
   for (const documents::ComparedText& pair : made.texts) {
     rows.push_back(
@@ -349,13 +333,17 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
   add_value("iteration_ns", iteration_ns(a), iteration_ns(b), made.numbers);
   add_ratios(made.numbers);
   add_ratios(made.waves);
-  const bool same_work = workload_of(a) == workload_of(b); // times of other work say nothing
+  const auto program_a = value_at<std::string>(a, "/program"),
+             program_b = value_at<std::string>(b, "/program");
+  const bool one_program = may_be_one_program(program_a, program_b);
+  const bool same_work = one_program && workload_of(a) == workload_of(b); // times of other work say nothing
   made.speed = same_work ? baseline_of(a, b, a_file) : std::nullopt;
   if (settings.fail_slower && !same_work) {
-    return failure(
-        ErrorCode::invalid_usage,
-        fmt::format("the baseline timed other work: {}; this run: {}", workload_of(a), workload_of(b)),
-        "give the report of this program with the same sizes, on this device");
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("the baseline timed other work: {}; this run: {}",
+                               one_program ? workload_of(a) : *program_a,
+                               one_program ? workload_of(b) : *program_b),
+                   "give the report of this program with the same sizes, on this device");
   }
   if (settings.fail_slower && !made.speed) {
     return failure(ErrorCode::invalid_usage, "--fail-slower needs two reports with enough rounds to compare",
@@ -363,13 +351,14 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
   }
   TIDEGATE_TRY(const ExitCode written,
                write_document(settings.output, settings.format, made, comparison_table));
-  if (settings.fail_slower && made.speed->verdict == SpeedVerdict::slower &&
-      1 / made.speed->speedup > 1 + *settings.fail_slower) {
-    return failure(ErrorCode::slower_than_baseline,
-                   fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",
-                               100 * (1 / made.speed->speedup - 1), in_quotes(a_file),
-                               100 * *settings.fail_slower),
-                   "look at what both reports say of `comparison`; the outputs were written");
+  if (settings.fail_slower && made.speed->compared.verdict == SpeedVerdict::slower) {
+    const double longer = 1 / made.speed->compared.speedup - 1;
+    if (longer > *settings.fail_slower) {
+      return failure(ErrorCode::slower_than_baseline,
+                     fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",
+                                 100 * longer, in_quotes(a_file), 100 * *settings.fail_slower),
+                     "look at what both reports say of `comparison`; the outputs were written");
+    }
   }
   return written;
 }
@@ -382,8 +371,9 @@ CommandModel compare_command() {
       .options = {option("--fail-slower", "PERCENT", settings->fail_slower, read_percent,
                          "Exit with 1 if B is slower than A by more, such as 5%"),
                   format_option(settings->format), output_option(settings->output)},
-      .positionals = {files_positional("A B...", settings->reports,
-                                       "Two reports of tidegate run, the earlier one first")},
+      .positionals = {positional(
+          "A B...",
+          file_option("", settings->reports, "Two reports of tidegate run, the earlier one first"))},
       .examples =
           {{"Which wave became slower:",
             "tidegate run examples/programs/heat/program.json --by-wave -o a.json && tidegate run "

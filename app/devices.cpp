@@ -1,5 +1,4 @@
-#include "app/devices.hpp"
-
+#include "app/run.hpp"
 #include "core/interrupt.hpp"
 #include "device/documents.hpp"
 #include "device/kernels.hpp"

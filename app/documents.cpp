@@ -19,11 +19,54 @@ constexpr Field run_request_fields[] = {
 };
 TIDEGATE_RECORD(RunRequest, run_request_fields);
 
+constexpr Field degree_fields[] = {
+    required<&graphs::DegreeRange::min>("least degree"),
+    required<&graphs::DegreeRange::median>("median degree"),
+    required<&graphs::DegreeRange::max>("greatest degree"),
+};
+TIDEGATE_RECORD(graphs::DegreeRange, degree_fields);
+
+constexpr Field value_fields[] = {
+    required<&GraphValues::type>("type of the value after the two vertices of an entry"),
+    optional<&GraphValues::least>("the least value"),
+    optional<&GraphValues::greatest>("the greatest value"),
+    required<&GraphValues::negative>("values below 0"),
+};
+TIDEGATE_RECORD(GraphValues, value_fields);
+
+template <auto Member>
+constexpr Field summary_field(std::string_view meaning) {
+  return required<&GraphContents::summary, Member>(meaning);
+}
+
+constexpr Field contents_fields[] = {
+    required<&GraphContents::format>("format of the file"),
+    required<&GraphContents::first_id>("number that the file has for its first vertex"),
+    required<&GraphContents::compressed>("whether it is compressed by gzip"),
+    required<&GraphContents::lines>("lines of text"),
+    required<&GraphContents::entries>("edges as they are listed: one a line, or each neighbour of METIS"),
+    required<&GraphContents::both_directions>("whether each also represents its opposite"),
+    summary_field<&graphs::GraphSummary::vertices>("vertices"),
+    summary_field<&graphs::GraphSummary::edges>("directed edges"),
+    summary_field<&graphs::GraphSummary::symmetric>("whether each edge has its opposite"),
+    summary_field<&graphs::GraphSummary::out_degree>("edges from a vertex"),
+    summary_field<&graphs::GraphSummary::in_degree>("edges to a vertex"),
+    summary_field<&graphs::GraphSummary::isolated_vertices>(
+        "vertices without an edge to or from another one"),
+    summary_field<&graphs::GraphSummary::self_loops>("edges from a vertex to itself"),
+    summary_field<&graphs::GraphSummary::repeated_edges>("further edges between the same two vertices"),
+    summary_field<&graphs::GraphSummary::components>("connected components, including isolated vertices"),
+    summary_field<&graphs::GraphSummary::largest_component>("vertices of the largest component"),
+    required<&GraphContents::values>("values of the entries, which sssp uses as weights"),
+};
+TIDEGATE_RECORD(GraphContents, contents_fields);
+
 constexpr Field checked_fields[] = {
     required<&CheckedDocument::file>("path, or - for standard input"),
     optional<&CheckedDocument::line>("line of a stream, counted from 1"),
     optional<&CheckedDocument::document>("kind of the document, once known"),
     required<&CheckedDocument::verdict>("valid, or the kind of fault"),
+    optional<&CheckedDocument::graph>("of `check graph`: content of the file"),
     optional<&CheckedDocument::error>("why it is invalid"),
     optional<&CheckedDocument::others>("further errors, in document order"),
     optional<&CheckedDocument::warnings>("likely mistakes in a valid program"),
@@ -70,12 +113,14 @@ TIDEGATE_RECORD(ComparedNumber, compared_number_fields);
 
 constexpr Field baseline_fields[] = {
     required<&Baseline::file>("report of the earlier run"),
-    required<&Baseline::run_ns>("their median"),
-    required<&Baseline::speedup>("median of all ratios of an earlier time and one of this run"),
-    required<&Baseline::speedup_low>(
+    required<&Baseline::compared, &engine::Comparison::run_ns>("their median"),
+    required<&Baseline::compared, &engine::Comparison::speedup>(
+        "median of all ratios of an earlier time and one of this run"),
+    required<&Baseline::compared, &engine::Comparison::speedup_low>(
         "lower end of the interval that holds the true ratio with 95 % confidence"),
-    required<&Baseline::speedup_high>("upper end of that interval"),
-    required<&Baseline::verdict>("faster or slower than the earlier run if the interval leaves out 1"),
+    required<&Baseline::compared, &engine::Comparison::speedup_high>("upper end of that interval"),
+    required<&Baseline::compared, &engine::Comparison::verdict>(
+        "faster or slower than the earlier run if the interval leaves out 1"),
 };
 TIDEGATE_RECORD(Baseline, baseline_fields);
 

@@ -1,6 +1,6 @@
 // Documents of the tool itself: lines of streams that failed, verdicts of `check`, the list of schemas, versions.
 #pragma once
-#include "engine/documents.hpp"
+#include "traversal/documents.hpp"
 
 namespace tidegate::documents {
 
@@ -18,11 +18,30 @@ struct RunRequest {
   std::vector<std::pair<std::string, Value>> set; // replaced values of the program, by RFC 6901 pointer
 };
 
+// Values of the edges in a file.
+struct GraphValues {
+  graphs::ValueColumn type = graphs::ValueColumn::none;
+  std::optional<Number> least, greatest;
+  std::uint64_t negative = 0;
+};
+
+struct GraphContents {
+  graphs::FileFormat format = graphs::FileFormat::edge_list;
+  std::uint64_t first_id = 0;
+  bool compressed = false;
+  std::uint64_t lines = 0;
+  std::uint64_t entries = 0;
+  bool both_directions = false;
+  graphs::GraphSummary summary; // its fields are direct members of the document
+  GraphValues values;
+};
+
 struct CheckedDocument {
   std::string file;
   std::optional<std::uint64_t> line;   // within a stream
   std::optional<std::string> document; // kind of document, once known
   Verdict verdict = Verdict::valid;
+  std::optional<GraphContents> graph; // of `check graph`
   std::optional<Error> error;
   std::optional<std::vector<Error>> others;   // none has others itself
   std::optional<std::vector<Error>> warnings; // of a valid program, with the code `warning`
@@ -63,11 +82,7 @@ struct ComparedNumber {
 // A run's times next to those of an earlier report; nothing pairs the rounds.
 struct Baseline {
   std::string file;
-  std::uint64_t rounds = 0;
-  double run_ns = 0;  // median of the earlier run
-  double speedup = 1; // the earlier time divided by the later one, with its interval
-  double speedup_low = 1, speedup_high = 1;
-  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
+  engine::Comparison compared; // `run_ns` is of the earlier run, `speedup` its time divided by the later one
 };
 
 // Two reports of runs, A the earlier one.
@@ -101,6 +116,10 @@ struct VersionReport {
   std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
 };
 
+TIDEGATE_CHOICES(graphs::FileFormat, graphs::file_format_names);
+TIDEGATE_CHOICES(graphs::ValueColumn, graphs::value_column_names);
+
+TIDEGATE_HAS_RECORD(GraphContents);
 TIDEGATE_HAS_DOCUMENT(StreamError);
 TIDEGATE_HAS_DOCUMENT(RunRequest);
 TIDEGATE_HAS_DOCUMENT(CheckReport);

@@ -105,8 +105,9 @@ CommandModel init_command() {
                               "Compiler options for the kernels, as for clBuildProgram"),
                   flag("--force", settings->force, "Replace the file of -o"),
                   output_option(settings->output)},
-      .positionals = {files_positional("KERNELS...", settings->sources,
-                                       "OpenCL C files; each of their kernels becomes a wave")},
+      .positionals = {positional(
+          "KERNELS...",
+          file_option("", settings->sources, "OpenCL C files; each of their kernels becomes a wave"))},
       .examples = {{"A first program, with the list of its placeholders:",
                     "tidegate init examples/programs/heat/heat.cl"},
                    {"Fill it in, and run it:",

@@ -1,6 +1,5 @@
 // Checks documents for faults that their schemas cannot express and that need no device to find: those that `plan`, `arena`
 // and `run` would find, incomplete evidence, invalid plans, wrong sums.
-#include "app/check.hpp"
 #include "app/plan.hpp"
 #include "app/run.hpp"
 #include "traversal/own.hpp"

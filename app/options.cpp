@@ -9,7 +9,22 @@ namespace {
 constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
                                                            "jpg",  "jpeg", "gif", "webp", "ps",  "eps"};
 
+std::string in_case(std::string text, int (*change)(int)) {
+  std::ranges::transform(text, text.begin(), [change](unsigned char c) { return change(c); });
+  return text;
+}
+
 } // namespace
+
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    names.emplace_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
 
 Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t count = 0;
@@ -23,41 +38,35 @@ Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, s
   return count;
 }
 
-static Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings,
-                                        Endings meaning) {
-  std::string ending = std::filesystem::path(file).extension().string();
-  const std::size_t dot = ending.empty() ? 0 : 1;
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  if ((meaning == Endings::tell &&
-       std::ranges::find(telling_endings, ending.substr(dot)) == telling_endings.end()) ||
-      std::ranges::find(endings, ending.substr(dot)) != endings.end()) {
-    return file;
-  }
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::toupper(c); });
-  return tl::unexpected(Error{.message = fmt::format("cannot write {}; use a name ending in .{}",
-                                                     dot == 0 ? in_quotes(file) : ending.substr(dot),
-                                                     fmt::join(endings, " or ."))});
-}
-
-OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
+OptionModel written_file_option(std::string_view names, std::string& target, std::vector<std::string> endings,
                                 std::string meaning, Endings endings_mean) {
-  const auto read = [endings, endings_mean](const std::string& file) {
-    return written_file(file, endings, endings_mean);
+  const auto read = [endings, endings_mean](const std::string& file) -> Result<std::string> {
+    const std::string dotted = std::filesystem::path(file).extension().string();
+    const std::string ending = in_case(dotted.substr(dotted.empty() ? 0 : 1), std::tolower);
+    const bool tells_nothing =
+        endings_mean == Endings::tell && std::ranges::find(telling_endings, ending) == telling_endings.end();
+    if (tells_nothing || std::ranges::find(endings, ending) != endings.end()) {
+      return file;
+    }
+    return tl::unexpected(Error{
+        .message = fmt::format("cannot write {}; use a name ending in .{}",
+                               dotted.empty() ? in_quotes(file) : in_case(dotted.substr(1), std::toupper),
+                               fmt::join(endings, " or ."))});
   };
-  OptionModel option = tidegate::app::option(std::move(name), "FILE", target, read, std::move(meaning));
-  option.takes_file = true;
-  option.endings.assign(endings.begin(), endings.end());
-  return option;
+  OptionModel model = option(names, "FILE", target, read, std::move(meaning));
+  model.takes_file = true;
+  model.endings = std::move(endings);
+  return model;
 }
 
-OptionModel number_option(std::string name, std::optional<std::uint32_t>& target, std::uint32_t least,
+OptionModel number_option(std::string_view names, std::optional<std::uint32_t>& target, std::uint32_t least,
                           std::uint32_t most, std::string meaning) {
   const auto read = [least, most](const std::string& text) {
     return read_count(text, 0, most).map([least](std::uint64_t given) {
       return given < least ? std::nullopt : std::optional(static_cast<std::uint32_t>(given));
     });
   };
-  return option(std::move(name), "N", target, read, std::move(meaning));
+  return option(names, "N", target, read, std::move(meaning), least == 0 ? "" : "0");
 }
 
 OptionModel path_scope_option(PathScope& scope) {
@@ -66,34 +75,30 @@ OptionModel path_scope_option(PathScope& scope) {
                 "Let the paths of a program, and of #include, leave its folder");
 }
 
-OptionModel flag(std::string name, bool& given, std::string meaning) {
+OptionModel flag(std::string_view names, bool& given, std::string meaning) {
   const auto read = [](const std::string&) -> Result<bool> { return true; };
-  return option(std::move(name), "", given, read, std::move(meaning));
+  return option(names, "", given, read, std::move(meaning));
 }
 
-OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning) {
-  OptionModel option = flag(std::move(name), given, std::move(meaning));
-  option.names.insert(option.names.begin(), std::move(letter));
-  return option;
-}
-
-OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
-                         std::span<const std::string_view> names, std::string meaning) {
-  const auto take = [choose = std::move(choose), names = std::vector(names.begin(), names.end())](
+OptionModel index_option(std::string_view names, std::function<void(std::size_t)> choose,
+                         std::span<const std::string_view> choices, std::string meaning,
+                         std::string no_value) {
+  const auto take = [choose = std::move(choose), words = std::vector(choices.begin(), choices.end())](
                         const std::string& word) -> Result<void> {
-    const auto found = std::ranges::find(names, word);
-    if (found == names.end()) {
-      Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(names))};
-      error.nearest = nearest_name(word, names);
+    const auto found = std::ranges::find(words, word);
+    if (found == words.end()) {
+      Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(words))};
+      error.nearest = nearest_name(word, words);
       return tl::unexpected(std::move(error));
     }
-    choose(static_cast<std::size_t>(found - names.begin()));
+    choose(static_cast<std::size_t>(found - words.begin()));
     return {};
   };
-  return {.names = {std::move(name)},
-          .value = fmt::format("{}", fmt::join(names, "|")),
-          .choices = {names.begin(), names.end()},
+  return {.names = names_in(names),
+          .value = fmt::format("{}", fmt::join(choices, "|")),
+          .choices = {choices.begin(), choices.end()},
           .meaning = std::move(meaning),
+          .no_value = std::move(no_value),
           .take = take};
 }
 
@@ -151,35 +156,21 @@ OptionModel positional(std::string value, OptionModel option) {
   return option;
 }
 
-OptionModel files_positional(std::string value, std::vector<std::string>& files, std::string meaning) {
-  return {.value = std::move(value),
-          .takes_file = true,
-          .meaning = std::move(meaning),
-          .take = [&files](const std::string& word) -> Result<void> {
-            files.push_back(word);
-            return {};
-          }};
-}
-
 OptionModel format_option(std::string_view& format, std::span<const std::string_view> names,
                           std::string meaning) {
   return index_option(
       "--format", [&format, names](std::size_t index) { format = names[index]; }, names, std::move(meaning));
 }
 
-OptionModel output_option(std::string& output, std::vector<std::string_view> endings) {
-  OptionModel option = written_file_option("--output", output, std::move(endings),
+OptionModel output_option(std::string& output, std::vector<std::string> endings) {
+  OptionModel option = written_file_option("-o,--output", output, std::move(endings),
                                            "Write to a file, which appears complete or not at all");
-  option.names.insert(option.names.begin(), "-o");
   option.endings.clear(); // a stream or a text may be called anything
   return option;
 }
 
 std::string_view picture_format(std::string_view format, const std::string& output) {
-  if (!format.empty()) {
-    return format;
-  }
-  return output.ends_with(".svg") ? "svg" : "json";
+  return !format.empty() ? format : output.ends_with(".svg") ? "svg" : "json";
 }
 
 OptionModel stream_option(bool& stream) {
@@ -196,18 +187,6 @@ std::vector<std::string> document_kinds() {
     kinds.emplace_back(document->kind);
   }
   return kinds;
-}
-
-CommandModel document_command(std::string name, std::string summary, const std::string& document,
-                              CommandExample example, Answer answer) {
-  const auto route = std::make_shared<Route>();
-  return {.name = std::move(name),
-          .summary = std::move(summary),
-          .options = {format_option(route->format, json_or_table, std::string(json_by_default)),
-                      stream_option(route->stream), output_option(route->output)},
-          .positionals = {input_positional(route->input, document)},
-          .examples = {std::move(example)},
-          .run = [route, answer = std::move(answer)] { return serve(*route, answer); }};
 }
 
 } // namespace tidegate::app

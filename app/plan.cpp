@@ -172,19 +172,22 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
   TIDEGATE_TRY(const auto resolved,
                engine::resolve(program, options.folder, engine::assume_macros(assumed), options.scope));
   TIDEGATE_CHECK(engine::keep_inputs(resolved, options.files));
-  NamedDag named{.dag = engine::wave_dag(resolved, options.budget_bytes.value_or(resolved.budget_bytes)),
-                 .names = {}};
-  for (std::size_t i = 0; i < resolved.waves.size(); ++i) {
-    const engine::ProgramWave& wave = resolved.waves[i];
-    named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", resolved.ops[wave.op].name, i)
-                                            : wave.name);
-    named.sections.push_back(wave.section);
-  }
-  named.iterations = resolved.iterations;
-  return named;
+  return dag_of(resolved, options.budget_bytes.value_or(resolved.budget_bytes));
 }
 
 } // namespace
+
+NamedDag dag_of(const engine::Job& program, std::uint64_t budget_bytes) {
+  NamedDag named{.dag = engine::wave_dag(program, budget_bytes), .names = {}};
+  for (std::size_t i = 0; i < program.waves.size(); ++i) {
+    const engine::ProgramWave& wave = program.waves[i];
+    named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", program.ops[wave.op].name, i)
+                                            : wave.name);
+    named.sections.push_back(wave.section);
+  }
+  named.iterations = program.iterations;
+  return named;
+}
 
 Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
   auto document = documents::decode<documents::NamedWaveDag>(json);
@@ -247,19 +250,6 @@ constexpr std::size_t most_groups = 100;
 constexpr std::size_t groups_at_the_end = 10;
 constexpr std::size_t most_names = 6;
 
-// Eight cells, filled by the share of the budget, in eighths of a cell.
-std::string bar(std::uint64_t bytes, std::uint64_t budget) {
-  constexpr int cells = 8;
-  constexpr std::array<std::string_view, 8> parts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const double share = budget == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(budget);
-  const int eighths = static_cast<int>(share * cells * 8);
-  std::string text;
-  for (int i = 0; i < eighths / 8; ++i) {
-    text += "█";
-  }
-  return text + std::string(parts[static_cast<std::size_t>(eighths % 8)]);
-}
-
 std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> waves) {
   std::string text;
   const std::size_t shown = waves.size() <= most_names + 1 ? waves.size() : most_names;
@@ -278,18 +268,18 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   const std::size_t groups = plan.group_count();
   const std::size_t skipped = groups > most_groups ? groups - most_groups : 0;
 
-  TableRows rows{{"group", "waves", "fused bytes", "of budget", "", "left", "which"}};
+  TableRows rows{{"group", "waves", "fused bytes", "of budget", "left", "which"}};
   for (std::size_t i = 0; i < groups; ++i) {
     if (skipped != 0 && i == most_groups - groups_at_the_end) {
-      rows.push_back({"…", "", "", "", "", "", plural(skipped, "group") + " not shown"});
+      rows.push_back({"…", "", "", "", "", plural(skipped, "group") + " not shown"});
       i += skipped;
     }
     const std::uint64_t bytes = plan.group_fused_bytes[i];
     rows.push_back({std::to_string(i), std::to_string(plan.group(i).size()), bytes_text(bytes),
-                    share_text(bytes, shared), bar(bytes, shared),
-                    budget == no_limit ? "" : bytes_text(budget - bytes), wave_list(named, plan.group(i))});
+                    share_text(bytes, shared), budget == no_limit ? "" : bytes_text(budget - bytes),
+                    wave_list(named, plan.group(i))});
   }
-  align_right(rows, {0, 1, 2, 3, 5});
+  align_right(rows, {0, 1, 2, 3, 4});
 
   const std::uint64_t largest =
       plan.group_fused_bytes.empty() ? 0 : *std::ranges::max_element(plan.group_fused_bytes);
@@ -316,8 +306,6 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 
 namespace {
 
-constexpr std::array<std::string_view, 3> picture_names{"json", "table", "svg"};
-
 struct PlanSettings {
   Route route{.format = ""};
   PlanOptions plan;
@@ -336,21 +324,19 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
   plan.objective = objective.value_or(plan.objective);
   plan.folder = program_folder(route.input);
   plan.files = route.files();
-  return serve(
-      route, [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
-        TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
-        if (settings.route.format == "json") {
-          planned.named = {}; // the answer takes room too
-          const documents::FrontierMemoryPlan document = plan_to_document(planned.plan, settings.plan);
-          documents::encode(documents::DocumentOf<documents::FrontierMemoryPlan>::document, &document, style,
-                            text);
-        } else {
-          text += settings.route.format == "svg"
-                      ? plan_svg(planned, settings.plan)
-                      : plan_table(planned, settings.plan, use_colour(settings.route.output));
-        }
-        return {};
-      });
+  return serve(route,
+               [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
+                 TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
+                 if (settings.route.format == "json") {
+                   planned.named = {}; // the answer takes room too
+                   append(plan_to_document(planned.plan, settings.plan), style, text);
+                 } else {
+                   text += settings.route.format == "svg"
+                               ? plan_svg(planned, settings.plan)
+                               : plan_table(planned, settings.plan, use_colour(settings.route.output));
+                 }
+                 return {};
+               });
 }
 
 } // namespace
@@ -369,7 +355,7 @@ CommandModel plan_command() {
                "Means --strategy compact"),
            bytes_option("--budget", settings->plan.budget_bytes, "Memory budget, in place of the document's"),
            format_option(
-               settings->route.format, picture_names,
+               settings->route.format, picture_formats,
                "JSON for programs (default), a table for people, or a picture; -o x.svg means that"),
            parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope),
            stream_option(settings->route.stream), output_option(settings->route.output, {"json", "svg"})},

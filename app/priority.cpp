@@ -6,92 +6,89 @@
 namespace tidegate::app {
 namespace {
 
-using documents::Style;
+using namespace documents;
 
-// Decodes an Input, computes its answer and encodes that.
-template <class Input, class Function>
-Result<void> answer(std::string_view input, Style style, std::string& json, Function compute) {
-  TIDEGATE_TRY(const auto decoded, documents::decode<Input>(input));
-  const auto output = compute(decoded);
-  documents::encode(documents::DocumentOf<std::decay_t<decltype(output)>>::document, &output, style, json);
-  return {};
+// A command that turns one document into another: FILE, --format, --stream and -o.
+CommandModel document_command(std::string name, std::string summary, const std::string& document,
+                              CommandExample example, Answer answer) {
+  const auto route = std::make_shared<Route>();
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .options = {format_option(route->format, json_or_table, std::string(json_by_default)),
+                      stream_option(route->stream), output_option(route->output)},
+          .positionals = {input_positional(route->input, document)},
+          .examples = {std::move(example)},
+          .run = [route, answer = std::move(answer)] { return serve(*route, answer); }};
+}
+
+// Answers with the document that `compute` makes of an Input.
+template <class Input, class Compute>
+Answer answer_with(Compute compute) {
+  return [compute](std::string_view input, Style style, std::string& json) -> Result<void> {
+    TIDEGATE_TRY(const Input decoded, decode<Input>(input));
+    TIDEGATE_TRY(const auto output, compute(decoded));
+    append(output, style, json);
+    return {};
+  };
 }
 
 // A list with its diagnostics; `shape` says what is wrong with the input's lengths, if anything.
 template <class Output>
-Output with_diagnostics(std::vector<double>&& values, std::optional<std::string> shape) {
+Result<Output> with_diagnostics(std::vector<double> values, bool fits, std::string shape) {
   Output output{.output = std::move(values), .diagnostics = {}};
-  output.diagnostics = documents::non_finite_diagnostics("/output", output.output);
-  if (shape) {
+  output.diagnostics = non_finite_diagnostics("/output", output.output);
+  if (!fits) {
     output.diagnostics.emplace().push_back(
-        {.code = "length_mismatch", .pointer = "/output", .message = *std::move(shape)});
+        {.code = "length_mismatch", .pointer = "/output", .message = std::move(shape)});
   }
   return output;
 }
 
+Result<policy::DrainRecommendation> drain(const policy::RequeueAccounting& counters) {
+  return policy::drain_recommendation(counters);
+}
+
 // Takes the counters, or those of all queues of a run's report.
 Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
-  TIDEGATE_TRY(const std::string kind, documents::kind_of(input));
-  if (kind != documents::DocumentOf<documents::RunReportDocument>::document.kind) {
-    return answer<policy::RequeueAccounting>(input, style, json, policy::drain_recommendation);
+  TIDEGATE_TRY(const std::string kind, kind_of(input));
+  if (kind != DocumentOf<RunReportDocument>::document.kind) {
+    return answer_with<policy::RequeueAccounting>(drain)(input, style, json);
   }
-  return answer<documents::RunReportDocument>(
-      input, style, json, [](const documents::RunReportDocument& document) {
-        policy::RequeueAccounting all;
-        for (const engine::QueueReport& queue : document.report.queues) {
-          all.requeue_count += queue.accounting.requeue_count;
-          all.aged_promotions += queue.accounting.aged_promotions;
-          all.max_priority_age = std::max(all.max_priority_age, queue.accounting.max_priority_age);
-        }
-        return policy::drain_recommendation(all);
-      });
+  return answer_with<RunReportDocument>([](const RunReportDocument& document) {
+    policy::RequeueAccounting all;
+    for (const engine::QueueReport& queue : document.report.queues) {
+      all.requeue_count += queue.accounting.requeue_count;
+      all.aged_promotions += queue.accounting.aged_promotions;
+      all.max_priority_age = std::max(all.max_priority_age, queue.accounting.max_priority_age);
+    }
+    return drain(all);
+  })(input, style, json);
 }
 
-Result<void> diffuse_priority(std::string_view input, Style style, std::string& json) {
-  return answer<documents::SiblingDiffusion>(
-      input, style, json, [](const documents::SiblingDiffusion& siblings) {
-        std::optional<std::string> shape;
-        if (siblings.priority_stalks.size() != siblings.restriction_diag.size()) {
-          shape = fmt::format("{} stalks and {} restrictions: the stalks are returned unchanged",
-                              siblings.priority_stalks.size(), siblings.restriction_diag.size());
-        }
-        return with_diagnostics<documents::DiffusedPriorities>(
-            policy::diffuse_priorities(siblings.priority_stalks, siblings.restriction_diag, siblings.damping,
-                                       siblings.iterations),
-            std::move(shape));
-      });
+Result<DiffusedPriorities> diffuse(const SiblingDiffusion& of) {
+  return with_diagnostics<DiffusedPriorities>(
+      policy::diffuse_priorities(of.priority_stalks, of.restriction_diag, of.damping, of.iterations),
+      of.priority_stalks.size() == of.restriction_diag.size(),
+      fmt::format("{} stalks and {} restrictions: the stalks are returned unchanged",
+                  of.priority_stalks.size(), of.restriction_diag.size()));
 }
 
-Result<void> choose_tuning(std::string_view input, Style style, std::string& json) {
-  TIDEGATE_TRY(const auto measured, documents::decode<documents::MeasuredCosts>(input));
+Result<TuningChoice> choose(const MeasuredCosts& measured) {
   std::vector<double> costs;
-  for (const documents::NumberOrNull cost : measured.costs) {
-    costs.push_back(cost.value);
-  }
+  std::ranges::transform(measured.costs, std::back_inserter(costs), &NumberOrNull::value);
   const auto value = policy::choose_cheapest(measured.candidates, costs, measured.current);
-  if (!value) {
-    return failure(ErrorCode::missing_key, "no candidate has a cost, and there is no current value",
-                   "give current, the value in use", "/current");
-  }
-  const documents::TuningChoice choice{.value = *value};
-  documents::encode(documents::DocumentOf<documents::TuningChoice>::document, &choice, style, json);
-  return {};
+  return value ? Result<TuningChoice>(TuningChoice{.value = *value})
+               : failure(ErrorCode::missing_key, "no candidate has a cost, and there is no current value",
+                         "give current, the value in use", "/current");
 }
 
-Result<void> step_tuning(std::string_view input, Style style, std::string& json) {
-  return answer<documents::NaturalGradient>(
-      input, style, json, [](const documents::NaturalGradient& gradient) {
-        std::vector<double> step = policy::natural_gradient_step(gradient.m_inv_sqrt, gradient.grad,
-                                                                 gradient.n, gradient.learning_rate);
-        std::optional<std::string> shape;
-        if (step.size() != gradient.n) {
-          shape = fmt::format(
-              "n = {} needs {} matrix values and {} gradient values, got {} and {}: there is no step",
-              gradient.n, std::uint64_t{gradient.n} * gradient.n, gradient.n, gradient.m_inv_sqrt.size(),
-              gradient.grad.size());
-        }
-        return with_diagnostics<documents::NaturalGradientStep>(std::move(step), std::move(shape));
-      });
+Result<NaturalGradientStep> step(const NaturalGradient& of) {
+  std::vector<double> values = policy::natural_gradient_step(of.m_inv_sqrt, of.grad, of.n, of.learning_rate);
+  const bool fits = values.size() == of.n;
+  return with_diagnostics<NaturalGradientStep>(
+      std::move(values), fits,
+      fmt::format("n = {} needs {} matrix values and {} gradient values, got {} and {}: there is no step",
+                  of.n, std::uint64_t{of.n} * of.n, of.n, of.m_inv_sqrt.size(), of.grad.size()));
 }
 
 } // namespace
@@ -106,20 +103,20 @@ CommandModel priority_command() {
               document_command("diffuse", "Diffuse priorities between siblings", "Sibling diffusion",
                                {"The priorities after diffusion:",
                                 "tidegate priority diffuse examples/sibling_diffusion.json"},
-                               diffuse_priority)}};
+                               answer_with<SiblingDiffusion>(diffuse))}};
 }
 
 CommandModel tune_choose_command() {
   return document_command("choose", "Choose the cheapest of measured candidates", "Measured costs",
                           {"Which of the measured candidates is the cheapest?",
                            "tidegate tune choose examples/measured_costs.json"},
-                          choose_tuning);
+                          answer_with<MeasuredCosts>(choose));
 }
 
 CommandModel tune_step_command() {
   return document_command("step", "Take a natural-gradient step", "Natural gradient",
                           {"A step from a gradient:", "tidegate tune step examples/natural_gradient.json"},
-                          step_tuning);
+                          answer_with<NaturalGradient>(step));
 }
 
 } // namespace tidegate::app

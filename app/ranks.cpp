@@ -1,5 +1,5 @@
 // The device that a run takes, alone or as one of several ranks, and how ranks end together.
-#include "app/devices.hpp"
+#include "app/run.hpp"
 #include "core/interrupt.hpp"
 
 #include <sys/socket.h>

@@ -169,8 +169,7 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
         if (style == documents::Style::table) {
           answer += recommendation_table(document, use_colour(settings.route.output));
         } else {
-          documents::encode(documents::DocumentOf<LaunchRecommendationDocument>::document, &document, style,
-                            answer);
+          append(document, style, answer);
         }
         return {};
       });

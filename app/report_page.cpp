@@ -22,18 +22,17 @@ std::string section(std::string_view id, std::string_view title, const std::stri
                                     id, title, body);
 }
 
-std::string details(std::string_view title, const std::string& body) {
-  return fmt::format("<details><summary>{}</summary>{}</details>", title, body);
-}
-
 std::string scrolled(std::string_view name, const std::string& inside) {
   return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>",
                      name, inside);
 }
 
-// A table whose first row is its head. Columns of numbers stand at the right.
-std::string table(const TableRows& rows) {
+// A table whose first row is its head, folded under a title if there is one. Columns of numbers stand at the right.
+std::string table(const TableRows& rows, std::string_view title = "") {
   constexpr std::size_t most = 500;
+  if (rows.empty()) {
+    return "";
+  }
   std::string text = "<table>";
   for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
     text += "<tr>";
@@ -45,10 +44,11 @@ std::string table(const TableRows& rows) {
     }
     text += "</tr>\n";
   }
-  return scrolled("table", text + "</table>") +
-         (rows.size() > most
-              ? fmt::format("<p class=\"soft small\">The first {} of {}.</p>", most - 1, rows.size() - 1)
-              : "");
+  text = scrolled("table", text + "</table>");
+  if (rows.size() > most) {
+    text += fmt::format("<p class=\"soft small\">The first {} of {}.</p>", most - 1, rows.size() - 1);
+  }
+  return title.empty() ? text : fmt::format("<details><summary>{}</summary>{}</details>", title, text);
 }
 
 // Names and values.
@@ -137,14 +137,14 @@ std::string notices(const engine::ReportHead& report) {
   return text;
 }
 
+// Where the wall time went.
 std::string wall_time(const engine::ReportHead& report, std::vector<Part> parts) {
-  std::erase_if(parts, [](const Part& part) { return part.amount == 0; });
-  std::uint64_t known = 0;
+  std::uint64_t rest = report.wall_time_ns;
   for (const Part& part : parts) {
-    known += part.amount;
+    rest -= std::min(part.amount, rest);
   }
-  parts.push_back(
-      {"comparison, files and the rest", report.wall_time_ns - std::min(known, report.wall_time_ns)});
+  parts.push_back({"comparison, files and the rest", rest});
+  std::erase_if(parts, [](const Part& part) { return part.amount == 0; });
   return "<h3>Wall time</h3>" + part_bar(parts, time_text);
 }
 
@@ -183,10 +183,9 @@ std::string spread(const engine::Comparison& compared, std::string_view other) {
 }
 
 std::string speed_part(const engine::ReportHead& report, std::string_view other) {
-  return !report.comparison
-             ? ""
-             : fmt::format("<p>{}</p>{}", xml_text(speed_text(speed_of(*report.comparison), other)),
-                           spread(*report.comparison, other));
+  return !report.comparison ? ""
+                            : fmt::format("<p>{}</p>{}", xml_text(speed_text(*report.comparison, other)),
+                                          spread(*report.comparison, other));
 }
 
 // The timeline: a picture stretched to the page; zoom.js moves its viewBox. Browsers cut coordinates above 2^25, so
@@ -360,16 +359,8 @@ std::string plan_part(const documents::RunReportDocument& document) {
     return "";
   }
   const engine::Job& program = compiled->written;
-  PlannedDag planned{.named = {.dag = engine::wave_dag(program, compiled->budget_bytes),
-                               .names = {},
-                               .iterations = program.iterations},
-                     .plan = memory_plan(document.plan)};
-  for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    const engine::ProgramWave& wave = program.waves[i];
-    planned.named.names.push_back(wave.name.empty() ? fmt::format("{} {}", program.ops[wave.op].name, i)
-                                                    : wave.name);
-    planned.named.sections.push_back(wave.section);
-  }
+  const PlannedDag planned{.named = dag_of(program, compiled->budget_bytes),
+                           .plan = memory_plan(document.plan)};
   TableRows rows{{"wave", "op", "tiles", "group"}};
   for (std::size_t group = 0; group < planned.plan.group_count(); ++group) {
     for (const std::uint32_t wave : planned.plan.group(group)) {
@@ -382,7 +373,7 @@ std::string plan_part(const documents::RunReportDocument& document) {
          fmt::format("<p class=\"soft small\">{}</p>",
                      program.derived ? "Dependencies follow from what the kernels read and write."
                                      : "Dependencies are those that the program lists.") +
-         details("Waves in words", table(rows));
+         table(rows, "Waves in words");
 }
 
 std::string memory_part(const engine::RunReport& report) {
@@ -419,7 +410,7 @@ std::string memory_part(const engine::RunReport& report) {
       "<p class=\"soft small\">Arena {}, images {}, tables {}{}.</p>", bytes_text(memory.arena_bytes),
       bytes_text(memory.image_bytes), bytes_text(memory.table_bytes),
       compiled.budget_bytes == 0 ? "" : fmt::format("; budget {}", bytes_text(compiled.budget_bytes)));
-  return text + details("Buffers in words", table(rows));
+  return text + table(rows, "Buffers in words");
 }
 
 std::string policy_part(const engine::RunReport& report) {
@@ -427,7 +418,7 @@ std::string policy_part(const engine::RunReport& report) {
   if (report.compiled) {
     std::ranges::move(reason_rows(report.compiled->recommendation.reasons), std::back_inserter(steps));
   }
-  return fmt::format("<p>{}</p>", launch_text(report.recommendation)) + details("Decisions", table(steps));
+  return fmt::format("<p>{}</p>", launch_text(report.recommendation)) + table(steps, "Decisions");
 }
 
 // A word as a shell takes it for that word.
@@ -528,7 +519,7 @@ std::string report_page(const documents::RunReportDocument& document, const Page
       tiles(report, compared_with(report), outputs, verdict, "An iteration", report.iterations), times);
   body += section("timeline", "Timeline",
                   report.timeline ? timeline_part(*report.timeline, span_colours(report)) : "");
-  body += section("waves", "Where the time went", made.waves.empty() ? "" : table(made.waves));
+  body += section("waves", "Where the time went", table(made.waves));
   body += section("plan", "Plan", plan_part(document));
   body += section("memory", "Memory", memory_part(report));
   body += section("policy", "Recommendation", policy_part(report));
@@ -558,7 +549,7 @@ std::string report_page(const traversal::FrontierReport& report, const PageOrigi
     colours.push_back(static_cast<std::size_t>(found - policy::topology_names.begin()));
   }
   body += section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, colours) : "");
-  body += section("waves", "Where the time went", made.waves.empty() ? "" : table(made.waves));
+  body += section("waves", "Where the time went", table(made.waves));
   std::vector<Part> parts;
   for (const traversal::MemoryPart& part : report.memory.parts) {
     parts.push_back(

@@ -1,7 +1,6 @@
 // `tidegate run`: checks the options, runs the program and writes the report.
 #include "app/run.hpp"
 
-#include "app/devices.hpp"
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
 #include "device/driver_output.hpp"
@@ -287,6 +286,13 @@ Result<ExitCode> finish(Result<Report> report, const Run& run, Progress& progres
   return written;
 }
 
+// The path of the program or of its graph; empty for standard input.
+std::optional<std::string> program_of(const Run& run) {
+  const std::string& path = run.graph.empty() ? run.program : run.graph;
+  return path == standard_stream ? std::nullopt
+                                 : std::optional(std::filesystem::path(path).lexically_normal().string());
+}
+
 // Runs again a program that an earlier request of the stream has run.
 Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared>& prepared,
                                           engine::WaveProgram& program, const Run& run,
@@ -297,6 +303,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   program.policy = prepared->compiled.written.policy;
   TIDEGATE_TRY(engine::RunReport report,
                engine::run_again(prepared, program, program_folder(run.program), device, options, monitor));
+  report.program = program_of(run);
   report.first_run = prepared->first_run;
   report.profile_file = prepared->profile_file;
   report.policy_file = prepared->policy_file;
@@ -362,6 +369,7 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
   if (run.ranks) {
     report.strategy_reason = "several ranks run plain launches";
   }
+  report.program = program_of(run);
   report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
@@ -400,6 +408,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monito
   TIDEGATE_TRY(
       traversal::FrontierReport report,
       traversal::run_traversal(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
+  report.program = program_of(run);
   report.wall_time_ns = elapsed_ns(start);
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;

@@ -8,6 +8,7 @@
 #include "engine/execute.hpp"
 #include "traversal/documents.hpp"
 #include "work/run.hpp"
+#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::app {
 
@@ -31,9 +32,10 @@ struct AskedRun {
   bool verbose = false;
   std::string_view format{}; // empty: a table on a terminal, else JSON
   bool by_wave = false;
-  bool explain = false;       // the report has its reasons, too
-  std::string times_file;     // .md or .csv
-  engine::RunOptions options; // of the engine
+  bool explain = false;        // the report has its reasons, too
+  std::string times_file;      // .md or .csv
+  engine::RunOptions options;  // of the engine
+  std::set<std::string> given; // options, as note_given() has them
 };
 
 // A run of a request: the options that follow from its program and its device, and what is known of both.
@@ -174,16 +176,8 @@ ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const st
 
 // Times.
 
-// How many times as fast a run was as another one, with an interval of 95 % confidence.
-struct Speed {
-  double ratio = 1, low = 1, high = 1;
-  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
-  std::uint64_t rounds = 0;
-};
-Speed speed_of(const engine::Comparison& compared);
-
 // Returns "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
-std::string speed_text(const Speed& speed, std::string_view other);
+std::string speed_text(const engine::Comparison& speed, std::string_view other);
 
 // Return a table of both times in Markdown, and every round in comma-separated values. `launched` and `other` name the ways.
 std::string markdown_text(const engine::Comparison& compared, std::string_view launched,
@@ -213,5 +207,46 @@ std::string report_page(const traversal::FrontierReport& report, const PageOrigi
 
 // Escapes JSON for a <script> element of data, so that no text in it ends the element or opens an HTML comment.
 std::string script_safe(std::string_view json);
+
+// The devices of this machine, their self-tests, and which device each rank of `mpirun -n N tidegate` takes.
+
+enum class SelfTest : std::uint8_t {
+  kept,         // an earlier run, or nowhere
+  kept_or_made, // an earlier run, or else it runs now
+  made,         // it runs now
+};
+
+// Adds the device's self-test: fills in `profile`, and sets `megakernel` to the test's verdict. A result
+// under the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and
+// tool are the same; a new one is kept there if the folder can be written to. `begins` is called before a
+// test, which takes seconds. Errors: those of device::probe().
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from,
+                         const std::function<void()>& begins = {});
+
+std::string device_key(const device::DeviceInfo& device);
+
+// Reads a kept profile. Returns nothing if it is damaged, impossible, or of another device or driver.
+std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
+
+// Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select.
+// Error: as select_devices().
+Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
+                                                     std::string_view selectors);
+
+// Returns the one among them that a rank of this place takes.
+const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
+                                    const ranks::Transport::Place& place);
+
+// Returns the devices that all ranks take, in rank 0; the others get an empty list. Errors: as Ranks::wait().
+Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own);
+
+// Waits until all ranks have come here. A rank with an error prints it, unless another rank's came first, and ends all;
+// one with another exit code than `done` ends all, too.
+Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks);
+
+// Returns the error of one of several ranks with the rank's number, once rank 0 has had the time to report an error
+// that all have.
+Error after_first_rank(Error error, std::chrono::milliseconds first = std::chrono::milliseconds(300));
+inline constexpr std::chrono::seconds without_mpi{3}; // until mpirun has ended the others
 
 } // namespace tidegate::app

@@ -7,41 +7,55 @@ namespace {
 
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 constexpr std::array<std::string_view, 1> check_choices{"bounds"};
+constexpr std::string_view with_graph = "an algorithm with a graph", exports = "export";
 
 // Takes one of the names of an enumeration, or auto, which leaves the value empty.
 template <class E>
-OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<const std::string_view> names,
-                           std::string meaning) {
+OptionModel choice_or_auto(std::string_view names, std::optional<E>& value,
+                           std::span<const std::string_view> choices, std::string meaning) {
   std::vector<std::string_view> all{"auto"};
-  all.insert(all.end(), names.begin(), names.end());
+  all.insert(all.end(), choices.begin(), choices.end());
   const auto choose = [&value](std::size_t index) {
     value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
   };
-  return index_option(std::move(name), choose, all, std::move(meaning));
+  return index_option(names, choose, all, std::move(meaning), "auto");
+}
+
+// Notes which options are given: "--strategy", with its value "--strategy plain", and "--set tuning.mode".
+void note_given(std::vector<OptionModel>& options, const std::string& prefix, std::set<std::string>& given) {
+  for (OptionModel& option : options) {
+    const std::string name = prefix + option.names.back();
+    if (!option.settings.empty()) {
+      note_given(option.settings, option.names.back() + ' ', given);
+      option = settings_option(std::move(option.settings), std::move(option.meaning));
+    } else {
+      option.take = [name, &given, take = std::move(option.take),
+                     none = option.no_value](const std::string& value) -> Result<void> {
+        if (value.empty() || value != none) {
+          given.insert({name, name + ' ' + value});
+        }
+        return take(value);
+      };
+    }
+  }
 }
 
 } // namespace
 
-static OptionModel source_option(std::vector<std::uint64_t>& sources) {
-  return {.names = {"source"},
-          .value = "N",
-          .meaning = "With GRAPH: start vertex, numbered as in the file; --set source=N again for more",
-          .take = [&sources](const std::string& text) {
-            return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
-          }};
-}
-
 std::vector<OptionModel> run_settings(AskedRun& request) {
   engine::RunOptions& options = request.options;
   return {
-      switch_option("cache", request.cache,
-                    "no: neither use nor store built kernels, tunings and first runs"),
+      switch_option("cache", request.cache, "no: neither use nor store built kernels, tunings and first runs",
+                    "yes"),
       switch_option("require-convergence", request.require_convergence,
                     "yes: exit with 1 if `repeat` ends the run before `until` is met, or pagerank before its "
-                    "tolerance; no (default)"),
-      source_option(request.sources),
+                    "tolerance; no (default)",
+                    "no"),
+      count_option("source", request.sources,
+                   "With GRAPH: start vertex, numbered as in the file; --set source=N again for more"),
       switch_option("undirected", request.undirected,
-                    "With GRAPH: whether each edge of the file also counts as its opposite; no (default)"),
+                    "With GRAPH: whether each edge of the file also counts as its opposite; no (default)",
+                    "no"),
       file_option("plan", request.plan, "Run this frontier_memory_plan, after checking it"),
       file_option("policy", request.policy, "Launch policy in place of the program's own"),
       file_option("profile", request.profile,
@@ -54,7 +68,8 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
       switch_option(
           "verify-first", options.verify_first,
           "no: neither compare nor time anything on the first run, and leave the result of a frontier "
-          "program unchecked"),
+          "program unchecked",
+          "yes"),
       duration_option(
           "measure-time", options.first_run_budget_ns, 1'000'000'000,
           "How long a first run may compare and time candidates, or check the result of a frontier program: 10s, 2m, "
@@ -71,7 +86,8 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
           "fp-contract", [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
           fp_contract_choices,
           "default: the compiler may join a * b + c to one operation, and may do so differently here and in plain "
-          "launches; off: in neither"),
+          "launches; off: in neither",
+          "default"),
       option(
           "tuning.slice", "TIME", request.slice_ns,
           [](const std::string& text) {
@@ -80,7 +96,8 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
             });
           },
           "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
-          "(default): as the profile says, 150ms without one"),
+          "(default): as the profile says, 150ms without one",
+          "0"),
       count_option("tuning.stress-seed", options.stress_seed,
                    "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
       number_option(
@@ -109,7 +126,7 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
 CommandModel run_command() {
   const auto request = std::make_shared<AskedRun>();
   engine::RunOptions& options = request->options;
-  return {
+  CommandModel command{
       .options =
           {device_option(request->selector, "Index, cpu, gpu, UUID or part of a name; else $TIDEGATE_DEVICE"),
            choice_or_auto(
@@ -148,7 +165,7 @@ CommandModel run_command() {
                 "Report candidates, groups, offsets and choices, too; --dry-run always does"),
            format_option(request->format),
            output_option(request->output),
-           short_flag("-v", "--verbose", request->verbose, "Print what the run is doing, a line a second"),
+           flag("-v,--verbose", request->verbose, "Print what the run is doing, a line a second"),
            path_scope_option(options.scope)},
       .positionals = {positional("[PROGRAM]",
                                  file_option("", request->program,
@@ -158,7 +175,14 @@ CommandModel run_command() {
                                              "Graph, if PROGRAM is bfs, reach, sssp, cc or pagerank"))},
       .examples = {{"Compared with plain launches, and timed:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
-      .run = [request] { return run_program(*request); }};
+      .run = [request] {
+        if (!request->graph.empty()) {
+          request->given.emplace(with_graph);
+        }
+        return run_program(*request);
+      }};
+  note_given(command.options, "", request->given);
+  return command;
 }
 
 // The options of `tidegate run` that do not go together, or not with this kind of program: one row for each.
@@ -167,20 +191,63 @@ namespace {
 
 // Where an option has no effect, or does not work.
 enum Limit : unsigned {
-  needs_end = 1,    // unless the program runs to its end
-  needs_plan = 2,   // with --check bounds, which launches wave by wave
-  needs_times = 4,  // without --compare
-  one_run = 8,      // in a stream
-  one_process = 16, // on several ranks
-  of_waves = 32,    // in graph programs
-  of_graphs = 64,   // in wave programs
+  needs_end = 1,          // unless the program runs to its end
+  needs_plan = 2,         // with --check bounds, which launches wave by wave
+  needs_times = 4,        // without --compare
+  needs_stress = 8,       // without --stress
+  needs_spans = 16,       // without --trace and --report
+  one_run = 32,           // in a stream
+  one_process = 64,       // on several ranks
+  of_waves = 128,         // in graph programs
+  of_graphs = 256,        // in wave programs
+  needs_generated = 512,  // in wave programs with plain launches of the user's kernels
+  needs_persistent = 1024 // in wave programs without a persistent launch
 };
 
 struct OptionRule {
-  std::string_view name;
-  bool given = false;
+  std::string_view name; // as note_given() has it
   unsigned limits = 0;
   std::string_view why{}; // of of_waves and of_graphs
+};
+
+constexpr std::string_view no_tiles = "they have no tiles";
+constexpr std::array rules{
+    OptionRule{"--dry-run", one_run},
+    OptionRule{"--check bounds", one_run | one_process | of_waves, "no kernel of the user writes to memory"},
+    OptionRule{"--verify", needs_end},
+    OptionRule{"--compare", needs_end | one_process},
+    OptionRule{"--stress", needs_end | one_process | of_waves,
+               "each wave waits for all of the previous one, so no other order is possible"},
+    OptionRule{"--set require-convergence", needs_end | one_run},
+    OptionRule{"--times", needs_times | one_run},
+    OptionRule{exports, one_process | of_waves,
+               "the kernel needs a graph that tidegate lays out on the device"},
+    OptionRule{"--set tuning.mode", needs_plan | needs_generated | of_waves,
+               "the kernel is always compiled for the algorithm"},
+    OptionRule{"--set plan", one_run | of_waves, "the size of a wave is known only while it runs"},
+    OptionRule{"--strategy", needs_plan},
+    OptionRule{"--workers", needs_plan | needs_persistent},
+    OptionRule{"--strategy counters", of_waves, "each wave waits for all of the previous one"},
+    OptionRule{"--strategy plain", of_waves, "launch has one launch per wave"},
+    OptionRule{"--trace", needs_end | one_run | one_process},
+    OptionRule{"--report", one_run},
+    OptionRule{"--by-wave", needs_end | one_process},
+    OptionRule{"--emit-kernel", needs_plan | one_run | one_process},
+    OptionRule{with_graph, one_run},
+    OptionRule{"--stream", one_process},
+    OptionRule{"--set fp-contract", of_waves, "all strategies share one kernel"},
+    OptionRule{"--set tuning.promote", needs_plan | needs_generated | of_waves, "they have one op"},
+    OptionRule{"--set tuning.side-by-side", needs_plan | needs_persistent | of_waves, no_tiles},
+    OptionRule{"--set tuning.order", needs_plan | needs_persistent | of_waves, no_tiles},
+    OptionRule{"--set tuning.slice", needs_end | needs_persistent},
+    OptionRule{"--set tuning.stress-seed", needs_stress},
+    OptionRule{"--set tuning.trace-spans", needs_spans},
+    OptionRule{"--set measure", needs_end | of_waves, "they have no candidates to time"},
+    OptionRule{"--set measure-time", needs_end},
+    OptionRule{"--set verify-first", needs_end},
+    OptionRule{"--set tuning.force-topology", one_process | of_graphs, "only graphs have topologies"},
+    OptionRule{"--set tuning.group-size", of_graphs, "they state their work-groups"},
+    OptionRule{"--set tuning.alone-up-to", of_graphs, "they have no frontier"},
 };
 
 struct Restriction {
@@ -190,59 +257,10 @@ struct Restriction {
   std::string_view fix;
 };
 
-constexpr std::string_view no_tiles = "they have no tiles";
-
-std::vector<OptionRule> rules(const AskedRun& request) {
-  const engine::RunOptions& options = request.options;
-  const engine::CompileOptions& compile = options.compile;
-  return {
-      {"--dry-run", compile.dry_run, one_run},
-      {"--check bounds", options.check_bounds,
-       (compile.dry_run ? needs_end : 0U) | one_run | one_process | of_waves,
-       "no kernel of the user writes to memory"},
-      {"--verify", options.verify, needs_end},
-      {"--compare", options.compare_rounds != 0, needs_end | one_process},
-      {"--stress", options.stress_runs != 0, needs_end | one_process | of_waves,
-       "each wave waits for all of the previous one, so no other order is possible"},
-      {"--set require-convergence", request.require_convergence, needs_end | one_run},
-      {"--times", !request.times_file.empty(), needs_times | one_run},
-      {"export", !options.export_folder.empty(), one_process | of_waves,
-       "the kernel needs a graph that tidegate lays out on the device"},
-      {"--set tuning.mode", compile.mode.has_value(), needs_plan | of_waves,
-       "the kernel is always compiled for the algorithm"},
-      {"--set plan", request.plan.has_value(), one_run | of_waves,
-       "the size of a wave is known only while it runs"},
-      {"--strategy", compile.strategy.has_value(), needs_plan},
-      {"--workers", compile.workers.has_value(), needs_plan},
-      {"--strategy counters", compile.strategy == engine::Strategy::counters, of_waves,
-       "each wave waits for all of the previous one"},
-      {"--strategy plain", compile.strategy == engine::Strategy::plain, of_waves,
-       "launch has one launch per wave"},
-      {"--trace", !options.trace.empty(), needs_end | one_run | one_process},
-      {"--report", !options.page.empty(), one_run},
-      {"--by-wave", request.by_wave, needs_end | one_process},
-      {"--emit-kernel", !options.emit_kernel.empty(), needs_plan | one_run | one_process},
-      {"an algorithm with a graph", !request.graph.empty(), one_run},
-      {"--stream", request.stream, one_process},
-      {"--set fp-contract", compile.fp_contract_off, of_waves, "all strategies share one kernel"},
-      {"--set tuning.promote", compile.promote.has_value(), needs_plan | of_waves, "they have one op"},
-      {"--set tuning.side-by-side", compile.side_by_side.has_value(), needs_plan | of_waves, no_tiles},
-      {"--set tuning.order", compile.mapping.has_value(), needs_plan | of_waves, no_tiles},
-      {"--set measure", request.measure.has_value(), needs_plan | of_waves,
-       "they have no candidates to time"},
-      {"--set tuning.force-topology", options.traversal.force_topology.has_value(), one_process | of_graphs,
-       "only graphs have topologies"},
-      {"--set tuning.group-size", options.traversal.group_size.has_value(), of_graphs,
-       "they state their work-groups"},
-      {"--set tuning.alone-up-to", options.traversal.alone_vertices.has_value(), of_graphs,
-       "they have no frontier"},
-  };
-}
-
-Result<void> refuse(std::span<const OptionRule> rules, std::span<const Restriction> restrictions) {
+Result<void> refuse(const AskedRun& request, std::span<const Restriction> restrictions) {
   for (const OptionRule& rule : rules) {
     for (const auto& [limit, active, text, fix] : restrictions) {
-      if (rule.given && active && (rule.limits & limit) != 0) {
+      if (active && (rule.limits & limit) != 0 && request.given.contains(std::string(rule.name))) {
         const bool of_kind = limit == of_waves || limit == of_graphs;
         return failure(ErrorCode::invalid_usage,
                        fmt::format("{} {}{}", rule.name, text, of_kind ? rule.why : ""), std::string(fix));
@@ -276,7 +294,8 @@ Result<void> refuse_two_outputs(const AskedRun& request) {
 } // namespace
 
 Result<void> check_options(const AskedRun& request) {
-  const engine::CompileOptions& compile = request.options.compile;
+  const engine::RunOptions& options = request.options;
+  const engine::CompileOptions& compile = options.compile;
   if (compile.strategy == engine::Strategy::counters && compile.mapping == engine::TileMapping::strided) {
     return failure(
         ErrorCode::invalid_usage,
@@ -284,32 +303,52 @@ Result<void> check_options(const AskedRun& request) {
         "owners of runs of tiles",
         "give --set tuning.order=blocked or serpentine, or --strategy barrier");
   }
-  const bool bounds = request.options.check_bounds;
-  const std::array<Restriction, 4> restrictions{
+  constexpr std::string_view one_of_two = "leave one of the two out";
+  const bool bounds = options.check_bounds;
+  if (bounds && compile.dry_run) {
+    return failure(ErrorCode::invalid_usage,
+                   "--check bounds has no effect with --dry-run, which runs no program to its end",
+                   std::string(one_of_two));
+  }
+  const std::array<Restriction, 6> restrictions{
       {{needs_end, compile.dry_run || bounds,
         fmt::format("has no effect with {}, which runs no program to its end",
                     compile.dry_run ? "--dry-run" : "--check bounds"),
-        "leave one of the two out"},
-       {needs_plan, bounds, "has no effect with --check bounds, which launches wave by wave",
-        "leave one of the two out"},
-       {needs_times, request.options.compare_rounds == 0, "needs --compare", "add --compare 9"},
+        one_of_two},
+       {needs_plan, bounds, "has no effect with --check bounds, which launches wave by wave", one_of_two},
+       {needs_times, options.compare_rounds == 0, "needs --compare", "add --compare 9"},
+       {needs_stress, options.stress_runs == 0, "needs --stress", "add --stress 1"},
+       {needs_spans, options.trace.empty() && options.page.empty(), "needs --trace or --report",
+        "add --trace FILE.json"},
        {one_run, request.stream, "is for one run, not for a stream", "leave --stream or the other out"}}};
-  TIDEGATE_CHECK(refuse(rules(request), restrictions));
+  TIDEGATE_CHECK(refuse(request, restrictions));
   TIDEGATE_CHECK(refuse_stream(request.stream, request.format));
   return refuse_two_outputs(request);
 }
 
 Result<void> check_options_for(const Run& run, bool frontier) {
+  const auto strategy = run.options.compile.strategy;
   const engine::Strategy of_ranks = frontier ? engine::Strategy::launch : engine::Strategy::plain;
-  std::vector<OptionRule> all = rules(run);
-  all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
-                 run.options.compile.strategy.value_or(of_ranks) != of_ranks, one_process});
-  const std::array<Restriction, 3> restrictions{
+  const std::string with = fmt::format("has no effect with --strategy {}",
+                                       strategy ? engine::strategy_names[static_cast<std::size_t>(*strategy)]
+                                                : std::string_view("auto"));
+  constexpr std::string_view fix = "leave it out, or give --strategy barrier";
+  const std::array<Restriction, 5> restrictions{
       {{of_waves, frontier, "does not apply to frontier programs: ", "leave it out"},
        {of_graphs, !frontier, "does not apply to wave programs: ", "leave it out"},
+       {needs_generated, !frontier && strategy == engine::Strategy::plain,
+        with + ", which launches the program's own kernels", fix},
+       {needs_persistent, !frontier && strategy && !is_persistent(*strategy),
+        with + ", which has no persistent launch", fix},
        {one_process, run.ranks != nullptr, "does not work on several ranks yet",
         "leave it out, or run the program in one process, without mpirun"}}};
-  TIDEGATE_CHECK(refuse(all, restrictions));
+  TIDEGATE_CHECK(refuse(run, restrictions));
+  if (run.ranks && strategy.value_or(of_ranks) != of_ranks) {
+    return failure(
+        ErrorCode::invalid_usage,
+        fmt::format("a --strategy other than {} {}", frontier ? "launch" : "plain", restrictions.back().text),
+        std::string(restrictions.back().fix));
+  }
   if (run.ranks && run.program == standard_stream) {
     return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",
                    "give the program as a file that all ranks can read");
@@ -349,43 +388,42 @@ CommandModel export_command() {
   const auto settings = std::make_shared<AskedRun>();
   const auto force = std::make_shared<bool>(false);
   engine::RunOptions& options = settings->options;
-  OptionModel folder = file_option(
-      "-o", options.export_folder,
-      "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. tidegate runs "
-      "the program once to verify it, and that run writes the outputs, too");
-  folder.names.push_back("--output");
-  return {
-      .options = {device_option(settings->selector,
-                                "Where to build, run and compare it, as for tidegate run"),
-                  index_option(
-                      "--strategy",
-                      [&options](std::size_t index) {
-                        options.compile.strategy =
-                            index == 0 ? engine::Strategy::barrier : engine::Strategy::counters;
-                      },
-                      persistent_strategies,
-                      "How work-groups wait; default: the fastest that an earlier run kept, else barrier"),
-                  number_option("--workers", options.compile.workers, 1, ~0U,
-                                "Work-groups of the launch; 0 (default): chosen by the number of tiles"),
-                  flag("--force", *force, "Write into a folder that is not empty"),
-                  duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
-                                  "End the run without a folder after this: 10s, 2m (default 60s)"),
-                  format_option(settings->format), parameter_option(settings->parameters),
-                  path_scope_option(options.scope), std::move(folder)},
-      .positionals = {positional(
-          "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
-      .examples = {{"A C program that gives the same bytes:",
-                    "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
-      .run = [settings, force]() -> Result<ExitCode> {
-        if (ranks::launched().several()) {
-          return failure(ErrorCode::invalid_usage,
-                         "export writes one folder, and several processes were started",
-                         "run it without mpirun");
-        }
-        TIDEGATE_CHECK(check_folder(settings->options.export_folder, *force));
-        settings->options.verify = true; // no export without a verified result
-        return run_program(*settings);
-      }};
+  return {.options =
+              {device_option(settings->selector, "Where to build, run and compare it, as for tidegate run"),
+               index_option(
+                   "--strategy",
+                   [&options](std::size_t index) {
+                     options.compile.strategy =
+                         index == 0 ? engine::Strategy::barrier : engine::Strategy::counters;
+                   },
+                   persistent_strategies,
+                   "How work-groups wait; default: the fastest that an earlier run kept, else barrier"),
+               number_option("--workers", options.compile.workers, 1, ~0U,
+                             "Work-groups of the launch; 0 (default): chosen by the number of tiles"),
+               flag("--force", *force, "Write into a folder that is not empty"),
+               duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
+                               "End the run without a folder after this: 10s, 2m (default 60s)"),
+               format_option(settings->format), parameter_option(settings->parameters),
+               path_scope_option(options.scope),
+               file_option(
+                   "-o,--output", options.export_folder,
+                   "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. tidegate "
+                   "runs the program once to verify it, and that run writes the outputs, too")},
+          .positionals = {positional(
+              "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
+          .examples = {{"A C program that gives the same bytes:",
+                        "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
+          .run = [settings, force]() -> Result<ExitCode> {
+            if (ranks::launched().several()) {
+              return failure(ErrorCode::invalid_usage,
+                             "export writes one folder, and several processes were started",
+                             "run it without mpirun");
+            }
+            TIDEGATE_CHECK(check_folder(settings->options.export_folder, *force));
+            settings->options.verify = true; // no export without a verified result
+            settings->given = {std::string(exports)};
+            return run_program(*settings);
+          }};
 }
 
 } // namespace tidegate::app

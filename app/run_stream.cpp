@@ -181,16 +181,13 @@ private:
 Result<ExitCode> run_stream(const Run& run) {
   hint_at_terminal(std::string(standard_stream));
   flush_outputs(false); // no wait for the disk: later requests write the outputs again
-  TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
-  TIDEGATE_TRY(auto output, Output::open(run.output));
-  // One worker answers all requests in order, because they share the device.
   RunStream stream(run);
-  const auto answer = [&stream](std::string_view line, LineReply& reply) {
+  const auto answer = [&stream](const std::string&, std::string_view line, LineReply& reply) {
     return stream.answer(line, reply);
   };
-  TIDEGATE_TRY(const StreamSummary summary, answer_stream(input, output, answer, 1, Pace::lines));
-  TIDEGATE_CHECK(output.commit());
-  return summary.exit_code;
+  const std::string input(standard_stream);
+  // One worker answers all requests in order, because they share the device.
+  return serve_lines({&input, 1}, run.output, answer, 1, Pace::lines);
 }
 
 } // namespace tidegate::app

@@ -74,7 +74,7 @@ std::string spread_text(std::string_view what, const std::vector<double>& rounds
 template <class Report>
 void add_comparison(const Report& report, Facts& made) {
   if (const auto& times = report.comparison) {
-    made.add("compared", "{}", speed_text(speed_of(*times), compared_with(report)));
+    made.add("compared", "{}", speed_text(*times, compared_with(report)));
     made.add("", "{}", spread_text("this run", times->run_rounds_ns, times->run_ns));
     made.add("", "{}", spread_text("plain launches", times->plain_rounds_ns, times->plain_ns));
   }

@@ -215,7 +215,8 @@ std::string laid_out(const Json& value, std::size_t indent = 0, std::size_t used
 std::string schema_id(const Document& document) {
   const bool of_runs = &document == &DocumentOf<RunReportDocument>::document ||
                        &document == &DocumentOf<traversal::FrontierReport>::document;
-  return fmt::format("urn:tidegate:schema:{}:{}.{}", document.kind, document.schema_version, of_runs ? 1 : 0);
+  const int minor = of_runs ? 2 : &document == &DocumentOf<CheckReport>::document ? 1 : 0;
+  return fmt::format("urn:tidegate:schema:{}:{}.{}", document.kind, document.schema_version, minor);
 }
 
 constexpr std::string_view settings_name = "run_settings";
@@ -441,7 +442,6 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<device::DeviceProfile>::document, "run --profile FILE"},
     CatalogueEntry{&DocumentOf<CheckReport>::document, ""},
     CatalogueEntry{&DocumentOf<ReportComparison>::document, ""},
-    CatalogueEntry{&DocumentOf<documents::GraphCheck>::document, ""},
     CatalogueEntry{&DocumentOf<SchemaList>::document, ""},
     CatalogueEntry{&DocumentOf<VersionReport>::document, ""},
     CatalogueEntry{&DocumentOf<Error>::document, ""},

@@ -165,6 +165,14 @@ unsigned all_cores() {
   return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
+Result<std::string_view> LineReply::replaced(std::string_view document) {
+  if (document.find("\"parameter") == std::string_view::npos) { // nearly all lines
+    return document;
+  }
+  TIDEGATE_TRY(room, documents::replace_parameters(std::string(document)));
+  return std::string_view(room);
+}
+
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
                                     unsigned workers, Pace pace) {
   constexpr std::size_t most_of_worker = std::size_t{1} << 20U, least_of_worker = std::size_t{16} << 10U;
@@ -226,22 +234,26 @@ auto in_file(const std::string& input) {
   };
 }
 
-Result<ExitCode> serve_stream(const Route& route, const Answer& answer) {
-  TIDEGATE_TRY(auto input, open_input(route.input, FileKinds::any).map_error(in_file(route.input)));
-  TIDEGATE_TRY(auto output, Output::open(route.output));
-  const auto answer_line = [&answer](std::string_view line, LineReply& reply) -> Result<void> {
-    if (line.find("\"parameter") == std::string_view::npos) { // nearly all lines
-      return answer(line, Style::compact, reply.text);
-    }
-    TIDEGATE_TRY(const std::string replaced, documents::replace_parameters(std::string(line)));
-    return answer(replaced, Style::compact, reply.text);
-  };
-  TIDEGATE_TRY(auto summary, answer_stream(input, output, answer_line, all_cores()));
-  TIDEGATE_CHECK(output.commit());
-  return summary.exit_code;
-}
-
 } // namespace
+
+Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
+                             const InputAnswer& answer, unsigned workers, Pace pace) {
+  ExitCode code = ExitCode::done;
+  std::optional<Output> opened;
+  for (const std::string& input : inputs) {
+    TIDEGATE_TRY(const auto lines, open_input(input, FileKinds::any).map_error(in_file(input)));
+    if (!opened) {
+      TIDEGATE_TRY(opened, Output::open(output));
+    }
+    const auto answer_line = [&](std::string_view line, LineReply& reply) {
+      return answer(input, line, reply);
+    };
+    TIDEGATE_TRY(const StreamSummary summary, answer_stream(lines, *opened, answer_line, workers, pace));
+    code = worst(code, summary.exit_code);
+  }
+  TIDEGATE_CHECK(opened->commit());
+  return code;
+}
 
 Result<void> refuse_stream(bool stream, std::string_view format,
                            std::span<const documents::Parameter> parameters) {
@@ -310,7 +322,11 @@ Result<ExitCode> serve(const Route& route, const Answer& answer) {
   hint_at_terminal(route.input);
   TIDEGATE_CHECK(refuse_overwriting(route.files()));
   if (route.stream) {
-    return serve_stream(route, answer);
+    const auto answer_line = [&answer](const auto&, std::string_view line, LineReply& reply) -> Result<void> {
+      TIDEGATE_TRY(const std::string_view replaced, reply.replaced(line));
+      return answer(replaced, Style::compact, reply.text);
+    };
+    return serve_lines({&route.input, 1}, route.output, answer_line);
   }
   // Opens the output first, so that no answer is computed that cannot be written.
   TIDEGATE_TRY(auto output, Output::open(route.output));

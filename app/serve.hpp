@@ -65,19 +65,19 @@ public:
   void finish();
 
 private:
-  void watch();
   void write(std::string_view text) const;
   void report(); // under the lock
 
   engine::Monitor& monitor_;
   ProgressStyle style_;
-  int descriptor_; // a copy of standard error: what drivers print to the original is caught while they build
+  Descriptor
+      error_; // a copy of standard error: what drivers print to the original is caught while they build
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
   bool line_shown_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 // Newline-delimited JSON: answers the lines in order, in memory that does not grow with the stream. What has come before
@@ -90,6 +90,10 @@ struct LineReply {
   std::uint64_t line = 0;              // its number in the stream, 1-based
   std::optional<Identifier> id{};      // of the request, for a stream_error
   ExitCode exit_code = ExitCode::done; // set by a negative answer
+  std::string room{};                  // for replaced()
+
+  // Returns a document with the values of parameters in place of their uses.
+  Result<std::string_view> replaced(std::string_view document);
 };
 
 // Answers one line, or says why there is no answer. Several threads call it at once.
@@ -112,6 +116,12 @@ struct StreamSummary {
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
                                     unsigned workers, Pace pace = Pace::parts);
 
+// Answers the lines of each input in turn. Errors: of opening, of answer_stream() and of writing.
+using InputAnswer = std::function<Result<void>(const std::string& input, std::string_view line, LineReply&)>;
+Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
+                             const InputAnswer& answer, unsigned workers = all_cores(),
+                             Pace pace = Pace::parts);
+
 struct Route {
   std::string input = "-";          // path, or - for standard input
   std::string output = "-";         // path, or - for standard output
@@ -126,6 +136,11 @@ struct Route {
 // Appends a document's answer: JSON in `style`, or with Style::table the route's format.
 using Answer =
     std::function<Result<void>(std::string_view document, documents::Style style, std::string& answer)>;
+
+template <class T>
+void append(const T& document, documents::Style style, std::string& json) {
+  documents::encode(documents::DocumentOf<T>::document, &document, style, json);
+}
 
 // Reads the input, answers it and writes the answer; with `stream`, line by line on all cores. The exit code is that of
 // the worst line. Errors, besides those of answers: of refuse_stream(); invalid_usage for an output that names an input,

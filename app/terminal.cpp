@@ -18,14 +18,8 @@ std::string_view environment(const char* name) {
 } // namespace
 
 bool use_colour(int descriptor) {
-  if (!environment("NO_COLOR").empty()) {
-    return false;
-  }
   const std::string_view forced = environment("CLICOLOR_FORCE");
-  if (!forced.empty() && forced != "0") {
-    return true;
-  }
-  return is_terminal(descriptor);
+  return environment("NO_COLOR").empty() && ((!forced.empty() && forced != "0") || is_terminal(descriptor));
 }
 
 bool use_colour(const std::string& output) {
@@ -112,9 +106,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto patience = 1s; // before progress appears
-constexpr auto line_pace = 200ms;
-constexpr auto lines_pace = 1s;
 constexpr std::string_view clear_line = "\r\x1b[K";
 
 std::size_t terminal_width() {
@@ -145,7 +136,7 @@ std::string progress_text(const engine::Monitor& monitor, std::chrono::nanosecon
 }
 
 Progress::Progress(engine::Monitor& monitor, ProgressStyle style)
-    : monitor_(monitor), style_(style), descriptor_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    : monitor_(monitor), style_(style), error_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
   if (style_ == ProgressStyle::lines) {
     monitor_.began = [this] {
       if (monitor_.said().first.empty()) { // else too many things begin to report each
@@ -155,53 +146,42 @@ Progress::Progress(engine::Monitor& monitor, ProgressStyle style)
     };
   }
   if (style_ != ProgressStyle::none) {
-    thread_ = std::thread([this] { watch(); });
+    thread_ = std::jthread([this] {
+      std::unique_lock lock(mutex_);
+      const std::chrono::milliseconds pace = style_ == ProgressStyle::line ? 200ms : 1000ms;
+      for (auto wait = 1000ms; !changed_.wait_for(lock, wait, [this] { return done_; }); wait = pace) {
+        report();
+      }
+    });
   }
 }
 
 Progress::~Progress() {
   finish();
   monitor_.began = {};
-  if (thread_.joinable()) {
-    thread_.join();
-  }
-  ::close(descriptor_);
 }
 
 void Progress::write(std::string_view text) const {
   // A terminal that cannot be written to gets no progress.
-  [[maybe_unused]] const ssize_t written = ::write(descriptor_, text.data(), text.size());
+  [[maybe_unused]] const ssize_t written = ::write(error_.get(), text.data(), text.size());
 }
 
 void Progress::finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    done_ = true;
-    if (line_shown_) {
-      write(clear_line);
-      line_shown_ = false;
-    }
+  const std::lock_guard lock(mutex_);
+  done_ = true;
+  if (std::exchange(line_shown_, false)) {
+    write(clear_line);
   }
   changed_.notify_all();
 }
 
-void Progress::watch() {
-  std::unique_lock lock(mutex_);
-  const auto pace = style_ == ProgressStyle::line ? std::chrono::milliseconds(line_pace) : lines_pace;
-  for (std::chrono::milliseconds wait = patience; !changed_.wait_for(lock, wait, [this] { return done_; });
-       wait = pace) {
-    report();
-  }
-}
-
 void Progress::report() {
-  if (done_) {
-    return;
+  if (!done_) {
+    const std::string text =
+        "tidegate: " + printable(progress_text(monitor_, std::chrono::steady_clock::now() - start_));
+    line_shown_ = style_ == ProgressStyle::line;
+    write(line_shown_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
   }
-  const std::string text =
-      "tidegate: " + printable(progress_text(monitor_, std::chrono::steady_clock::now() - start_));
-  line_shown_ = style_ == ProgressStyle::line;
-  write(line_shown_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
 }
 
 } // namespace tidegate::app

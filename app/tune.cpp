@@ -1,5 +1,5 @@
 // `tidegate tune`, and what first runs keep for later ones.
-#include "app/devices.hpp"
+#include "app/run.hpp"
 #include "core/json.hpp"
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
@@ -31,22 +31,17 @@ constexpr auto number_of = [](const auto& value) { return value ? static_cast<st
 
 // Paths in the user's folder for the measurements of a program on a device and its driver; empty if there is no folder.
 struct TunedFiles {
-  std::filesystem::path profile;
-  std::filesystem::path policy;
+  std::filesystem::path profile, policy;
   std::filesystem::path first_run;  // what first runs have found
   std::filesystem::path difference; // exists if outputs differed from plain launches
 };
 
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
-  const std::filesystem::path folder = cache_folder();
-  if (folder.empty()) {
-    return {};
-  }
   const std::string name = "tuned-" + hash_of(device_key(device).append(program_key));
-  return {.profile = folder / (name + ".profile.json"),
-          .policy = folder / (name + ".policy.json"),
-          .first_run = folder / (name + ".first_run.json"),
-          .difference = folder / (name + ".difference.json")};
+  const auto file = [folder = cache_folder(), &name](std::string_view what) {
+    return folder.empty() ? folder : folder / fmt::format("{}.{}.json", name, what);
+  };
+  return {file("profile"), file("policy"), file("first_run"), file("difference")};
 }
 
 } // namespace
@@ -231,11 +226,12 @@ static std::filesystem::path stated_file(const Run& run, const device::DeviceInf
                           .first_run;
 }
 
-// Says that an earlier run has found it.
-static engine::FirstRun of_earlier_run(engine::FirstRun first) {
+// Returns what an earlier run has found.
+static engine::FirstRun of_earlier_run(engine::FirstRun first, std::string reason) {
   first.measured = false;
   first.kept = true;
   first.runs = first.elapsed_ns = first.budget_ns = 0;
+  first.reason = std::move(reason);
   return first;
 }
 
@@ -267,18 +263,11 @@ static ChosenWay look_at_stated(Run& run, const engine::WaveProgram& program,
   if (!found) {
     return {};
   }
-  engine::FirstRun first = of_earlier_run(*found);
-  first.reason = found->equal      ? "equal to plain launches on an earlier run here"
-                 : found->compared ? "not equal to plain launches on an earlier run here"
-                                   : found->reason;
-  return {.report = first, .warning = difference_of(*found, of_stated, run)};
-}
-
-static bool can_keep(const TunedFiles& files) {
-  std::error_code unknown;
-  const std::filesystem::path folder = files.first_run.parent_path();
-  std::filesystem::create_directories(folder, unknown);
-  return !folder.empty() && ::access(folder.c_str(), W_OK | X_OK) == 0;
+  return {.report =
+              of_earlier_run(*found, found->equal      ? "equal to plain launches on an earlier run here"
+                                     : found->compared ? "not equal to plain launches on an earlier run here"
+                                                       : found->reason),
+          .warning = difference_of(*found, of_stated, run)};
 }
 
 ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const std::string& key,
@@ -323,7 +312,7 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
   }
   if (taken.kept && (!taken.first_run || taken.first_run->settled)) {
     const engine::FirstRun report = taken.first_run
-                                        ? of_earlier_run(*taken.first_run)
+                                        ? of_earlier_run(*taken.first_run, taken.first_run->reason)
                                         : engine::FirstRun{.compared = true,
                                                            .equal = true,
                                                            .kept = true,
@@ -365,7 +354,10 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
                                               .traversal = {},
                                               .policy = taken.policy.value_or(lowering.program().policy)}};
   earlier.report = taken.first_run.value_or(engine::FirstRun());
-  const bool keeps = can_keep(files);
+  std::error_code unknown;
+  const std::filesystem::path folder = files.first_run.parent_path();
+  std::filesystem::create_directories(folder, unknown);
+  const bool keeps = !folder.empty() && ::access(folder.c_str(), W_OK | X_OK) == 0;
   const bool measures =
       run.measure.value_or(asked || keeps || options.kept != nullptr) && !run.profile && !run.policy;
   auto found = measures ? tuning::first_run(lowering, tried, options, std::move(earlier), monitor)
@@ -604,7 +596,7 @@ CommandModel tune_measure_command() {
            flag("--no-keep", settings->no_keep, "Do not keep the result in the user's folder for later runs"),
            duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
                            "How long one run of the waves may take (default 60s)"),
-           short_flag("-v", "--verbose", common.verbose, "Print what is being measured, a line a second"),
+           flag("-v,--verbose", common.verbose, "Print what is being measured, a line a second"),
            switch_option("--cache", common.cache, "no: neither use nor keep built kernels"),
            parameter_option(common.parameters), path_scope_option(common.options.scope),
            format_option(common.format), output_option(common.output)},

@@ -247,16 +247,20 @@ void add_rows(const Record& record, const void* object, const std::string& prefi
 
 void encode(const Document& document, const void* object, Style style, std::string& json) {
   if (style == Style::table) {
-    std::vector<std::vector<std::string>> rows;
-    add_rows(*document.record, object, "", rows);
-    json += render_table(std::move(rows));
-    return;
+    encode(*document.record, object, style, json);
+  } else {
+    Encoder(json, style).document(document, object);
   }
-  Encoder(json, style).document(document, object);
 }
 
 void encode(const Record& record, const void* object, Style style, std::string& json) {
-  Encoder(json, style).record(record, object);
+  if (style == Style::table) {
+    TableRows rows;
+    add_rows(record, object, "", rows);
+    json += render_table(std::move(rows));
+  } else {
+    Encoder(json, style).record(record, object);
+  }
 }
 
 std::string default_json(const Record& record, const Field& field) {

@@ -462,6 +462,7 @@ constexpr Field reported(std::string_view meaning) {
 
 constexpr Field run_report_fields[] = {
     run_head.id,
+    run_head.program,
     run_head.status,
     run_head.error,
     run_head.device,

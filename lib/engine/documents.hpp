@@ -65,6 +65,9 @@ struct HeadFields {
 
   using Head = engine::ReportHead;
   Field id = of<&Head::id>("id of the request, in a stream");
+  Field program =
+      of<&Head::program>("path of the program, or of the graph of `run ALGORITHM GRAPH`; left out if "
+                         "standard input has it");
   Field status = of<&Head::status>("how the run ended");
   Field error = of<&Head::error>("why the run was not completed").described_by(reported_error);
   Field device = of<&Head::device>("device of the run");

@@ -47,7 +47,8 @@ struct DeviceReport {
 
 // The part of a report that wave programs and traversals have in common.
 struct ReportHead {
-  std::optional<Identifier> id; // of the request, in a stream
+  std::optional<Identifier> id;       // of the request, in a stream
+  std::optional<std::string> program; // its path, or that of the graph of `run ALGORITHM GRAPH`
   RunStatus status = RunStatus::done;
   std::optional<Error> error; // if it is not done
   std::optional<DeviceReport> device;

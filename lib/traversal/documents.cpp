@@ -141,66 +141,8 @@ constexpr Field frontier_program_fields[] = {
 };
 TIDEGATE_RECORD(FrontierProgram, frontier_program_fields);
 
-constexpr Field degree_fields[] = {
-    required<&DegreeRange::min>("least degree"),
-    required<&DegreeRange::median>("median degree"),
-    required<&DegreeRange::max>("greatest degree"),
-};
-TIDEGATE_RECORD(DegreeRange, degree_fields);
-
-constexpr Field value_fields[] = {
-    required<&GraphValues::type>("type of the value after the two vertices of an entry"),
-    optional<&GraphValues::least>("the least value"),
-    optional<&GraphValues::greatest>("the greatest value"),
-    required<&GraphValues::negative>("values below 0"),
-};
-TIDEGATE_RECORD(GraphValues, value_fields);
-
-template <auto Member>
-constexpr Field summary_field(std::string_view meaning) {
-  return required<&GraphContents::summary, Member>(meaning);
-}
-
-constexpr Field contents_fields[] = {
-    required<&GraphContents::format>("format of the file"),
-    required<&GraphContents::first_id>("number that the file has for its first vertex"),
-    required<&GraphContents::compressed>("whether it is compressed by gzip"),
-    required<&GraphContents::lines>("lines of text"),
-    required<&GraphContents::entries>("edges as they are listed: one a line, or each neighbour of METIS"),
-    required<&GraphContents::both_directions>("whether each also represents its opposite"),
-    summary_field<&GraphSummary::vertices>("vertices"),
-    summary_field<&GraphSummary::edges>("directed edges"),
-    summary_field<&GraphSummary::symmetric>("whether each edge has its opposite"),
-    summary_field<&GraphSummary::out_degree>("edges from a vertex"),
-    summary_field<&GraphSummary::in_degree>("edges to a vertex"),
-    summary_field<&GraphSummary::isolated_vertices>("vertices without an edge to or from another one"),
-    summary_field<&GraphSummary::self_loops>("edges from a vertex to itself"),
-    summary_field<&GraphSummary::repeated_edges>("further edges between the same two vertices"),
-    summary_field<&GraphSummary::components>("connected components, including isolated vertices"),
-    summary_field<&GraphSummary::largest_component>("vertices of the largest component"),
-    required<&GraphContents::values>("values of the entries, which sssp uses as weights"),
-};
-TIDEGATE_RECORD(GraphContents, contents_fields);
-
-constexpr Field checked_graph_fields[] = {
-    required<&CheckedGraph::file>("path, or - for standard input"),
-    required<&CheckedGraph::verdict>("valid or invalid"),
-    optional<&CheckedGraph::graph>("content of the file"),
-    optional<&CheckedGraph::error>("why it is invalid"),
-};
-TIDEGATE_RECORD(CheckedGraph, checked_graph_fields);
-
-constexpr Field graph_report_fields[] = {
-    required<&GraphCheck::checked>("number of files"),
-    required<&GraphCheck::valid>("number of valid files"),
-    required<&GraphCheck::failed>("number of other files"),
-    required<&GraphCheck::graphs>("all files with their verdicts"),
-};
-TIDEGATE_RECORD(GraphCheck, graph_report_fields);
-
 TIDEGATE_DOCUMENT(FrontierProgram, "frontier_program",
                   "A graph, and an algorithm that traverses it frontier by frontier", Direction::input);
-TIDEGATE_DOCUMENT(GraphCheck, "graph_report", "Contents of graph files", Direction::output);
 
 using namespace traversal;
 
@@ -306,6 +248,7 @@ constexpr TraversalHead traversal_head;
 
 constexpr Field report_fields[] = {
     traversal_head.id,
+    traversal_head.program,
     traversal_head.status,
     traversal_head.error,
     traversal_head.device,

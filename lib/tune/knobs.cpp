@@ -253,31 +253,10 @@ policy::LaunchPolicy policy_for(PromotionRoute route, const policy::PromotionEvi
 
 namespace {
 
-using policy::LaunchPolicy;
 using policy::SwitchRule;
-
-constexpr std::uint32_t no_fusion = std::numeric_limits<std::uint32_t>::max(); // consecutive dense waves
 
 std::string alone_text(std::uint32_t vertices) {
   return vertices == 0 ? "none" : fmt::format("{}", vertices);
-}
-
-std::string fusion_text(std::uint32_t waves) {
-  return waves == no_fusion ? "never" : fmt::format("{} dense", waves);
-}
-
-std::string density_text(std::uint16_t bps) {
-  return fmt::format("{:g} %", bps / 100.0);
-}
-
-// Fractions and multiples of a density, at most 100 %.
-std::vector<std::uint16_t> densities_around(std::uint16_t bps) {
-  std::vector<std::uint16_t> densities;
-  for (const std::uint32_t quarters : {1U, 2U, 8U, 16U}) {
-    const std::uint32_t density = std::min<std::uint32_t>(bps * quarters / 4, policy::full_scale_bps);
-    densities.push_back(static_cast<std::uint16_t>(density));
-  }
-  return densities;
 }
 
 } // namespace
@@ -285,13 +264,8 @@ std::vector<std::uint16_t> densities_around(std::uint16_t bps) {
 KnobValues values_of(Knob knob, const TraversalIncumbent& incumbent, const device::DeviceInfo& device,
                      bool self_test_passed) {
   const Settings& settings = incumbent.settings;
-  const LaunchPolicy& policy = settings.policy;
   const bool changes_topologies = !incumbent.constrained;
-  const bool by_density = incumbent.switch_rule == SwitchRule::density && changes_topologies;
   const std::uint32_t units = std::max(device.compute_units, 1U);
-  const auto densities = [&](std::uint16_t bps) {
-    return by_density ? densities_around(bps) : std::vector<std::uint16_t>();
-  };
   Others found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::strategy:
@@ -324,29 +298,6 @@ KnobValues values_of(Knob knob, const TraversalIncumbent& incumbent, const devic
       }
     }
     return found.besides(name_in(policy::switch_rule_names, incumbent.switch_rule));
-  case Knob::sparse_threshold:
-    for (const std::uint16_t bps : densities(policy.sparse_frontier_threshold_bps)) {
-      found.add(density_text(bps)).policy.sparse_frontier_threshold_bps = bps;
-    }
-    return found.besides(density_text(policy.sparse_frontier_threshold_bps));
-  case Knob::dense_threshold:
-    for (const std::uint16_t bps : densities(policy.dense_frontier_threshold_bps)) {
-      found.add(density_text(bps)).policy.dense_frontier_threshold_bps = bps;
-    }
-    return found.besides(density_text(policy.dense_frontier_threshold_bps));
-  case Knob::fusion: {
-    const auto edges = static_cast<std::uint32_t>(std::min<std::uint64_t>(incumbent.edges, no_fusion));
-    for (const std::uint32_t waves : incumbent.monotone&& changes_topologies
-                                         ? std::vector<std::uint32_t>{no_fusion, 1, 2, 4}
-                                         : std::vector<std::uint32_t>()) {
-      LaunchPolicy& other = found.add(fusion_text(waves)).policy;
-      other.hot_window_threshold = waves;
-      other.fusion_edge_threshold = std::min(other.fusion_edge_threshold, edges);
-    }
-    const bool fuses = incumbent.edges >= policy.fusion_edge_threshold;
-    return found.besides(!incumbent.monotone ? "-"
-                                             : fusion_text(fuses ? policy.hot_window_threshold : no_fusion));
-  }
   default: return {}; // knobs of wave programs
   }
 }

@@ -20,15 +20,11 @@ enum class Knob : std::uint8_t {
   mapping,
   slice,
   alone_up_to,
-  switch_rule,
-  sparse_threshold,
-  dense_threshold,
-  fusion
+  switch_rule
 };
-inline constexpr std::array<std::string_view, 13> knob_names{
-    "workgroup_size",   "strategy",        "route", "side_by_side", "work_items_per_unit",
-    "workers",          "order",           "slice", "alone_up_to",  "switch_rule",
-    "sparse_threshold", "dense_threshold", "fusion"};
+inline constexpr std::array<std::string_view, 10> knob_names{
+    "workgroup_size", "strategy", "route", "side_by_side", "work_items_per_unit",
+    "workers",        "order",    "slice", "alone_up_to",  "switch_rule"};
 
 // In measuring order: the knobs with the largest effect come first.
 inline constexpr std::array wave_program_knobs{
@@ -36,9 +32,8 @@ inline constexpr std::array wave_program_knobs{
     Knob::side_by_side,   Knob::workers,  Knob::mapping, Knob::slice};
 // Knobs of first runs, whose time is short: the cost model is most often wrong about these.
 inline constexpr std::array first_run_knobs{Knob::strategy, Knob::work_items_per_unit};
-inline constexpr std::array frontier_program_knobs{
-    Knob::strategy,         Knob::workers,         Knob::alone_up_to, Knob::switch_rule,
-    Knob::sparse_threshold, Knob::dense_threshold, Knob::fusion};
+inline constexpr std::array frontier_program_knobs{Knob::strategy, Knob::workers, Knob::alone_up_to,
+                                                   Knob::switch_rule};
 
 // Everything that a run takes from a profile and a policy. Configurations differ in these, so the settings that are
 // written are the ones that were measured.
@@ -96,10 +91,8 @@ struct TraversalIncumbent {
   policy::SwitchRule switch_rule = policy::SwitchRule::edges;
   bool rule_is_given = false;    // set by the program; the profile does not change it
   bool from_few = true;          // frontiers start small, so that one group may process them alone
-  bool monotone = true;          // values only improve, so waves may be fused
   std::uint32_t alone_up_to = 0; // largest frontier of one work-group alone, in vertices
   std::uint32_t most_alone = 0;  // upper limit of alone_up_to by local memory
-  std::uint64_t edges = 0;       // of the graph
   bool constrained = false;      // memory is short, so the topology never changes
 };
 

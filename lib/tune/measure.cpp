@@ -200,15 +200,26 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
                          .traversal = known.traversal.value_or(device::TraversalProfile()),
                          .policy = policy};
     Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, monitor);
-    TIDEGATE_TRY(TuningReport report, search.run(first));
-    const device::DeviceProfile measured = std::move(report.profile);
-    report.profile = known;
-    report.profile.tuning = measured.tuning;
-    report.profile.traversal = measured.traversal;
-    report.device = device.name;
-    report.driver_version = device.driver_version;
-    report.budget_ns = options.budget_ns;
-    report.elapsed_ns = elapsed_ns(start);
+    Result<TuningReport> report = search.run(first);
+    if (!report) {
+      if constexpr (requires { bench.different(); }) {
+        if (report.error().code == ErrorCode::outputs_differ && bench.different()) {
+          report.error().fix = fmt::format(
+              "{}; {}",
+              engine::difference_fix(bench.different()->parity, options.run.compile.fp_contract_off),
+              report.error().fix);
+        }
+      }
+      return report;
+    }
+    const device::DeviceProfile measured = std::move(report->profile);
+    report->profile = known;
+    report->profile.tuning = measured.tuning;
+    report->profile.traversal = measured.traversal;
+    report->device = device.name;
+    report->driver_version = device.driver_version;
+    report->budget_ns = options.budget_ns;
+    report->elapsed_ns = elapsed_ns(start);
     return report;
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));

@@ -22,11 +22,6 @@ device::DeviceInfo with_profile(const device::DeviceInfo& device, const device::
   return profiled;
 }
 
-graphs::FrontierProgram with_policy(graphs::FrontierProgram program, const policy::LaunchPolicy& policy) {
-  program.policy.launch = policy;
-  return program;
-}
-
 } // namespace
 
 Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
@@ -49,17 +44,16 @@ Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
 
 Result<TraversalBench::Configuration> TraversalBench::make(const Settings& settings) {
   const device::DeviceInfo device = with_profile(device_, settings.traversal);
-  const graphs::FrontierProgram program = with_policy(program_, settings.policy);
   Configuration configuration{.settings = settings,
                               .strategy = traversal::choose_strategy(options_, &device).strategy,
-                              .geometry = traversal::geometry_of(program, device, options_),
+                              .geometry = traversal::geometry_of(program_, device, options_),
                               .groups = {},
                               .topologies =
-                                  traversal::traversal_policy(program, settings.traversal, options_),
+                                  traversal::traversal_policy(program_, settings.traversal, options_),
                               .policy = {},
                               .resident = {},
                               .waves = {}};
-  const traversal::TraversalFacts facts{program, graph_, memory_, configuration.geometry,
+  const traversal::TraversalFacts facts{program_, graph_, memory_, configuration.geometry,
                                         configuration.topologies};
   TIDEGATE_TRY(configuration.kernel, kernel_of(configuration.strategy, configuration.geometry));
   TIDEGATE_TRY(configuration.groups, traversal::find_groups(session_, device, *configuration.kernel, facts,
@@ -135,8 +129,7 @@ Result<void> TraversalBench::make_first(const Settings& settings) try {
                                                device_.global_memory_bytes, {}));
   TIDEGATE_TRY(Configuration configuration, make(settings));
   monitor_.begin(engine::Activity::filling);
-  const graphs::FrontierProgram program = with_policy(program_, settings.policy);
-  const traversal::TraversalFacts facts{program, graph_, memory_, configuration.geometry,
+  const traversal::TraversalFacts facts{program_, graph_, memory_, configuration.geometry,
                                         configuration.topologies};
   configuration.resident = traversal::make_resident(session_, facts, initial);
   traversal::change_rows(session_, device_, facts, shape_, configuration.resident, options_.cache_folder);
@@ -199,10 +192,8 @@ TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
           .switch_rule = configuration.topologies.switch_rule,
           .rule_is_given = program_.policy.switch_rule.has_value(),
           .from_few = algorithm != Algorithm::cc && algorithm != Algorithm::pagerank,
-          .monotone = configuration.policy.monotone,
           .alone_up_to = configuration.geometry.alone_vertices,
           .most_alone = configuration.geometry.alone_room,
-          .edges = configuration.policy.edges,
           .constrained = memory_.constrained};
 }
 

@@ -39,8 +39,7 @@ Error different_from_plain(const engine::OutputParity& parity) {
   return {.code = ErrorCode::outputs_differ,
           .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
                                  in_quotes(difference.buffer), difference.found, difference.expected),
-          .fix =
-              "`tidegate run --verify` shows the details; only programs with correct outputs can be tuned"};
+          .fix = "only programs with correct outputs can be tuned"};
 }
 
 std::shared_ptr<device::Session> opened(const device::DeviceInfo& device, const engine::RunOptions& options) {

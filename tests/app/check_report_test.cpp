@@ -1,5 +1,5 @@
 // What `check` says of reports: how the run ended, what was compared, and whether the evidence is complete.
-#include "app/check.hpp"
+#include "app/plan.hpp"
 
 using namespace tidegate;
 

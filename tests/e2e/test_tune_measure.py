@@ -13,7 +13,7 @@ kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)]
 """
 STRATEGIES = {"launch", "barrier", "counters", "plain"}
 KNOBS = ["workgroup_size", "strategy", "route", "work_items_per_unit", "side_by_side", "workers", "order", "slice"]
-FRONTIER_KNOBS = ["strategy", "workers", "alone_up_to", "switch_rule", "sparse_threshold", "dense_threshold", "fusion"]
+FRONTIER_KNOBS = ["strategy", "workers", "alone_up_to", "switch_rule"]
 
 
 class TuneMeasure(Programs):
@@ -130,9 +130,9 @@ class TuneMeasure(Programs):
         profile, policy = self.folder / "profile.json", self.folder / "policy.json"
         report = self.tune(path, "--write-profile", str(profile), "--write-policy", str(policy), knobs=FRONTIER_KNOBS, **no_ordering())
         self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ["graph.json", "ops.cl", "policy.json", "profile.json"])
-        strategy, workers, alone, rule, sparse, *_ = report["knobs"]
+        strategy, workers, alone, rule = report["knobs"]
         self.assertEqual((strategy["before"], strategy["verdict"]), ("launch", "nothing_to_try"))
-        self.assertEqual((rule["before"], sparse["verdict"]), ("edges", "nothing_to_try"))
+        self.assertEqual(rule["before"], "edges")
         for knob in (workers, alone):
             self.assertGreater(self.tried(knob), 2)
         written = parse(profile.read_text())

@@ -1,6 +1,6 @@
 // Any bytes as what the tool keeps in the cache folder: a built kernel or a device's profile is whole, or it
 // is none.
-#include "app/devices.hpp"
+#include "app/run.hpp"
 #include "device/documents.hpp"
 #include "engine/kernel_cache.hpp"
 #include "fuzz.hpp"

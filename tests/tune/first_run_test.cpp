@@ -424,4 +424,6 @@ TEST_CASE("an unchanged program with wrong outputs is not tuned") {
   REQUIRE(!report);
   CHECK(report.error().code == ErrorCode::outputs_differ);
   CHECK(report.error().message == "element 63 of \"x\" is 16777282, plain launches make it 66");
+  CHECK(report.error().fix.starts_with(
+      "look for a write past the end of a buffer")); // the likely cause, as of a run
 }

@@ -20,8 +20,7 @@ TraversalIncumbent on_gpu() {
           .workers = 132,
           .resident = 264,
           .alone_up_to = 512,
-          .most_alone = 1024,
-          .edges = 1'000'000};
+          .most_alone = 1024};
 }
 
 using Texts = std::vector<std::string>;
@@ -50,33 +49,11 @@ TEST_CASE("nothing persistent without a self-test, no more work-groups than are 
   CHECK(values(Knob::workers, incumbent) == Texts{"33", "66", "264", "528", "1056", "2112", "4224"});
 }
 
-TEST_CASE("thresholds are turned where a rule asks for them") {
+TEST_CASE("the switch rule is turned unless the program states it") {
   TraversalIncumbent incumbent = on_gpu();
   CHECK(values(Knob::switch_rule, incumbent) == Texts{"density"});
-  CHECK(values(Knob::sparse_threshold, incumbent).empty());
-  CHECK(values(Knob::dense_threshold, incumbent).empty());
-  incumbent.switch_rule = policy::SwitchRule::density;
-  CHECK(values(Knob::sparse_threshold, incumbent) == Texts{"1.25 %", "2.5 %", "10 %", "20 %"});
-  CHECK(values(Knob::dense_threshold, incumbent) == Texts{"10 %", "20 %", "80 %", "100 %"});
   incumbent.rule_is_given = true;
   CHECK(values(Knob::switch_rule, incumbent).empty());
-  incumbent.constrained = true;
-  CHECK(values(Knob::sparse_threshold, incumbent).empty());
-}
-
-TEST_CASE("fusion changes the policy so that the graph has edges enough, or never") {
-  TraversalIncumbent incumbent = on_gpu();
-  CHECK(values_of(Knob::fusion, incumbent, {}, true).value == "4 dense");
-  CHECK(values(Knob::fusion, incumbent) == Texts{"never", "1 dense", "2 dense"});
-  incumbent.edges = 100;
-  CHECK(values_of(Knob::fusion, incumbent, {}, true).value == "never");
-  for (const Alternative& option : values_of(Knob::fusion, incumbent, {}, true).others) {
-    TraversalIncumbent turned = incumbent;
-    turned.settings = option.settings;
-    CHECK(values_of(Knob::fusion, turned, {}, true).value == option.value);
-  }
-  incumbent.monotone = false;
-  CHECK(values(Knob::fusion, incumbent).empty());
 }
 
 TEST_CASE("knobs of wave programs are none of theirs") {
