@@ -204,17 +204,19 @@ class Report(Small):
     def test_compare_stored_reports(self) -> None:
         """Two reports, of which the test makes one a thousand times as slow, of other work, without times, or of another minor version."""
         first = self.report_of(CHAIN, "--strategy", "launch", "--compare", "6", "--by-wave")
-        stored = {name: json.loads(json.dumps(first)) for name in ("slow", "fast", "other", "own", "few", "earlier")}
+        stored = {name: json.loads(json.dumps(first)) for name in ("slow", "fast", "other", "own", "few", "earlier", "near", "far")}
         stored["slow"]["comparison"]["run_rounds_ns"] = [1000 * ns for ns in stored["slow"]["comparison"]["run_rounds_ns"]]
         stored["slow"]["backend_dispatch_ns"] = 2 * first["backend_dispatch_ns"]
         stored["other"]["items_in_all"] += 1
         stored["own"]["source"] = "own.cl"
+        stored["near"]["program"], stored["far"]["program"] = "program.json", "elsewhere/program.json"
+        del stored["earlier"]["program"]
         del stored["few"]["comparison"]
         stored["earlier"] |= {"unknown": {"a": [1]}, "memory": {**stored["earlier"]["memory"], "unknown": 1}}
         del stored["earlier"]["evidence"], stored["earlier"]["telemetry"]["sync_points"]
         files = {name: self.written(document, f"{name}.json") for name, document in stored.items()}
         for a, b, rc, message in (("fast", "slow", 1, "[slower_than_baseline]"), ("slow", "fast", 0, ""), ("earlier", "fast", 0, ""),
-                                  ("other", "slow", 2, "the baseline timed other work"), ("own", "slow", 2, "other work"), ("few", "slow", 2, "needs two reports")):
+                                  ("other", "slow", 2, "the baseline timed other work"), ("own", "slow", 2, "other work"), ("near", "fast", 0, ""), ("far", "fast", 2, "other work: elsewhere"), ("few", "slow", 2, "needs two reports")):
             compared = run("compare", files[a], files[b], "--fail-slower", "5%")
             self.assertEqual((compared.rc, message in compared.stderr), (rc, True), compared.stderr)
         self.assertIn("unknown key", run("check", files["earlier"]).stderr)

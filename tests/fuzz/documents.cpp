@@ -1,7 +1,7 @@
 // Any text as any document: decoding ends in a sound error or in an object that survives a round trip; waves
 // and buffers that were decoded can be planned, drawn and told.
-#include "app/plan.hpp"
 #include "app/command_line.hpp"
+#include "app/plan.hpp"
 #include "core/json.hpp"
 #include "fuzz.hpp"
 #include <tidegate/core/decode.hpp>
