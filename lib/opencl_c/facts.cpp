@@ -264,6 +264,39 @@ std::size_t bracket_of_call(const TranslationUnit& unit, std::size_t name) {
                                         : unit.source.tokens.size();
 }
 
+std::vector<NamedCall> calls_of(const TranslationUnit& unit, const std::set<std::string_view>& names) {
+  std::vector<NamedCall> found;
+  for (const auto& [token, call] : unit.tree->calls) {
+    const auto by = std::ranges::find_if(unit.functions, [at = token](const Function& function) {
+      return function.body && function.body->begin < at && at < function.end;
+    });
+    const std::string_view name = unit.source.tokens[token].text;
+    if (names.contains(name) && by != unit.functions.end()) {
+      found.push_back({token, name, &*by, std::span(call->operands).subspan(1)});
+    }
+  }
+  std::ranges::sort(found, {}, &NamedCall::token);
+  return found;
+}
+
+std::vector<std::pair<std::size_t, std::string_view>> names_in(const TranslationUnit& unit,
+                                                               const Expr& expr) {
+  std::vector<std::pair<std::size_t, std::string_view>> found;
+  each_expression(expr, [&](const Expr& part) {
+    if (part.kind == Expr::Kind::name) {
+      found.emplace_back(part.token, unit.source.tokens[part.token].text);
+    }
+  });
+  return found;
+}
+
+bool mentions(const TranslationUnit& unit, const std::set<std::string>& functions, std::string_view word) {
+  const std::set<std::string> reached = unit.facts->reachable(functions);
+  return std::ranges::any_of(unit.functions, [&](const Function& function) {
+    return function.body && reached.contains(function.name) && unit.contains(*function.body, word);
+  });
+}
+
 std::string launch_function(const TranslationUnit& unit, const Function& kernel, std::uint32_t outermost) {
   const std::set<std::string> called = unit.facts->reachable({kernel.name});
   for (const Function& function : unit.functions) {

@@ -5,6 +5,8 @@
 
 namespace tidegate::opencl_c {
 
+struct Expr; // tree.hpp
+
 // Needs of a function, its callees included.
 struct Needs {
   bool item = false;               // the position of the work-item
@@ -68,6 +70,22 @@ std::size_t bracket_of_call(const TranslationUnit& unit, std::size_t name);
 
 // A function that describes the launch and that the kernel may call for its outermost dimension; empty if there is none.
 std::string launch_function(const TranslationUnit& unit, const Function& kernel, std::uint32_t outermost);
+
+// A call that names its function, where a function of the file makes it.
+struct NamedCall {
+  std::size_t token = 0; // the name
+  std::string_view name;
+  const Function* by = nullptr; // never null
+  std::span<const Expr* const> arguments;
+};
+// The calls of functions with these names, in the order of the source.
+std::vector<NamedCall> calls_of(const TranslationUnit& unit, const std::set<std::string_view>& names);
+
+// The names in an expression, with their places.
+std::vector<std::pair<std::size_t, std::string_view>> names_in(const TranslationUnit& unit, const Expr& expr);
+
+// True if one of these functions, or one that they call, has this word.
+bool mentions(const TranslationUnit& unit, const std::set<std::string>& functions, std::string_view word);
 
 // if (get_global_id(dimension) >= bound) return;
 struct EarlyReturn {

@@ -322,13 +322,13 @@ private:
   }
 
   static bool appends_to(const DraftKernel& kernel, const Parameter& parameter) {
-    const TranslationUnit& unit = kernel.unit;
-    const opencl_c::TokenRange body = *kernel.function.body;
-    return std::ranges::any_of(unit.tree->calls, [&](const auto& call) {
-      const auto& [name, expr] = call;
-      return body.begin <= name && name < body.end && unit.is(name, hit_call) && expr->operands.size() > 1 &&
-             unit.is(expr->operands[1]->token, parameter.name);
-    });
+    return std::ranges::any_of(
+        opencl_c::calls_of(kernel.unit, {hit_call}), [&](const opencl_c::NamedCall& call) {
+          const auto list = call.by == &kernel.function && !call.arguments.empty()
+                                ? opencl_c::names_in(kernel.unit, *call.arguments[0])
+                                : std::vector<std::pair<std::size_t, std::string_view>>();
+          return list.size() == 1 && list[0].second == parameter.name;
+        });
   }
 
   static constexpr std::string_view hit_call = "tidegate_hit";

@@ -59,13 +59,14 @@ SourceFrame frame_of(const DrainText& drain) {
 // The items of the program or its file.
 Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string& folder, PathScope scope,
                                         const std::string& pointer) {
-  QueueNames names;
-  for (std::uint32_t i = 0; i < spec.ops.size(); ++i) {
-    names.ops.emplace(spec.ops[i], i);
-  }
-  for (std::uint32_t i = 0; i < spec.buffers.size(); ++i) {
-    names.buffers.emplace(spec.buffers[i], i);
-  }
+  const auto index = [](const std::vector<std::string>& listed) {
+    NameIndex names;
+    for (std::uint32_t i = 0; i < listed.size(); ++i) {
+      names.emplace(listed[i], i);
+    }
+    return names;
+  };
+  const QueueNames names{index(spec.ops), index(spec.buffers)};
   std::vector<QueueItem> items;
   if (spec.file) {
     const std::string path = path_in(folder, *spec.file);
@@ -76,11 +77,11 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
     TIDEGATE_TRY(items, std::move(read));
   }
   for (const QueueItemSpec& stated : spec.items.value_or(std::vector<QueueItemSpec>())) {
-    TIDEGATE_TRY(const QueueItem item, resolve_item(stated, names).map_error([&](Error error) {
-      error.pointer = fmt::format("{}/items/{}{}", pointer, items.size(), error.pointer.value_or(""));
-      return error;
-    }));
-    items.push_back(item);
+    auto item = resolve_item(stated, names);
+    if (!item) {
+      item.error().pointer = fmt::format("{}/items/{}{}", pointer, items.size(), *item.error().pointer);
+    }
+    TIDEGATE_TRY(items.emplace_back(), std::move(item));
   }
   if (items.size() > std::numeric_limits<std::uint32_t>::max()) {
     return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", items.size()),
@@ -89,31 +90,7 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
   return items;
 }
 
-ProgramBuffer word_buffer(std::string name, std::uint64_t words) {
-  return {.name = std::move(name),
-          .type = ElementType::u32,
-          .count = words,
-          .bytes = words * sizeof(std::uint32_t)};
-}
-
-template <class T>
-ProgramBuffer own_buffer(std::string name, const std::vector<T>& rows) {
-  static std::atomic<std::uint64_t> made; // names contents that nothing else has
-  const auto bytes = std::as_bytes(std::span(rows));
-  ProgramBuffer buffer = word_buffer(std::move(name), bytes.size() / sizeof(std::uint32_t));
-  buffer.first = [contents = std::vector(bytes.begin(), bytes.end())] {
-    return Result<std::vector<std::byte>>(contents);
-  };
-  buffer.content = fmt::format("queue {}", ++made);
-  return buffer;
-}
-
-// Names as identifiers: characters that none can have are underscores.
-std::string identifier(std::string name) {
-  std::ranges::replace_if(
-      name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-  return name;
-}
+std::atomic<std::uint64_t> contents_made; // names contents that nothing else has
 
 constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_drain", "tidegate_queue_turn",
                                                         "tidegate_queue_check"};
@@ -144,15 +121,6 @@ bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Functi
   return !function.is_kernel && (parameters.size() == 3 || publishes) && is_buffer(parameters[0]) &&
          is_buffer(parameters[1]) && !parameters[1].is_const && !parameters[2].is_pointer &&
          parameters[2].type == "uint" && function.result == "uint";
-}
-
-// True if the functions or their callees mention TIDEGATE_REQUEUE.
-bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions) {
-  const std::set<std::string> reached = unit.facts->reachable(functions);
-  return std::ranges::any_of(unit.functions, [&](const opencl_c::Function& function) {
-    return function.body && reached.contains(function.name) &&
-           unit.contains(*function.body, "TIDEGATE_REQUEUE");
-  });
 }
 
 // Returns why an op does not fit its buffers: errors whose messages lack what runs the op.
@@ -208,60 +176,57 @@ public:
     TIDEGATE_CHECK(check_handles());
     const bool publishes = drain_.publishes;
     // Ops that the items name; all that the queue lists if it is empty or publishes.
-    std::vector<const QueueOp*> used;
+    std::vector<std::uint32_t> used;
     std::vector<QueueOpTraits> traits(ops_.size());
-    std::string cases;
+    std::set<std::string> functions;
     for (std::uint32_t handle = 0; handle < ops_.size(); ++handle) {
-      const QueueOp* const op = ops_[handle];
-      if (op != nullptr &&
+      if (ops_[handle] != nullptr &&
           (publishes || queue_.items.empty() ||
            std::ranges::find(combinations_, handle, &QueueCombination::op) != combinations_.end())) {
-        used.push_back(op);
-        traits[handle] = op->traits;
-        functions_.insert(op->function);
-        cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, op->function);
+        used.push_back(handle);
+        traits[handle] = ops_[handle]->traits;
+        functions.insert(ops_[handle]->function);
       }
     }
-    const Refusal refusals[] = {
-        {!publishes && spec_.on_full != FullQueue::error, "/on_full",
-         "the queue grows where it is full, and none of its ops publishes items",
-         "leave on_full out; without a capacity all requeued items have room", ErrorCode::bad_queue},
-        {!publishes && spec_.runs_ahead, "/runs_ahead",
-         "the queue runs ahead, and none of its ops publishes items", "leave runs_ahead out",
-         ErrorCode::bad_queue},
-        {used.empty(), "", "the queue has neither items nor ops", "list an op, or leave the wave out",
-         ErrorCode::bad_queue},
-        {publishes && ops_.size() > most_packed_ops, "",
-         fmt::format("the queue lists {}", plural(ops_.size(), "op")),
-         fmt::format("list {} at most in a queue whose ops publish", most_packed_ops),
-         ErrorCode::out_of_range},
-        {publishes && buffers_.size() > most_packed_buffers, "",
-         fmt::format("the queue lists {}", plural(buffers_.size(), "buffer")),
-         fmt::format("list {} at most in a queue whose ops publish", most_packed_buffers),
-         ErrorCode::out_of_range}};
+    const auto too_many = [&](std::size_t listed, std::uint32_t most, std::string_view noun) {
+      return Refusal{publishes && listed > most, "", fmt::format("the queue lists {}", plural(listed, noun)),
+                     fmt::format("list {} at most in a queue whose ops publish", most),
+                     ErrorCode::out_of_range};
+    };
+    const Refusal refusals[] = {{!publishes && spec_.on_full != FullQueue::error, "/on_full",
+                                 "the queue grows where it is full, and none of its ops publishes items",
+                                 "leave on_full out; without a capacity all requeued items have room",
+                                 ErrorCode::bad_queue},
+                                {!publishes && spec_.runs_ahead, "/runs_ahead",
+                                 "the queue runs ahead, and none of its ops publishes items",
+                                 "leave runs_ahead out", ErrorCode::bad_queue},
+                                {used.empty(), "", "the queue has neither items nor ops",
+                                 "list an op, or leave the wave out", ErrorCode::bad_queue},
+                                too_many(ops_.size(), most_packed_ops, "op"),
+                                too_many(buffers_.size(), most_packed_buffers, "buffer")};
     TIDEGATE_CHECK(first_of(refusals, pointer_));
-    const OpSpec& source = *used.front()->spec;
-    for (const QueueOp* const op : used) { // they become one program
-      if (op->spec->source != source.source || op->spec->options != source.options) {
+    const QueueOp& first = *ops_[used.front()];
+    for (const std::uint32_t handle : used) { // they become one program
+      const OpSpec& spec = *ops_[handle]->spec;
+      if (spec.source != first.spec->source || spec.options != first.spec->options) {
         return invalid_program(
             fmt::format("the queue runs {} and {}, which differ in their source or options",
-                        in_quotes(used.front()->name), in_quotes(op->name)),
+                        in_quotes(first.name), in_quotes(ops_[handle]->name)),
             "include both in one source, or give each a wave", pointer_);
       }
     }
-    const ProgramUnit& unit = in_.ops.queue_units[used.front()->unit];
+    const ProgramUnit& unit = in_.ops.queue_units[first.unit];
     if (publishes) {
-      TIDEGATE_CHECK(find_published(unit));
+      TIDEGATE_CHECK(find_published(unit, unit.unit.facts->reachable(functions)));
     }
     const PublishedQueue published =
         publish_queue(queue_.items, combined, traits, publishes ? device::Tuning() : in_.input.tuning);
     queue_.deduped_items = published.deduped_items;
-    queue_.requeues = say_requeue(unit.unit, functions_);
+    queue_.requeues = opencl_c::mentions(unit.unit, functions, "TIDEGATE_REQUEUE");
     queue_.publishes = publishes;
     queue_.op_names = spec_.ops;
-    drain_.requeues = queue_.requeues && !publishes; // the kernels of publish.cl always have rounds
     TIDEGATE_CHECK(add_arguments());
-    TIDEGATE_CHECK(publishes ? add_rings(published) : add_tiles(published, cases));
+    TIDEGATE_CHECK(publishes ? add_rings(published) : add_tiles(published, used));
     wave_.listed_items = published.published_items;
     in_.ops.publish_ns += published.publish_ns;
     if (publishes || queue_.requeues) {
@@ -269,9 +234,8 @@ public:
                             .most_stalled_rounds = spec_.most_stalled_rounds,
                             .capacity = capacity_};
     }
-    TIDEGATE_CHECK(add_kernels(source, publishes && !combinations_.empty()
-                                           ? ops_[combinations_.front().op]->name
-                                           : used.front()->name));
+    TIDEGATE_CHECK(add_kernels(
+        *first.spec, publishes && !combinations_.empty() ? ops_[combinations_[0].op]->name : first.name));
     wave_.users_kernel = false;
     wave_.own_arguments = static_cast<std::uint32_t>(own_.size());
     wave_.state = own_[queue_state_index].buffer;
@@ -296,9 +260,8 @@ private:
       if (found != ops.queue_ops.end() && !found->second) {
         return tl::unexpected(already_reported());
       }
-      const QueueOp* const op = found == ops.queue_ops.end() ? nullptr : &*found->second;
-      drain_.publishes = drain_.publishes || (op != nullptr && op->publishes);
-      ops_.push_back(op);
+      ops_.push_back(found == ops.queue_ops.end() ? nullptr : &*found->second);
+      drain_.publishes |= ops_.back() != nullptr && ops_.back()->publishes;
     }
     return {};
   }
@@ -310,20 +273,26 @@ private:
       const bool is_list = named != in_.memory.names.end() && named->second.kind == StorageKind::list;
       TIDEGATE_TRY(const std::uint32_t place,
                    in_.memory.find(is_list ? StorageKind::list : StorageKind::buffer, name, pointer));
-      if (std::ranges::find(indices_, place) != indices_.end()) {
+      if (std::ranges::find(buffers_, place) != buffers_.end()) {
         return failure(ErrorCode::duplicate_name,
                        fmt::format("the queue lists the buffer {} twice", in_quotes(name)),
                        "one handle is enough for a buffer", pointer);
       }
-      buffers_.push_back(&in_.memory.buffers[place]);
-      indices_.push_back(place);
+      buffers_.push_back(place);
       drain_.prelude = is_list ? hits_frame().before : drain_.prelude;
     }
     return {};
   }
 
+  // Returns why an op does not fit its buffers: errors whose messages lack what runs the op.
+  [[nodiscard]] std::vector<Error> misfits(std::uint32_t op, std::uint32_t input,
+                                           std::uint32_t output) const {
+    return check_fit(in_.ops, *ops_[op], in_.memory.buffers[buffers_[input]],
+                     in_.memory.buffers[buffers_[output]]);
+  }
+
   // Checks each combination of handles once.
-  Result<void> check_handles() const {
+  [[nodiscard]] Result<void> check_handles() const {
     ErrorList errors;
     for (const QueueCombination& items : combinations_) {
       const auto refuse = [&](ErrorCode code, const std::string& what, std::string fix) {
@@ -350,8 +319,7 @@ private:
                            in_quotes(spec_.ops[items.op])),
                "give the handle of an op with \"queue\": true");
       } else if (there) {
-        for (const Error& misfit :
-             check_fit(in_.ops, *ops_[items.op], *buffers_[items.input], *buffers_[items.output])) {
+        for (const Error& misfit : misfits(items.op, items.input, items.output)) {
           refuse(misfit.code, misfit.message, misfit.fix);
         }
       }
@@ -362,7 +330,9 @@ private:
   // Words for the handles of all that the queue lists: by name if no other name makes the same word, and by number.
   void add_words(std::string_view prefix, const std::vector<std::string>& names) {
     for (std::uint32_t handle = 0; handle < names.size(); ++handle) {
-      std::string word = fmt::format("{}{}", prefix, identifier(names[handle]));
+      std::string word = fmt::format("{}{}", prefix, names[handle]);
+      std::ranges::replace_if(
+          word, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
       const auto [found, is_new] = words_.try_emplace(std::move(word), handle);
       found->second = is_new ? found->second : std::nullopt;
     }
@@ -373,56 +343,47 @@ private:
 
   // Finds the combinations in the calls that TIDEGATE_PUBLISH stands for, tg_publish(publisher, item, param): the names in an item
   // are those of an op and two buffers, in this order. TIDEGATE_PUBLISH_AT adds a priority.
-  Result<void> find_published(const ProgramUnit& read) {
+  Result<void> find_published(const ProgramUnit& read, const std::set<std::string>& listed) {
     add_words(op_prefix, spec_.ops);
     add_words(buffer_prefix, spec_.buffers);
-    const opencl_c::TranslationUnit& unit = read.unit;
-    const auto word = [&](std::size_t token) -> const std::string& { return unit.source.tokens[token].text; };
-    const std::set<std::string> listed = unit.facts->reachable(functions_);
     ErrorList errors;
     const auto refuse = [&](std::size_t token, ErrorCode code, std::string message, std::string fix) {
       errors.add(error_at(read, token, code, std::move(message), std::move(fix)));
     };
-    for (const auto& [name, call] : std::map(unit.tree->calls.begin(), unit.tree->calls.end())) {
-      const bool has_priority = word(name) == "tg_publish_at";
-      const auto in = std::ranges::find_if(unit.functions, [at = name](const opencl_c::Function& function) {
-        return function.body && function.body->begin < at && at < function.end;
-      });
-      if ((!has_priority && word(name) != "tg_publish") || call->operands.size() < 4 ||
-          in == unit.functions.end()) {
+    for (const auto& [token, name, by, arguments] :
+         opencl_c::calls_of(read.unit, {"tg_publish", "tg_publish_at"})) {
+      if (arguments.size() < 3) {
         continue;
       }
-      std::vector<std::size_t> names;
-      opencl_c::each_expression(*call->operands[2], [&](const opencl_c::Expr& part) {
-        const bool is_own =
-            part.kind == opencl_c::Expr::Kind::name && word(part.token).starts_with("TIDEGATE_");
-        names.insert(names.end(), is_own ? 1 : 0, part.token);
-      });
+      auto named = opencl_c::names_in(read.unit, *arguments[1]);
+      std::erase_if(named, [](const auto& each) { return !each.second.starts_with("TIDEGATE_"); });
       // Another op of the file, which this queue does not list, publishes for another queue.
-      if (!listed.contains(in->name)) {
-        for (const std::size_t token : names) {
-          words_.try_emplace(word(token), std::nullopt);
+      if (!listed.contains(by->name)) {
+        for (const auto& [at, word] : named) {
+          words_.try_emplace(std::string(word), std::nullopt);
         }
         continue;
       }
-      states_priorities_ |= has_priority;
-      const auto priority = has_priority ? opencl_c::value_of(unit, *call->operands.back()) : std::nullopt;
-      if (priority && (*priority < 0 || *priority >= queue_priorities)) {
-        refuse(name, ErrorCode::out_of_range,
-               fmt::format("TIDEGATE_PUBLISH_AT states the priority {}", *priority),
-               fmt::format("state one from 0, the best, to {}", queue_priorities - 1));
+      if (name == "tg_publish_at") {
+        states_priorities_ = true;
+        const auto priority = opencl_c::value_of(read.unit, *arguments.back());
+        if (priority && (*priority < 0 || *priority >= queue_priorities)) {
+          refuse(token, ErrorCode::out_of_range,
+                 fmt::format("TIDEGATE_PUBLISH_AT states the priority {}", *priority),
+                 fmt::format("state one from 0, the best, to {}", queue_priorities - 1));
+        }
       }
       std::vector<std::uint32_t> handles;
-      for (const std::size_t token : names) {
-        const auto found = words_.find(word(token));
-        const bool is_op = word(token).starts_with(op_prefix);
+      for (const auto& [at, word] : named) {
+        const auto found = words_.find(word);
+        const bool is_op = word.starts_with(op_prefix);
         if (found == words_.end() || !found->second) {
-          const std::string named = word(token).substr(is_op ? op_prefix.size() : buffer_prefix.size());
-          refuse(token, ErrorCode::unknown_name,
-                 fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer", in_quotes(named)),
+          refuse(at, ErrorCode::unknown_name,
+                 fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer",
+                             in_quotes(word.substr((is_op ? op_prefix : buffer_prefix).size()))),
                  fmt::format("name one of its list {}", is_op ? "ops" : "buffers"));
         } else if (is_op && ops_[*found->second] == nullptr) {
-          refuse(token, ErrorCode::not_a_queue_op,
+          refuse(at, ErrorCode::not_a_queue_op,
                  fmt::format("{} is not a queue op", in_quotes(spec_.ops[*found->second])),
                  "name an op with \"queue\": true");
         } else {
@@ -432,14 +393,13 @@ private:
       if (handles.size() != 3) {
         continue;
       }
-      for (Error& misfit :
-           check_fit(in_.ops, *ops_[handles[0]], *buffers_[handles[1]], *buffers_[handles[2]])) {
-        refuse(names[2], misfit.code, "TIDEGATE_PUBLISH " + misfit.message, std::move(misfit.fix));
+      for (Error& misfit : misfits(handles[0], handles[1], handles[2])) {
+        refuse(named[2].first, misfit.code, "TIDEGATE_PUBLISH " + misfit.message, std::move(misfit.fix));
       }
-      if (std::ranges::none_of(combinations_, [&](const QueueCombination& one) {
-            return std::array{one.op, one.input, one.output} ==
-                   std::array{handles[0], handles[1], handles[2]};
-          })) {
+      const auto is_it = [&](const QueueCombination& one) {
+        return one.op == handles[0] && one.input == handles[1] && one.output == handles[2];
+      };
+      if (std::ranges::none_of(combinations_, is_it)) {
         combinations_.push_back({.op = handles[0], .input = handles[1], .output = handles[2]});
       }
     }
@@ -448,66 +408,61 @@ private:
 
   // Passes the buffers that items name to the kernels, in the order of their handles.
   Result<void> add_arguments() {
-    std::vector<std::optional<Access>> accesses(buffers_.size());
+    std::map<std::uint32_t, Access> accesses;
     for (const QueueCombination& items : combinations_) {
-      auto& input = accesses[items.input];
-      input = ops_[items.op]->input.is_const ? input.value_or(Access::read) : Access::read_write;
+      Access& input = accesses.try_emplace(items.input, Access::read).first->second;
+      input = ops_[items.op]->input.is_const ? input : Access::read_write;
       accesses[items.output] = Access::read_write;
     }
-    for (std::uint32_t handle = 0; handle < buffers_.size(); ++handle) {
-      if (accesses[handle]) {
-        wave_.arguments.push_back(buffer_argument(indices_[handle], *accesses[handle]));
-        drain_.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", handle);
-        drain_.parameters += fmt::format(", global uchar* tg_b{}", handle);
-        drain_.arguments += fmt::format(", tg_b{}", handle);
-      }
+    for (const auto& [handle, access] : accesses) {
+      wave_.arguments.push_back(buffer_argument(buffers_[handle], access));
+      drain_.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", handle);
+      drain_.parameters += fmt::format(", global uchar* tg_b{}", handle);
+      drain_.arguments += fmt::format(", tg_b{}", handle);
     }
-    if (wave_.arguments.size() > most_buffers) {
-      return failure(ErrorCode::out_of_range,
-                     fmt::format("the items name {} buffers", wave_.arguments.size()),
-                     fmt::format("name {} at most in a wave", most_buffers), pointer_);
-    }
-    return {};
+    const Refusal refusals[] = {
+        {accesses.size() > most_buffers, "", fmt::format("the items name {} buffers", accesses.size()),
+         fmt::format("name {} at most in a wave", most_buffers), ErrorCode::out_of_range}};
+    return first_of(refusals, pointer_);
   }
 
-  // Functions that kernels/wave/publish.cl declares.
-  void add_functions() {
-    const bool open =
-        !states_priorities_ && !combinations_.empty(); // the priorities of the ops are those in use
-    first_ring_ = open ? queue_priorities : 0;
-    last_ring_ = states_priorities_ ? queue_priorities - 1 : 0;
+  // Adds the functions that kernels/wave/publish.cl declares, and the rings that they put items into.
+  Result<void> add_rings(const PublishedQueue& published) {
+    // Without stated priorities, those of the ops are those in use.
+    const bool all = states_priorities_ || combinations_.empty();
+    std::uint32_t first_ring = all ? 0 : queue_priorities;
+    std::uint32_t last_ring = states_priorities_ ? queue_priorities - 1 : 0;
+    std::uint32_t tables = 0; // combinations of pure ops and buffers
     std::string runs;
-    std::string tables;
-    std::string priorities;
-    std::set<std::uint32_t> seen;
+    std::string table_cases;
+    std::map<std::uint32_t, std::string> priorities; // by op
     for (const QueueCombination& one : combinations_) {
       const QueueOp& op = *ops_[one.op];
       const std::uint32_t item = packed_handles({one.op, one.input, one.output});
       runs +=
           fmt::format("    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n",
                       item, op.function, one.input, one.output, op.publishes ? ", tg_to" : "");
-      tables += op.traits.pure ? fmt::format("    case {}u: return {}u;\n", item, tables_++) : "";
-      first_ring_ = std::min(first_ring_, op.traits.priority);
-      last_ring_ = std::max(last_ring_, op.traits.priority);
-      if (seen.insert(one.op).second) {
-        priorities +=
-            fmt::format("    case {}u: return {}u - TG_QUEUE_FIRST_RING;\n", one.op, op.traits.priority);
-      }
+      table_cases += op.traits.pure ? fmt::format("    case {}u: return {}u;\n", item, tables++) : "";
+      first_ring = std::min(first_ring, op.traits.priority);
+      last_ring = std::max(last_ring, op.traits.priority);
+      priorities[one.op] =
+          fmt::format("    case {}u: return {}u - TG_QUEUE_FIRST_RING;\n", one.op, op.traits.priority);
+    }
+    std::string ring_cases;
+    for (const auto& [op, text] : priorities) {
+      ring_cases += text;
     }
     drain_.functions = fmt::format(
         "uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS) {{\n"
         "  switch (tg_item) {{\n{}    default: return TIDEGATE_FAULT(0xffffffu);\n  }}\n}}\n"
         "uint tg_queue_ring(uint item) {{\n  switch (item & {}u) {{\n{}    default: return 0;\n  }}\n}}\n"
         "uint tg_queue_table(uint item) {{\n  switch (item) {{\n{}    default: return TG_QUEUE_TABLES;\n  }}\n}}\n",
-        runs, most_packed_ops - 1, priorities, tables);
-  }
+        runs, most_packed_ops - 1, ring_cases, table_cases);
 
-  Result<void> add_rings(const PublishedQueue& published) {
     const std::uint64_t given = published.published_items;
     capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(2 * given, least_default_capacity, most_queue_capacity)));
-    add_functions();
-    const std::uint32_t rings = last_ring_ - first_ring_ + 1;
+    const std::uint32_t rings = last_ring - first_ring + 1;
     const Refusal refusals[] = {
         {capacity_ > most_queue_capacity, "/capacity",
          fmt::format("the queue has a capacity of {}", capacity_),
@@ -521,14 +476,17 @@ private:
          "give all its ops one priority and publish without stating one, or leave runs_ahead out",
          ErrorCode::bad_queue}};
     TIDEGATE_CHECK(first_of(refusals, pointer_));
+    constexpr std::uint32_t most_staged = 2048; // items that a work-group collects in local memory: 16 KiB
+    // Bounds the time between two barriers, and how long work-groups whose items have ended wait for others.
+    constexpr std::uint32_t most_ahead = 64;
     drain_.lanes = in_.input.tuning.queue_lanes;
     const std::uint32_t ring_size = std::bit_ceil(capacity_);
-    const std::uint32_t table_size = tables_ == 0 ? 1 : 2 * ring_size;
+    const std::uint32_t table_size = tables == 0 ? 1 : 2 * ring_size;
     drain_.definitions = fmt::format(
         "#define TG_QUEUE_RINGS {}u\n#define TG_QUEUE_FIRST_RING {}u\n#define TG_QUEUE_RING_SIZE {}u\n"
         "#define TG_QUEUE_STAGED {}u\n#define TG_QUEUE_AHEAD {}\n#define TG_QUEUE_TABLES {}u\n#define TG_QUEUE_TABLE_SIZE {}u\n",
-        rings, first_ring_, ring_size, std::max(std::min(8 * drain_.lanes, most_staged) / rings, 1U),
-        spec_.runs_ahead ? most_ahead : 0, tables_, table_size);
+        rings, first_ring, ring_size, std::max(std::min(8 * drain_.lanes, most_staged) / rings, 1U),
+        spec_.runs_ahead ? most_ahead : 0, tables, table_size);
     for (const auto& [word, handle] : words_) {
       drain_.definitions += fmt::format("enum {{ {} = {} }};\n", word, handle.value_or(0));
     }
@@ -538,33 +496,35 @@ private:
         queue_.seeds.push_back(tile.listed != 0 ? published.params[tile.param + i] : tile.param + i);
       }
     }
-    const std::uint64_t seen_words = std::max<std::uint64_t>(tables_ * (std::uint64_t{table_size} + 1), 1);
+    const std::uint64_t seen_words = std::max<std::uint64_t>(tables * (std::uint64_t{table_size} + 1), 1);
     queue_.seen_bytes = seen_words * sizeof(std::uint32_t);
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS); // as tg_queue_arm() leaves it
     std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS);
-    state[TG_QUEUE_MODE] = tables_ == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
-    own(own_buffer(title_ + ": items", queue_.seeds.empty() ? std::vector<std::uint32_t>(2) : queue_.seeds),
-        Access::read);
-    own(word_buffer(title_ + ": rings", 2 * std::uint64_t{rings} * ring_size), Access::write);
-    own(own_buffer(title_ + ": state", state), Access::read_write);
-    own(word_buffer(title_ + ": seen", seen_words), Access::write);
+    state[TG_QUEUE_MODE] = tables == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
+    own("items", Access::read, std::max<std::size_t>(queue_.seeds.size(), 2), queue_.seeds);
+    own("rings", Access::write, 2 * std::uint64_t{rings} * ring_size);
+    own("state", Access::read_write, state.size(), state);
+    own("seen", Access::write, seen_words);
     add_range(queue_groups(in_.input.device));
     return {};
   }
 
-  Result<void> add_tiles(const PublishedQueue& published, const std::string& cases) {
+  Result<void> add_tiles(const PublishedQueue& published, std::span<const std::uint32_t> used) {
     capacity_ = spec_.capacity.value_or(capacity_);
     drain_.lanes = published.lanes;
     drain_.items_per_lane = published.items_per_lane;
+    drain_.requeues = queue_.requeues; // the kernels of publish.cl always have rounds
+    std::string cases;
+    for (const std::uint32_t handle : used) {
+      cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, ops_[handle]->function);
+    }
     drain_.functions = fmt::format(
         "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {{\n"
         "  switch (tg_op) {{\n    {}default: return TIDEGATE_FAULT(0xffffffu);\n  }}\n}}\n",
         cases);
     queue_.published = published.items;
     queue_.tiles = published.tiles;
-    if (queue_.tiles.empty()) {
-      queue_.tiles.emplace_back(); // without items
-    }
+    queue_.tiles.resize(std::max<std::size_t>(queue_.tiles.size(), 1)); // one without items
     const std::vector<QueueTile>& tiles = queue_.tiles;
     if (tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
       return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", queue_.items.size()),
@@ -575,22 +535,34 @@ private:
     std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
     state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
     state[TG_QUEUE_RUNNING] = std::uint32_t{1} << tiles.front().priority;
-    own(own_buffer(title_ + ": tiles", tiles), Access::read);
-    own(own_buffer(title_ + ": params",
-                   published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
-        Access::read);
-    own(own_buffer(title_ + ": state", state), Access::read_write);
+    const std::vector<std::uint32_t>& params = published.params;
+    own("tiles", Access::read, tiles.size() * sizeof(QueueTile) / sizeof(std::uint32_t), tiles);
+    own("params", Access::read, std::max<std::size_t>(params.size(), 1), params);
+    own("state", Access::read_write, state.size(), state);
     if (drain_.requeues) {
-      own(word_buffer(title_ + ": left", std::uint64_t{published.lanes} * tiles.size()), Access::write);
+      own("left", Access::write, std::uint64_t{published.lanes} * tiles.size());
     }
     add_range(static_cast<std::uint32_t>(tiles.size()));
     return {};
   }
 
-  // Adds a buffer of the queue's own; those that the drain writes hold requeued items.
-  void own(ProgramBuffer buffer, Access access) {
+  // Adds a buffer of the queue's own, of `words` that begin with these rows. The drain only writes those that hold items
+  // of its own.
+  template <class T = std::uint32_t>
+  void own(std::string_view what, Access access, std::uint64_t words, const std::vector<T>& rows = {}) {
     own_.push_back(buffer_argument(static_cast<std::uint32_t>(in_.memory.buffers.size()), access,
                                    access == Access::write, true));
+    ProgramBuffer buffer{.name = fmt::format("{}: {}", title_, what),
+                         .type = ElementType::u32,
+                         .count = words,
+                         .bytes = words * sizeof(std::uint32_t)};
+    if (access != Access::write) {
+      const auto bytes = std::as_bytes(std::span(rows));
+      std::vector<std::byte> contents(bytes.begin(), bytes.end());
+      contents.resize(buffer.bytes);
+      buffer.first = [contents = std::move(contents)] { return Result<std::vector<std::byte>>(contents); };
+      buffer.content = fmt::format("queue {}", ++contents_made);
+    }
     in_.memory.buffers.push_back(std::move(buffer));
   }
 
@@ -615,32 +587,21 @@ private:
     return {};
   }
 
-  // Items that a work-group collects in local memory: 16 KiB.
-  static constexpr std::uint32_t most_staged = 2048;
-
-  // Bounds the time between two barriers, and how long work-groups whose items have ended wait for others.
-  static constexpr std::uint32_t most_ahead = 64;
-
   const WaveInput& in_;
   const QueueSpec& spec_;
   const std::string pointer_;
   const std::string title_;
-  std::vector<const QueueOp*> ops_; // that the queue lists; null for others
-  std::vector<const ProgramBuffer*> buffers_;
-  std::vector<std::uint32_t> indices_; // of the buffers in the program's memory
+  std::vector<const QueueOp*> ops_;    // that the queue lists; null for others
+  std::vector<std::uint32_t> buffers_; // that it lists: places in the program's memory
   std::vector<QueueCombination> combinations_;
-  std::set<std::string> functions_; // of ops that may run
   DrainText drain_;
   ProgramQueue queue_;
   ProgramWave wave_;
   std::vector<ProgramArgument> own_; // arguments that the queue adds
   std::uint32_t capacity_ = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t first_ring_ = 0; // priorities in use
-  std::uint32_t last_ring_ = 0;
-  std::uint32_t tables_ = 0; // combinations of pure ops and buffers
   bool states_priorities_ = false;
   // Enumerators for handles; without a value, those of several names, and of functions that no listed op calls.
-  std::map<std::string, std::optional<std::uint32_t>> words_;
+  std::map<std::string, std::optional<std::uint32_t>, std::less<>> words_;
 };
 
 } // namespace
