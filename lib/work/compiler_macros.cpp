@@ -18,16 +18,8 @@ constexpr std::string_view refused_condition = "refused";
 // Questions are "name X" and "condition X". An answer is "0", "1" (with a defined name's replacement) or, of a condition,
 // "refused".
 using Answers = std::map<std::string, std::string>;
-
-std::string name_question(const std::string& name) {
-  return "name " + name;
-}
-std::string condition_question(const std::string& condition) {
-  return "condition " + condition;
-}
-bool is_condition(const std::string& question) {
-  return question[0] == 'c';
-}
+constexpr std::string_view name_question = "name ";
+constexpr std::string_view condition_question = "condition ";
 
 std::string compiler_options(const opencl_c::CompilerOptions& options) {
   std::string text = options.language_standard.empty() ? "" : "-cl-std=" + options.language_standard;
@@ -47,7 +39,7 @@ std::string program_text(std::span<const std::string> questions, bool quoted) {
   for (const std::string& question : questions) {
     const std::string text = question.substr(question.find(' ') + 1);
     const bool value = quoted && !opencl_c::is_condition_operator(text);
-    source += is_condition(question) ? fmt::format("#if {}\n\"1\"\n", text)
+    source += question.starts_with(condition_question) ? fmt::format("#if {}\n\"1\"\n", text)
               : value                ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", text)
                                      : fmt::format("#ifdef {0}\n\"1{0}\"\n", text);
     source += "#else\n\"0\"\n#endif\n\"\\n\"\n";
@@ -110,7 +102,7 @@ Result<void> ask(const device::Session& session, const std::string& options,
       return ask(session, options, questions.subspan(half), quoted, answers);
     });
   }
-  if (questions.size() == 1 && is_condition(questions.front())) {
+  if (questions.size() == 1 && questions.front().starts_with(condition_question)) {
     answers[questions.front()] = refused_condition;
     return ask(session, options, {}, quoted, answers); // fails if something else is wrong
   }
@@ -164,18 +156,24 @@ public:
       names.insert(standard.begin(), standard.end());
     }
     std::vector<std::string> open;
-    std::ranges::transform(names, std::back_inserter(open), name_question);
-    std::ranges::transform(macros.unknown_conditions, std::back_inserter(open), condition_question);
-    std::erase_if(open, [&](const std::string& question) { return answers_.contains(question); });
+    const auto add = [&](std::string_view kind, const auto& asked) {
+      for (const std::string& text : asked) {
+        if (std::string question = fmt::format("{}{}", kind, text); !answers_.contains(question)) {
+          open.push_back(std::move(question));
+        }
+      }
+    };
+    add(name_question, names);
+    add(condition_question, macros.unknown_conditions);
     if (!open.empty()) {
       TIDEGATE_CHECK(ask_device(open));
     }
     for (const std::string& name : macros.unknown_names) {
-      const std::string& answer = answers_.at(name_question(name));
+      const std::string& answer = answers_.at(fmt::format("{}{}", name_question, name));
       macros.names[name] = answer.starts_with('1') ? std::optional(answer.substr(1)) : std::nullopt;
     }
     for (const std::string& condition : macros.unknown_conditions) {
-      const std::string& answer = answers_.at(condition_question(condition));
+      const std::string& answer = answers_.at(fmt::format("{}{}", condition_question, condition));
       macros.conditions[condition] =
           answer == refused_condition ? std::nullopt : std::optional(answer == "1");
     }

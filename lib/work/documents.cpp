@@ -209,32 +209,16 @@ constexpr Rule argument_rules[] = {
     needs(argument_fields, "iteration", number_keys)};
 TIDEGATE_RECORD(ArgumentSpec, argument_fields, argument_rules);
 
-namespace {
-
-struct StatedValue {
-  Value value;
-};
-struct StatedArgument {
-  ArgumentSpec value;
-};
-
-} // namespace
-
-constexpr Field stated_value_fields[] = {required<&StatedValue::value>("")};
-TIDEGATE_RECORD(StatedValue, stated_value_fields);
-constexpr Field stated_argument_fields[] = {required<&StatedArgument::value>("")};
-TIDEGATE_RECORD(StatedArgument, stated_argument_fields);
-
 Result<ArgumentSpec> argument_of(const Value& value, const std::string& pointer) {
   static constexpr Document document{
-      .kind = "argument", .record = &Description<StatedArgument>::record, .has_kind = false};
-  const StatedValue stated{value};
-  std::string json;
-  encode(Description<StatedValue>::record, &stated, Style::compact, json);
-  StatedArgument argument;
+      .kind = "argument", .record = &Description<ArgumentSpec>::record, .has_kind = false};
+  static constexpr Field as_value = optional<&ArgumentSpec::structure>("");
+  ArgumentSpec argument{.structure = value};
+  const std::string json = json_of(as_value, &argument);
+  argument.structure.reset();
   if (auto decoded = decode(document, json, &argument); !decoded) {
     const auto place = [&pointer](Error& error) {
-      error.pointer = pointer + error.pointer.value_or("").substr(std::string_view("/value").size());
+      error.pointer = pointer + error.pointer.value_or("");
       error.line.reset(); // of a text that no one sees
       error.column.reset();
     };
@@ -242,7 +226,7 @@ Result<ArgumentSpec> argument_of(const Value& value, const std::string& pointer)
     std::ranges::for_each(decoded.error().others, place);
     return tl::unexpected(std::move(decoded.error()));
   }
-  return std::move(argument.value);
+  return argument;
 }
 
 constexpr Field fill_fields[] = {

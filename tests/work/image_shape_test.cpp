@@ -30,11 +30,6 @@ std::string shape(const ImageSpec& spec) {
 TEST_CASE("formats are pairs that OpenCL has") {
   CHECK(std::set<std::string_view>(image_format_names.begin(), image_format_names.end()).size() ==
         image_format_names.size());
-  for (const std::string_view known :
-       {"r_unorm8", "rgba_unorm8", "bgra_unorm8", "rgba_float32", "depth_float32", "rg_uint16",
-        "srgba_unorm8", "rgb_unorm101010", "luminance_float16"}) {
-    CHECK(name(format(known)) == known);
-  }
   for (const std::string_view unknown :
        {"rgb_unorm8", "bgra_float32", "depth_uint8", "srgba_float32", "r_unorm565", "intensity_uint8"}) {
     CHECK_MESSAGE(std::ranges::find(image_format_names, unknown) == image_format_names.end(), unknown);
