@@ -40,8 +40,8 @@ std::string program_text(std::span<const std::string> questions, bool quoted) {
     const std::string text = question.substr(question.find(' ') + 1);
     const bool value = quoted && !opencl_c::is_condition_operator(text);
     source += question.starts_with(condition_question) ? fmt::format("#if {}\n\"1\"\n", text)
-              : value                ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", text)
-                                     : fmt::format("#ifdef {0}\n\"1{0}\"\n", text);
+              : value ? fmt::format("#ifdef {0}\n\"1\" TG_EXPANDED({0})\n", text)
+                      : fmt::format("#ifdef {0}\n\"1{0}\"\n", text);
     source += "#else\n\"0\"\n#endif\n\"\\n\"\n";
   }
   source += ";\n"

@@ -174,27 +174,23 @@ TEST_CASE("every note has its place") {
 }
 
 TEST_CASE("sources without a kernel, and those that cannot be run") {
-  const auto function = try_draft({"int x(int a);\nvoid k(global int* a) {}"});
-  REQUIRE_FALSE(function);
-  CHECK(function.error().code == ErrorCode::kernel_source);
-  CHECK(function.error().message == "\"k\" is a function and no kernel");
-  CHECK(function.error().fix ==
-        "write kernel in front of it; an op that works on a queue says \"queue\": true");
-  CHECK(function.error().line == 2);
-  CHECK(function.error().excerpt == "void k(global int* a) {}");
-  const auto built_in =
-      try_draft({"kernel void get_sum(global int* a) {}\nkernel void mix(global int* a) {}"});
-  REQUIRE_FALSE(built_in);
-  CHECK(built_in.error().message == "the kernel \"mix\" has the name of a built-in function of OpenCL C");
-  CHECK(built_in.error().line == 2);
-  const auto none = try_draft({"typedef int number;"});
-  REQUIRE_FALSE(none);
-  CHECK(describe(none.error()) ==
-        "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
-        "  fix: name an OpenCL C file with a function that begins with kernel void");
-  const auto pipe = try_draft({"kernel void k(read_only pipe int p) {}"});
-  REQUIRE_FALSE(pipe);
-  CHECK(pipe.error().code == ErrorCode::unsupported_kernel);
-  CHECK(pipe.error().line == 1);
-  CHECK(pipe.error().excerpt == "kernel void k(read_only pipe int p) {}");
+  // The error without its file: line, message, code and excerpt, then the fix where the row states it.
+  const auto refused = [](const std::string& text, std::size_t line, const std::string& told) {
+    const auto drafted = try_draft({text});
+    REQUIRE_FALSE(drafted);
+    const std::string all = describe(drafted.error());
+    CHECK_MESSAGE(all.find(told) != std::string::npos, all);
+    CHECK(drafted.error().line.value_or(0) == line);
+  };
+  refused("int x(int a);\nvoid k(global int* a) {}", 2,
+          "error: \"k\" is a function and no kernel [kernel_source]\n  2 | void k(global int* a) {}\n");
+  refused("int x(int a);\nvoid k(global int* a) {}", 2,
+          "fix: write kernel in front of it; an op that works on a queue says \"queue\": true");
+  refused("kernel void get_sum(global int* a) {}\nkernel void mix(global int* a) {}", 2,
+          "the kernel \"mix\" has the name of a built-in function of OpenCL C");
+  refused("typedef int number;", 0,
+          "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"
+          "  fix: name an OpenCL C file with a function that begins with kernel void");
+  refused("kernel void k(read_only pipe int p) {}", 1,
+          "[unsupported_kernel]\n  1 | kernel void k(read_only pipe int p) {}\n");
 }

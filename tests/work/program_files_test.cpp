@@ -78,35 +78,29 @@ constexpr const char* fix = "  fix: keep what the program needs in its folder, o
 
 TEST_CASE("paths stay in the program's folder") {
   Program program;
+  const auto refused = [&](const std::string& path, const std::string& to, const std::string& place) {
+    CHECK(program.scope_error() ==
+          "tidegate: error: " + path + (to.empty() ? " is" : " leads to " + to + ",") +
+              " outside the program's folder, HOME [outside_folder]\n  at: " + place + "\n" + fix);
+  };
   program.read("../outside/secret");
-  CHECK(program.scope_error() ==
-        std::string("tidegate: error: HOME/../outside/secret is outside the program's folder, "
-                    "HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
-            fix);
+  refused("HOME/../outside/secret", "", "/buffers/x/init/file");
   program.read("link");
-  CHECK(program.scope_error() ==
-        std::string("tidegate: error: HOME/link leads to TOP/outside/secret, outside the program's "
-                    "folder, HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
-            fix);
+  refused("HOME/link", "TOP/outside/secret", "/buffers/x/init/file");
   program.read("/etc/shadow");
-  CHECK(program.scope_error() == std::string("tidegate: error: /etc/shadow is outside the program's folder, "
-                                             "HOME [outside_folder]\n  at: /buffers/x/init/file\n") +
-                                     fix);
+  refused("/etc/shadow", "", "/buffers/x/init/file");
   program.buffer().init.reset();
   for (const char* const output :
        {"../outside/new", "dangling", "folder/new", "folder/secret", "none/../../new", ".."}) {
     program.buffer().output = output;
-    const auto refused = program.resolved();
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::outside_folder);
-    CHECK(refused.error().pointer == "/buffers/x/output");
+    const auto result = program.resolved();
+    REQUIRE_FALSE(result);
+    CHECK(result.error().code == ErrorCode::outside_folder);
+    CHECK(result.error().pointer == "/buffers/x/output");
   }
   program.buffer().output.reset();
   program.op().source = "folder/k.cl";
-  CHECK(program.scope_error() ==
-        std::string("tidegate: error: HOME/folder/k.cl leads to TOP/outside/k.cl, outside the "
-                    "program's folder, HOME [outside_folder]\n  at: /ops/k/source\n") +
-            fix);
+  refused("HOME/folder/k.cl", "TOP/outside/k.cl", "/ops/k/source");
 }
 
 TEST_CASE("a file holds raw bytes only under a name that does not promise another format") {
@@ -186,24 +180,23 @@ TEST_CASE("an output names no source, include, input or other output") {
   Program program;
   program.buffer().raw = true; // whatever the ending says
   CHECK(program.overwriting() == "");
-  const std::string place = " [invalid_program]\n  at: /buffers/x/output\n  fix: name another file";
-  const std::string who = "tidegate: error: the output of buffer \"x\" would overwrite ";
-  program.buffer().output = "./k.cl";
-  CHECK(program.overwriting() == who + "the source of op \"k\", HOME/k.cl" + place);
   fs::create_hard_link(program.file("inner.h"), program.file("hard"));
-  program.buffer().output = "hard";
-  CHECK(program.overwriting() == who + "an included file, HOME/inner.h" + place);
-  program.read("x.npy");
-  program.buffer().output = "x.npy";
-  CHECK(program.overwriting() == who + "the input of buffer \"x\", HOME/x.npy" + place);
-  program.buffer().init.reset();
   program.write("p.json", "");
-  program.buffer().output = "p.json";
-  CHECK(program.overwriting({.inputs = {{program.file("p.json"), "the program", {}}}, .outputs = {}}) ==
-        who + "the program, HOME/p.json" + place);
-  program.buffer().output = "new.npy";
-  CHECK(program.overwriting({.inputs = {}, .outputs = {{program.file("new.npy"), "-o", {}}}}) ==
-        who + "-o, HOME/new.npy" + place);
+  const FileUses given{.inputs = {{program.file("p.json"), "the program", {}}},
+                       .outputs = {{program.file("new.npy"), "-o", {}}}};
+  const auto refused = [&](const char* output, const std::string& what, const char* input = "") {
+    program.buffer().init = *input == 0 ? std::nullopt : std::optional(BufferInit{.file = input});
+    program.buffer().output = output;
+    CHECK(program.overwriting(given) == "tidegate: error: the output of buffer \"x\" would overwrite " +
+                                            what +
+                                            " [invalid_program]\n  at: /buffers/x/output\n"
+                                            "  fix: name another file");
+  };
+  refused("./k.cl", "the source of op \"k\", HOME/k.cl");
+  refused("hard", "an included file, HOME/inner.h");
+  refused("x.npy", "the input of buffer \"x\", HOME/x.npy", "x.npy");
+  refused("p.json", "the program, HOME/p.json");
+  refused("new.npy", "-o, HOME/new.npy");
   program.program.buffers.emplace_back(
       "y", BufferSpec{.type = ElementType::f32, .count = 4, .init = {}, .output = "../home/new.npy"});
   CHECK(

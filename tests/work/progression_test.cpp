@@ -145,16 +145,14 @@ TEST_CASE("values equal the recurrence") {
 }
 
 TEST_CASE("invalid progressions are refused") {
-  CHECK(refusal({.step = multiply(Number(2.0))}, ElementType::f32) ==
-        "invalid_program /i: floats can only be changed by add");
-  CHECK(refusal({.step = add(n(1)), .modulo = 2}, ElementType::f64) ==
-        "invalid_program /i: floats can only be changed by add");
+  const std::string floats = "invalid_program /i: floats can only be changed by add";
+  const std::string shift = ": a shift by more than 64 bits, or by less than 0";
+  CHECK(refusal({.step = multiply(Number(2.0))}, ElementType::f32) == floats);
+  CHECK(refusal({.step = add(n(1)), .modulo = 2}, ElementType::f64) == floats);
   CHECK(refusal({.step = add(n(1))}, ElementType::f16) ==
         "invalid_program /i: a half cannot change from iteration to iteration");
-  CHECK(refusal({.step = shift_left(n(65))}, ElementType::u32) ==
-        "out_of_range /i/shift_left: a shift by more than 64 bits, or by less than 0");
-  CHECK(refusal({.step = shift_right(n(-1))}, ElementType::i32) ==
-        "out_of_range /i/shift_right: a shift by more than 64 bits, or by less than 0");
+  CHECK(refusal({.step = shift_left(n(65))}, ElementType::u32) == "out_of_range /i/shift_left" + shift);
+  CHECK(refusal({.step = shift_right(n(-1))}, ElementType::i32) == "out_of_range /i/shift_right" + shift);
   CHECK(refusal({.step = add(n(1)), .modulo = std::uint64_t{1} << 63U}, ElementType::i32) ==
         "out_of_range /i/modulo: the modulo of a signed value is above 2^63 - 1");
   CHECK(refusal({.step = add(Number(0.5))}, ElementType::u32).starts_with("out_of_range /i/add: "));
