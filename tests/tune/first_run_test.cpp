@@ -14,18 +14,26 @@ namespace {
 constexpr std::uint64_t budget_ns = 1'000'000'000'000; // on a machine of any speed
 
 struct Measured : StandInRun {
-  Measured() { options.compile.strategy.reset(); }
+  explicit Measured(std::uint64_t first_run_budget_ns = budget_ns) {
+    options.compile.strategy.reset();
+    options.first_run_budget_ns = first_run_budget_ns;
+  }
 
-  Result<FirstRunResult> first(FirstRunResult earlier = {}, std::uint64_t repeat = 3,
-                               std::string_view type = "u32") {
-    return first_run(lowering_of(program_of(repeat, type)), device, options, std::move(earlier), monitor);
+  FirstRunResult first(FirstRunResult earlier = {}, std::uint64_t repeat = 3, std::string_view type = "u32") {
+    return first_of(program_of(repeat, type), std::move(earlier));
+  }
+
+  FirstRunResult first_of(const engine::WaveProgram& program, FirstRunResult earlier = {}) {
+    auto found = first_run(lowering_of(program), device, options, std::move(earlier), monitor);
+    REQUIRE(found);
+    return *std::move(found);
   }
 
   // With `options.first_run_budget_ns`, or more where this machine is so slow that no candidate has time.
-  Result<FirstRunResult> first_with_time(const FirstRunResult& earlier = {}, std::uint64_t repeat = 3) {
+  FirstRunResult first_with_time(const FirstRunResult& earlier = {}, std::uint64_t repeat = 3) {
     for (;; options.first_run_budget_ns *= 4) {
       auto found = first(earlier, repeat);
-      if (!found || !found->report.settled || options.first_run_budget_ns > budget_ns) {
+      if (!found.report.settled || options.first_run_budget_ns > budget_ns) {
         return found;
       }
     }
@@ -44,8 +52,10 @@ struct Measured : StandInRun {
     }
   }
 
-  Result<FirstRunResult> chosen() {
-    return compare_choice(lowering_of(program_of(3)), device, options, monitor);
+  FirstRunResult chosen() {
+    auto found = compare_choice(lowering_of(program_of(3)), device, options, monitor);
+    REQUIRE(found);
+    return *std::move(found);
   }
 
   Result<TuningReport> tune() {
@@ -88,41 +98,37 @@ const KnobReport& knob(const TuningReport& report, Knob which) {
 
 TEST_CASE("the fastest candidate is taken, and its outputs are compared with plain launches") {
   Measured run;
-  run.options.first_run_budget_ns = budget_ns;
   run.then = take_2_ms; // each plain launch
   const auto found = run.first();
-  REQUIRE(found);
-  CHECK(found->report.compared);
-  CHECK(found->report.equal);
-  CHECK(found->report.measured);
-  CHECK(found->report.settled);
-  CHECK(std::ranges::all_of(found->report.candidates, &engine::FirstCandidate::tried));
-  CHECK(found->report.plain_ns > 2e6); // of as many iterations as fit
-  CHECK(found->report.next == "takes the same way");
-  CHECK(found->settings.tuning.strategy != engine::Strategy::plain);
-  CHECK(!found->different);
-  REQUIRE(!found->report.candidates.empty());
-  CHECK(found->report.candidates.front().value == "counters"); // the lowest estimate is built first
-  CHECK(std::ranges::count(found->report.candidates, true, &engine::FirstCandidate::taken) == 1);
+  CHECK(found.report.compared);
+  CHECK(found.report.equal);
+  CHECK(found.report.measured);
+  CHECK(found.report.settled);
+  CHECK(std::ranges::all_of(found.report.candidates, &engine::FirstCandidate::tried));
+  CHECK(found.report.plain_ns > 2e6); // of as many iterations as fit
+  CHECK(found.report.next == "takes the same way");
+  CHECK(found.settings.tuning.strategy != engine::Strategy::plain);
+  CHECK(!found.different);
+  REQUIRE(!found.report.candidates.empty());
+  CHECK(found.report.candidates.front().value == "counters"); // the lowest estimate is built first
+  CHECK(std::ranges::count(found.report.candidates, true, &engine::FirstCandidate::taken) == 1);
 }
 
 TEST_CASE("a later run goes on where the time was up, and nothing is tried twice") {
-  Measured run;
+  Measured run(400'000'000);
   run.then = take_2_ms;
-  run.options.first_run_budget_ns = 400'000'000;
   run.build_slowly();
   FirstRunResult state;
   for (int runs = 0; runs < 50 && !state.report.settled; ++runs) {
     const auto found = runs == 0 ? run.first_with_time() : run.first(state);
     run.end_builds();
-    REQUIRE(found);
-    CHECK(tried(*found) >= tried(state));
+    CHECK(tried(found) >= tried(state));
     if (runs == 0) {
-      CHECK_FALSE(found->report.settled);
-      CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
-      CHECK(found->report.next == "tries counters");
+      CHECK_FALSE(found.report.settled);
+      CHECK(found.settings.tuning.strategy == engine::Strategy::plain);
+      CHECK(found.report.next == "tries counters");
     }
-    state = *found;
+    state = found;
     run.options.first_run_budget_ns = budget_ns;
     run.while_building = {};
   }
@@ -130,9 +136,8 @@ TEST_CASE("a later run goes on where the time was up, and nothing is tried twice
   CHECK(state.settings.tuning.strategy != engine::Strategy::plain);
   // A run after that finds all of them known, and times the leaders alone: which of two equal ones wins is chance.
   const auto again = run.first(state);
-  REQUIRE(again);
-  CHECK(again->settings.tuning.strategy != engine::Strategy::plain);
-  CHECK(again->report.candidates.size() == state.report.candidates.size());
+  CHECK(again.settings.tuning.strategy != engine::Strategy::plain);
+  CHECK(again.report.candidates.size() == state.report.candidates.size());
 }
 
 TEST_CASE("the first run lists the candidates, and what was tried stays, whatever later runs measure") {
@@ -143,7 +148,6 @@ TEST_CASE("the first run lists the candidates, and what was tried stays, whateve
     run.device.platform = "Portable Computing Language";
     run.device.extensions = "cl_khr_int64_base_atomics";
     run.device.profile->launch_ns = 300'000;
-    run.options.first_run_budget_ns = budget_ns;
     const auto wait = [&run](bool slow) {
       run.then = slow ? [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
                       : std::function<void(int)>();
@@ -151,29 +155,26 @@ TEST_CASE("the first run lists the candidates, and what was tried stays, whateve
     constexpr std::string_view one = "barrier, 1 work-group"; // only where launches are what takes time
     wait(first_is_slow);
     const auto found = run.first({}, 300);
-    REQUIRE(found);
-    REQUIRE(candidate(*found, "barrier") != nullptr);
-    REQUIRE((candidate(*found, one) == nullptr) == first_is_slow);
-    FirstRunResult earlier = *found;
+    REQUIRE(candidate(found, "barrier") != nullptr);
+    REQUIRE((candidate(found, one) == nullptr) == first_is_slow);
+    FirstRunResult earlier = found;
     earlier.report.settled = false;
     earlier.report.candidates.back().ratio.reset(); // is still to be tried
     earlier.report.candidates.back().thrown_out.clear();
     wait(!first_is_slow);
     const auto again = run.first(earlier, 300);
-    REQUIRE(again);
-    REQUIRE(again->report.candidates.size() == found->report.candidates.size());
-    for (std::size_t i = 0; i < found->report.candidates.size(); ++i) {
-      CHECK(again->report.candidates[i].value == found->report.candidates[i].value);
-      CHECK(again->report.candidates[i].tried());
+    REQUIRE(again.report.candidates.size() == found.report.candidates.size());
+    for (std::size_t i = 0; i < found.report.candidates.size(); ++i) {
+      CHECK(again.report.candidates[i].value == found.report.candidates[i].value);
+      CHECK(again.report.candidates[i].tried());
     }
-    CHECK(again->report.settled);
+    CHECK(again.report.settled);
   }
 }
 
 TEST_CASE(
     "plain launches that another run found slow are timed again, in turns with the fastest candidates") {
   Measured run;
-  run.options.first_run_budget_ns = budget_ns;
   FirstRunResult earlier;
   earlier.report.candidates = {
       {.value = "counters", .ratio = 0.9, .taken = true, .thrown_out = ""},
@@ -181,18 +182,16 @@ TEST_CASE(
       {.value = "launch", .ratio = 2, .taken = false, .thrown_out = ""}};
   run.while_persistent = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   const auto found = run.first(earlier, 1);
-  REQUIRE(found);
-  CHECK(found->report.settled);
-  CHECK(*candidate(*found, "counters")->ratio > 1);
-  CHECK(candidate(*found, "launch")->ratio == 2);
-  CHECK_FALSE(candidate(*found, "counters")->taken);
-  CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
-  CHECK(found->report.reason == "no candidate that first runs here have timed is faster than plain launches");
+  CHECK(found.report.settled);
+  CHECK(*candidate(found, "counters")->ratio > 1);
+  CHECK(candidate(found, "launch")->ratio == 2);
+  CHECK_FALSE(candidate(found, "counters")->taken);
+  CHECK(found.settings.tuning.strategy == engine::Strategy::plain);
+  CHECK(found.report.reason == "no candidate that first runs here have timed is faster than plain launches");
 }
 
 TEST_CASE("nothing is timed while a candidate is built") {
   Measured run;
-  run.options.first_run_budget_ns = budget_ns;
   std::atomic<bool> building = false;
   std::atomic<bool> timed_meanwhile = false;
   run.while_building = [&] {
@@ -202,29 +201,25 @@ TEST_CASE("nothing is timed while a candidate is built") {
   };
   run.while_persistent = [&] { timed_meanwhile = timed_meanwhile || building; };
   const auto found = run.first({}, 100);
-  REQUIRE(found);
-  CHECK(tried(*found) > 2);
+  CHECK(tried(found) > 2);
   CHECK_FALSE(timed_meanwhile);
 }
 
 TEST_CASE("candidates whose runs are long do not keep a first run beyond its time") {
-  Measured run;
-  run.options.first_run_budget_ns = 400'000'000;
+  Measured run(400'000'000);
   run.while_persistent = [&run] {
     std::this_thread::sleep_for(std::chrono::nanoseconds(run.options.first_run_budget_ns / 4 * 3));
   };
   const auto found = run.first_with_time({}, 1);
-  REQUIRE(found);
-  CHECK_FALSE(found->report.settled);
-  CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
-  CHECK(found->report.next.starts_with("tries "));
+  CHECK_FALSE(found.report.settled);
+  CHECK(found.settings.tuning.strategy == engine::Strategy::plain);
+  CHECK(found.report.next.starts_with("tries "));
 }
 
 TEST_CASE("a build that is not finished in time is not waited for, and is left out the second time") {
   for (const bool begun_before : {false, true}) {
     CAPTURE(begun_before);
-    Measured run;
-    run.options.first_run_budget_ns = 400'000'000;
+    Measured run(400'000'000);
     run.build_slowly();
     FirstRunResult earlier;
     if (begun_before) {
@@ -233,44 +228,39 @@ TEST_CASE("a build that is not finished in time is not waited for, and is left o
     }
     const auto found = run.first_with_time(earlier);
     run.end_builds();
-    REQUIRE(found);
-    CHECK_FALSE(found->report.settled);
-    REQUIRE(found->report.candidates.size() > 1);
-    CHECK(tried(*found) == (begun_before ? 1 : 0));
-    CHECK(found->report.candidates.front().thrown_out ==
+    CHECK_FALSE(found.report.settled);
+    REQUIRE(found.report.candidates.size() > 1);
+    CHECK(tried(found) == (begun_before ? 1 : 0));
+    CHECK(found.report.candidates.front().thrown_out ==
           (begun_before
                ? fmt::format("not built in {} of a first run", seconds_text(run.options.first_run_budget_ns))
                : ""));
-    CHECK(found->report.reason ==
+    CHECK(found.report.reason ==
           "plain launches: the time of the first run was up before a candidate was built");
   }
 }
 
 TEST_CASE("a program whose plain launches take longer than candidates may is settled at once") {
-  Measured run;
-  run.options.first_run_budget_ns = 400'000'000;
+  Measured run(400'000'000);
   run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
   const auto found = run.first({}, 1);
-  REQUIRE(found);
-  CHECK(found->report.settled);
-  CHECK(tried(*found) == 0);
-  CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
-  CHECK(found->report.reason ==
+  CHECK(found.report.settled);
+  CHECK(tried(found) == 0);
+  CHECK(found.settings.tuning.strategy == engine::Strategy::plain);
+  CHECK(found.report.reason ==
         "plain launches: a first run has no time for candidates; `tidegate tune measure` takes it");
 }
 
 TEST_CASE("a candidate is not begun if its comparison takes more time than is left") {
   for (const bool slow : {false, true}) {
     CAPTURE(slow);
-    Measured run;
-    run.options.first_run_budget_ns = slow ? 500'000'000 : budget_ns;
+    Measured run(slow ? 500'000'000 : budget_ns);
     if (slow) { // two outputs are read of each run
       run.while_reading = [] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); };
     }
     const auto found = run.first({}, 1);
-    REQUIRE(found);
-    CHECK((tried(*found) == 0) == slow);
-    CHECK(found->report.equal);
+    CHECK((tried(found) == 0) == slow);
+    CHECK(found.report.equal);
   }
 }
 
@@ -280,20 +270,18 @@ TEST_CASE("a way with other outputs is thrown out, and plain launches are taken"
     Measured run;
     run.wrong_persistent = true;
     run.then = take_2_ms;
-    run.options.first_run_budget_ns = budget_ns;
     run.options.compile.tuning.strategy = engine::Strategy::barrier;
     const auto found = measure ? run.first() : run.chosen();
-    REQUIRE(found);
-    CHECK(found->report.compared);
-    CHECK(!found->report.equal);
-    CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
-    REQUIRE(found->different);
-    CHECK(found->different->parity.first_difference->buffer == "x");
-    CHECK(found->different->parity.first_difference->element == 63);
-    CHECK(found->different->parity.likely_cause == engine::DifferenceCause::unknown);
-    CHECK(found->different->kernel.find("tidegate_persistent") != std::string::npos);
-    CHECK(found->fault_at == "/waves/0");
-    CHECK(found->report.reason.starts_with("outputs of "));
+    CHECK(found.report.compared);
+    CHECK(!found.report.equal);
+    CHECK(found.settings.tuning.strategy == engine::Strategy::plain);
+    REQUIRE(found.different);
+    CHECK(found.different->parity.first_difference->buffer == "x");
+    CHECK(found.different->parity.first_difference->element == 63);
+    CHECK(found.different->parity.likely_cause == engine::DifferenceCause::unknown);
+    CHECK(found.different->kernel.find("tidegate_persistent") != std::string::npos);
+    CHECK(found.fault_at == "/waves/0");
+    CHECK(found.report.reason.starts_with("outputs of "));
   }
 }
 
@@ -303,40 +291,35 @@ TEST_CASE("a way that rounds differently is left out, and others that are equal 
   run.wrong_bit = 1;
   run.last_wrong = 2; // the first candidate, which runs twice
   run.then = take_2_ms;
-  run.options.first_run_budget_ns = budget_ns;
   const auto found = run.first({}, 3, "f32");
-  REQUIRE(found);
-  CHECK(found->report.equal);
-  CHECK(found->settings.tuning.strategy != engine::Strategy::plain);
-  REQUIRE(found->different);
-  CHECK(found->report.difference->likely_cause == engine::DifferenceCause::rounding);
+  CHECK(found.report.equal);
+  CHECK(found.settings.tuning.strategy != engine::Strategy::plain);
+  REQUIRE(found.different);
+  CHECK(found.report.difference->likely_cause == engine::DifferenceCause::rounding);
 }
 
 TEST_CASE("of a long repetition as much is compared as fits") {
-  Measured run;
+  Measured run(0);
   run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   const auto found = run.first({}, 10'000);
-  REQUIRE(found);
-  CHECK(found->report.iterations >= 1);
-  CHECK(found->report.iterations < 1000); // of 1 ms, in 20 ms, with steps of 8
-  CHECK(found->report.repeat == 10'000);
+  CHECK(found.report.iterations >= 1);
+  CHECK(found.report.iterations < 1000); // of 1 ms, in 20 ms, with steps of 8
+  CHECK(found.report.repeat == 10'000);
 }
 
 TEST_CASE("a repetition that until may end early gives a first run no more time than what has run") {
   for (const bool until : {false, true}) {
     CAPTURE(until);
-    Measured run;
+    Measured run(0);
     run.device.type = device::DeviceType::cpu;
-    run.options.first_run_budget_ns = 0;
     run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
     engine::WaveProgram program = Measured::program_of(10'000);
     if (until) {
       program.until = engine::Until{.buffer = "y", .equals = std::uint64_t{4'000'000'000}};
     }
-    const auto found = first_run(run.lowering_of(program), run.device, run.options, {}, run.monitor);
-    REQUIRE(found);
-    CHECK(found->report.iterations < 1000);
-    CHECK((found->report.budget_ns > 10'000'000'000) == !until);
+    const auto found = run.first_of(program);
+    CHECK(found.report.iterations < 1000);
+    CHECK((found.report.budget_ns > 10'000'000'000) == !until);
   }
 }
 
