@@ -53,28 +53,23 @@ struct Run : AskedRun {
 };
 
 Result<void> read_text(Run& run);
-
-// Returns the error with the program as its file if it names none.
-Error at_program(Error error, const Run& run);
+Error at_program(Error error, const Run& run); // its file is the program if it names none
 
 // Returns the selected device. Tests it once for a persistent or automatic strategy or --stress; a dry run
 // reads no profile.
 Result<device::DeviceInfo> find_device(Run& run);
 
 ProgressStyle progress_style(const AskedRun& request);
-
 Result<ExitCode> run_program(const AskedRun& request);
-
 Result<ExitCode> run_stream(const Run& run);
 
 // Run the program and store in `settings` what was chosen, such as the tuning.
 Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor);
 Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monitor);
 
-// Refuses options that do not go together. Error: invalid_usage.
+// Refuse options that do not go together; and those that this kind of program does not have, or not on several ranks. Error:
+// invalid_usage.
 Result<void> check_options(const AskedRun& request);
-
-// Refuses options that this kind of program does not have, or not on several ranks. Error: invalid_usage.
 Result<void> check_options_for(const Run& run, bool frontier);
 
 std::vector<OptionModel> run_settings(AskedRun& request);
@@ -114,7 +109,6 @@ TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps);
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
-// Returns one JSON document: a process with a thread for each lane.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
 
 // A run takes its device profile and its launch policy from the files of --profile and --policy, or from the user's folder,
@@ -191,10 +185,10 @@ constexpr std::string_view compared_with(const traversal::FrontierReport& /*repo
   return "a launch for each step";
 }
 
-// `--report`: a run as one HTML page that loads no other files and needs no script to be read. Its frame is
-// report_page.html; a block of JSON in it has the whole report.
+// `--report`: a run as one HTML page that loads no other files and needs no script to be read. A block of JSON in it has
+// the whole report.
 
-std::string_view page_html(); // report_page.html
+std::string_view page_html(); // its frame, report_page.html
 
 struct PageOrigin {
   std::string program;              // its name in messages
@@ -233,7 +227,6 @@ std::optional<device::DeviceProfile> kept_profile(std::string_view json, const d
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors);
 
-// Returns the one among them that a rank of this place takes.
 const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
                                     const ranks::Transport::Place& place);
 

@@ -30,25 +30,22 @@ public:
 
   [[nodiscard]] std::span<const Knob> knobs() const { return knobs_; }
 
-  // Adds the unchanged program and compares its outputs. Fails if it does not run or its outputs are wrong.
+  // Adds the unchanged program and compares its outputs.
   Result<std::size_t> add_first(const Settings& settings);
 
-  // Returns nullopt if the configuration would run exactly as an existing one. The error says why it is
-  // rejected: it was refused, did not finish, or its outputs differ.
+  // Returns nullopt if the configuration would run exactly as an existing one. Errors: it was refused, did not finish, or
+  // its outputs differ.
   Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns);
 
   // Returns the nanoseconds of a dispatch; nullopt if it does not finish in `most_ns`.
   std::optional<double> time(std::size_t configuration, std::uint64_t most_ns);
 
-  // A configuration's value of a knob, and the alternatives.
   [[nodiscard]] virtual KnobValues values_of(Knob knob, std::size_t configuration,
                                              double dispatch_ns) const = 0;
-
   [[nodiscard]] virtual const Settings& settings(std::size_t configuration) const = 0;
-
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
-  // Says that the program as it is has run, so that a crash of the driver from now on comes from a candidate.
+  // The program as it is has run: a crash of the driver from now on comes from a candidate.
   static void begin_candidates() { device::work_notes().trying = device::work_notes().begins_again.load(); }
 
 protected:
