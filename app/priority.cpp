@@ -44,7 +44,7 @@ Result<Output> with_diagnostics(std::vector<double> values, bool fits, std::stri
   return output;
 }
 
-Result<policy::DrainRecommendation> drain(const policy::RequeueAccounting& counters) {
+Result<policy::DrainRecommendation> drained(const policy::RequeueAccounting& counters) {
   return policy::drain_recommendation(counters);
 }
 
@@ -52,7 +52,7 @@ Result<policy::DrainRecommendation> drain(const policy::RequeueAccounting& count
 Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
   TIDEGATE_TRY(const std::string kind, kind_of(input));
   if (kind != DocumentOf<RunReportDocument>::document.kind) {
-    return answer_with<policy::RequeueAccounting>(drain)(input, style, json);
+    return answer_with<policy::RequeueAccounting>(drained)(input, style, json);
   }
   return answer_with<RunReportDocument>([](const RunReportDocument& document) {
     policy::RequeueAccounting all;
@@ -61,11 +61,11 @@ Result<void> drain_priority(std::string_view input, Style style, std::string& js
       all.aged_promotions += queue.accounting.aged_promotions;
       all.max_priority_age = std::max(all.max_priority_age, queue.accounting.max_priority_age);
     }
-    return drain(all);
+    return drained(all);
   })(input, style, json);
 }
 
-Result<DiffusedPriorities> diffuse(const SiblingDiffusion& of) {
+Result<DiffusedPriorities> diffused(const SiblingDiffusion& of) {
   return with_diagnostics<DiffusedPriorities>(
       policy::diffuse_priorities(of.priority_stalks, of.restriction_diag, of.damping, of.iterations),
       of.priority_stalks.size() == of.restriction_diag.size(),
@@ -73,7 +73,7 @@ Result<DiffusedPriorities> diffuse(const SiblingDiffusion& of) {
                   of.priority_stalks.size(), of.restriction_diag.size()));
 }
 
-Result<TuningChoice> choose(const MeasuredCosts& measured) {
+Result<TuningChoice> cheapest(const MeasuredCosts& measured) {
   std::vector<double> costs;
   std::ranges::transform(measured.costs, std::back_inserter(costs), &NumberOrNull::value);
   const auto value = policy::choose_cheapest(measured.candidates, costs, measured.current);
@@ -82,7 +82,7 @@ Result<TuningChoice> choose(const MeasuredCosts& measured) {
                          "give current, the value in use", "/current");
 }
 
-Result<NaturalGradientStep> step(const NaturalGradient& of) {
+Result<NaturalGradientStep> gradient_step(const NaturalGradient& of) {
   std::vector<double> values = policy::natural_gradient_step(of.m_inv_sqrt, of.grad, of.n, of.learning_rate);
   const bool fits = values.size() == of.n;
   return with_diagnostics<NaturalGradientStep>(
@@ -103,20 +103,20 @@ CommandModel priority_command() {
               document_command("diffuse", "Diffuse priorities between siblings", "Sibling diffusion",
                                {"The priorities after diffusion:",
                                 "tidegate priority diffuse examples/sibling_diffusion.json"},
-                               answer_with<SiblingDiffusion>(diffuse))}};
+                               answer_with<SiblingDiffusion>(diffused))}};
 }
 
 CommandModel tune_choose_command() {
   return document_command("choose", "Choose the cheapest of measured candidates", "Measured costs",
                           {"Which of the measured candidates is the cheapest?",
                            "tidegate tune choose examples/measured_costs.json"},
-                          answer_with<MeasuredCosts>(choose));
+                          answer_with<MeasuredCosts>(cheapest));
 }
 
 CommandModel tune_step_command() {
   return document_command("step", "Take a natural-gradient step", "Natural gradient",
                           {"A step from a gradient:", "tidegate tune step examples/natural_gradient.json"},
-                          answer_with<NaturalGradient>(step));
+                          answer_with<NaturalGradient>(gradient_step));
 }
 
 } // namespace tidegate::app
