@@ -101,7 +101,7 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
 // Waits for the task's dependencies, runs its tiles within the slice and publishes the step. Returns false if
 // the launch ends here.
 __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task task, const tg_poll* polls,
-                                                   tg_position* at) {
+                                                   tg_position* at TG_OBJECT_PARAMETERS) {
   const uint sequence = at->iteration * launch.steps + at->stage;
   uint all_tiles = launch.stages[at->stage].tiles;
   tg_walk walk = tg_walk_of(task, at->turn, at->left, launch.mapping, sequence);
@@ -155,7 +155,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
                           launch.stages[at->stage].entry_count, tile);
     }
     tg_run_tile(entry.code, entry.descriptor, TG_LEAN ? tile : tile - entry.first_tile, at->iteration, launch.arena,
-                launch.words, launch.dynamic, launch.locals TG_LIST_ARGUMENT TG_GATE_ARGUMENT);
+                launch.words, launch.dynamic, launch.locals TG_LIST_ARGUMENT TG_OBJECT_ARGUMENTS TG_GATE_ARGUMENT);
 #if TG_GATES
     gate.closed = false;
 #endif
@@ -210,7 +210,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
     lean.polls[i] = tg_poll_of(wait, lean.tasks[task].first, lean.tasks[task].first + lean.tasks[task].count, groups); \
   }
 #define TG_LEAN_CASE(i) \
-  case i: return tg_step(launch, lean.tasks[i], lean.polls, at);
+  case i: return tg_step(launch, lean.tasks[i], lean.polls, at TG_OBJECT_ARGUMENTS);
 
 typedef struct {
   tg_task tasks[TG_LEAN_TASK_COUNT];
@@ -224,7 +224,7 @@ __attribute__((always_inline)) static tg_lean_tasks tg_lean_tasks_of(uint group,
 }
 
 __attribute__((always_inline)) static bool tg_lean_step(tg_launch launch, tg_lean_tasks lean,
-                                                        tg_position* at) {
+                                                        tg_position* at TG_OBJECT_PARAMETERS) {
   switch (at->phase * TG_LEAN_STAGE_COUNT + at->stage) {
     TG_LEAN_CASES
     default: return false;
@@ -271,7 +271,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     global const ulong* words, volatile global tg_word* counters, global uint* progress, volatile global uint* poll,
     uint stage_count, uint wait_count, uint stage_end, uint repeat_begin, uint repeat_end, uint steps, uint phase_count,
     uint entries_per_phase, uint mapping, uint iterations, uint iteration, uint stage, uint turn, uint budget, uint arrivals,
-    uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic) {
+    uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic TG_OBJECT_PARAMETERS) {
   local tg_locals_union locals;
   local tg_task tasks[TG_TASK_ROOM];
   local tg_poll polls[TG_POLL_ROOM];
@@ -318,11 +318,11 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
 #endif
   while (at.left != 0 && at.stage != stage_end && TG_MAY_GO_ON(at.iteration - iteration)) {
 #if TG_LEAN
-    const bool ended = tg_lean_step(launch, lean, &at);
+    const bool ended = tg_lean_step(launch, lean, &at TG_OBJECT_ARGUMENTS);
 #else
     const tg_task task = kept ? tasks[at.phase * stage_count + at.stage]
                               : tg_task_of(stages[at.stage], entries + at.phase * entries_per_phase, group, groups, TG_MAPPING);
-    const bool ended = tg_step(launch, task, 0, &at);
+    const bool ended = tg_step(launch, task, 0, &at TG_OBJECT_ARGUMENTS);
 #endif
     if (!ended) {
       break;

@@ -3,7 +3,7 @@
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_stage(
     global uchar* arena, global const tg_entry* entries, global const ulong* words, local ulong16* dynamic,
-    uint first_entry, uint iteration) {
+    uint first_entry, uint iteration TG_OBJECT_PARAMETERS) {
   local tg_locals_union locals;
   if (first_entry == TG_NOTHING) {
     return;
@@ -13,5 +13,6 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   while (tile >= entry->first_tile + entry->tiles) {
     ++entry;
   }
-  tg_run_tile(entry->code, entry->descriptor, tile - entry->first_tile, iteration, arena, words, (local uchar*)dynamic, &locals);
+  tg_run_tile(entry->code, entry->descriptor, tile - entry->first_tile, iteration, arena, words, (local uchar*)dynamic, &locals
+              TG_OBJECT_ARGUMENTS);
 }

@@ -10,9 +10,34 @@ namespace tidegate::engine {
 
 namespace {
 
+// Sets the images and samplers of the generated kernel, which last as long as the result: those of a run, or images of
+// one texel for a launch that reads none. Throws device::Refused.
+std::vector<device::Object> bind_objects(const device::Session& session, const CompiledProgram& compiled,
+                                         const BuiltKernel& kernel, const Arena* arena) {
+  constexpr std::uint32_t numbers = sizeof(in_kernels::tg_numbers) / sizeof(std::uint32_t);
+  constexpr std::uint32_t of_stage = 6; // arena, entries, words, local memory, first entry, iteration
+  std::uint32_t index = compiled.persistent() ? in_kernels::TG_MEMORY_COUNT + numbers + 1 : of_stage;
+  std::vector<device::Object> bound;
+  for (const KernelObject& object : compiled.schedule.objects) {
+    if (!object.image) {
+      bound.push_back(make_sampler(session, object.sampler));
+    } else if (arena != nullptr) {
+      bound.push_back(arena->parts[*object.image].object);
+    } else {
+      ImageShape texel = *compiled.program.buffers[*object.image].image;
+      texel.width = texel.height = texel.depth = texel.layers = 1;
+      bound.push_back(device::require(session.make_image(texel, {.reads = true}), "allocating one texel"));
+    }
+    device::require(session.set_object(kernel.kernel, index++, bound.back()),
+                    "setting an image or a sampler of the generated kernel");
+  }
+  return bound;
+}
+
 // The kernel is compiled before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
   const device::Buffer nothing = allocate(session, poll_bytes);
+  const auto objects = bind_objects(session, compiled, kernel, nullptr);
   std::size_t most_groups = 1;
   if (compiled.persistent()) {
     device::require(session.clear(nothing, poll_bytes), "clearing a buffer");
@@ -86,6 +111,7 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
   if (!compiled.persistent() || !built.kernel) {
     return {};
   }
+  const auto objects = bind_objects(session, compiled, *built.kernel, nullptr);
   const std::uint32_t resident = resident_groups(
       session, device, *built.kernel, compiled.schedule.group_size,
       [&](const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
@@ -289,6 +315,8 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
                                              : ArenaUse::plain_launches;
   const std::shared_ptr<Holding> memory = memory_for(context, use, inputs);
   const Arena& arena = memory->arena;
+  const auto objects =
+      built.kernel ? bind_objects(session, compiled, *built.kernel, &arena) : std::vector<device::Object>();
   std::optional<PlainWaves> plain;
   if (built.plain_programs) {
     plain.emplace(session, *built.plain_programs, program, built.plain_waves,

@@ -36,6 +36,8 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
     limits.named_barriers = limits.tiles_side_by_side != 0 && takes_ptx(*device);
     limits.local_bytes =
         device->local_memory_bytes - std::min<std::uint64_t>(device->local_memory_bytes, 2048);
+    limits.read_images = device->max_read_images;
+    limits.samplers = device->max_samplers;
     limits.barrier_kernels_share = device->profile ? device->profile->barrier_kernels_share : options.dry_run;
     limits.one_call_with_barriers = is_cpu(device);
     limits.items_idle = !limits.one_call_with_barriers;

@@ -144,6 +144,9 @@ Result<void> check_exportable(const CompiledProgram& compiled) {
         fmt::format("{} is launched alone: {}", program.wave_text(fallback.wave), fallback.reason),
         "export a program whose waves share one launch");
   }
+  if (!compiled.schedule.objects.empty()) {
+    return no_export("its kernels take samplers", "state them in the kernels' source");
+  }
   if (!compiled.persistent() || !compiled.schedule.is_one_launch()) {
     return no_export("the program does not run as one persistent launch: " + compiled.strategy.reason,
                      "give --strategy barrier");

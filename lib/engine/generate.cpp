@@ -132,6 +132,16 @@ private:
                            plural(tables_.cases.size(), "case"),
                            strategy_names[static_cast<std::size_t>(request_.strategy)], name(tables_.mode));
     define("TG_GROUP_SIZE", schedule_.group_size);
+    std::string parameters;
+    std::string arguments;
+    for (std::size_t i = 0; i < schedule_.objects.size(); ++i) {
+      const auto& image = schedule_.objects[i].image;
+      const std::string_view type = image ? type_name(*program_.buffers[*image].image) : "sampler_t";
+      parameters += fmt::format(", {}{} tg_object{}", image ? "read_only " : "", type, i);
+      arguments += fmt::format(", tg_object{}", i);
+    }
+    define("TG_OBJECT_PARAMETERS", parameters);
+    define("TG_OBJECT_ARGUMENTS", arguments);
     define("TG_RESTRICT", request_.restricts ? "restrict" : "");
     define("TG_SIDE_BY_SIDE", std::ranges::any_of(tables_.cases, [&](const Case& served) {
              return served.side_by_side > 1 && ops_.kernels[served.op].needs_whole_group;
@@ -284,7 +294,7 @@ private:
         "__attribute__((always_inline)) static void tg_run_tile(uint code, uint descriptor, uint tile,\n"
         "    uint iteration, global uchar* arena, global const ulong* words, local uchar* dynamic, local "
         "tg_locals_union* "
-        "locals TG_LIST_PARAMETER TG_GATE_PARAMETER) {\n"
+        "locals TG_LIST_PARAMETER TG_OBJECT_PARAMETERS TG_GATE_PARAMETER) {\n"
         "  global const ulong* const w = words + descriptor;\n";
     const std::size_t cases = tables_.cases.size();
     const auto promoted = static_cast<std::size_t>(std::ranges::count_if(tables_.cases, &Case::promoted));
@@ -431,6 +441,8 @@ private:
     const std::string offset =
         constant ? fmt::format("{}ul", served.words[word]) : fmt::format("w[{}]", word);
     switch (argument.kind) {
+    case ProgramArgument::Kind::image:
+    case ProgramArgument::Kind::sampler: return fmt::format("tg_object{}", served.words[word]);
     case ProgramArgument::Kind::null:
     case ProgramArgument::Kind::buffer:
       return constant && argument.kind == ProgramArgument::Kind::null ? "0"
@@ -441,7 +453,7 @@ private:
                  ? fmt::format("(local void*)(dynamic + (uint){} + item.side * (uint)w[{}])", offset,
                                word + 1)
                  : fmt::format("(local void*)(dynamic + (uint){})", offset);
-    default: break;
+    case ProgramArgument::Kind::value: break;
     }
     if (!argument.changes.empty() && !opencl_c::arithmetic_type(type)) {
       return fmt::format("{}(w + {}, iteration)", changed_name(served.op, index), word);

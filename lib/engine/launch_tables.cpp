@@ -37,6 +37,8 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
       words[indices[i].word] = memory.offsets[schedule.storage[phase][argument.buffer]];
     } else if (argument.kind == ProgramArgument::Kind::null) {
       words[indices[i].word] = null_word;
+    } else if (argument.is_object()) {
+      words[indices[i].word] = schedule.object_index(argument, phase);
     } else if (argument.kind == ProgramArgument::Kind::local) {
       const std::uint64_t stride = local_stride(argument);
       words[indices[i].word] = indices[i].local_offset * schedule.tiles_per_pack[wave];
@@ -110,9 +112,18 @@ private:
   std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words) {
     const std::uint32_t op = program_.waves[wave].op;
     const bool promoted = rank(op) != rules_.hot.size();
-    auto key = std::pair(op, rules_.most != 0 && (tables_.mode == Mode::jit || promoted)
-                                 ? words
-                                 : std::vector<std::uint64_t>());
+    auto key = std::pair(op, std::vector<std::uint64_t>());
+    if (rules_.most != 0 && (tables_.mode == Mode::jit || promoted)) {
+      key.second = words;
+    } else if (!schedule_.objects.empty()) { // which no case can choose at run time
+      const auto& arguments = program_.waves[wave].arguments;
+      const auto indices = argument_indices(arguments);
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i].is_object()) {
+          key.second.push_back(words[indices[i].word]);
+        }
+      }
+    }
     // Tiles that fill a work-group need simpler code than those that share one or take several turns.
     const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
     key.second.push_back(side_by_side > 1 ? 1 : 0);

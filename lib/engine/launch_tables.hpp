@@ -37,11 +37,11 @@ struct Case {
 };
 
 // The cases of a kernel. In jit mode, and of hot ops, a wave with arguments of its own has a case with these as constants. If
-// that makes more cases than `most`, which take compilers long, there is one for each op, whose constants all of its waves
-// share.
+// that makes more cases than `most`, which take compilers long, there is one for each op and the images and samplers that it is
+// called with, whose constants all of its waves share.
 struct CaseRules {
   Mode mode = Mode::interpreter;
-  std::size_t most = 64;               // 0: a case for each op
+  std::size_t most = 64;               // 0: a case for each op and its images
   std::vector<std::uint32_t> hot = {}; // ops that are promoted and come first, in this order
 };
 

@@ -33,15 +33,22 @@ Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
 // Makes the stages of groups. Waves that cannot share a launch get separate stages after the others of their group.
 class StageMaker {
 public:
-  StageMaker(const Job& program, std::vector<std::string> obstacles, Strategy strategy, Schedule& schedule)
-      : program_(program), obstacles_(std::move(obstacles)), strategy_(strategy), schedule_(schedule) {}
+  StageMaker(const Job& program, const OutlinedOps& ops, std::vector<std::string> obstacles,
+             Strategy strategy, const KernelLimits& limits, Schedule& schedule)
+      : program_(program), ops_(ops), obstacles_(std::move(obstacles)), strategy_(strategy), limits_(limits),
+        schedule_(schedule) {}
 
   void add(std::span<const std::uint32_t> group) {
     const Section section = group.empty() ? Section::after : program_.waves[group.front()].section;
     const bool apart = strategy_ == Strategy::plain;
+    const bool shares = is_persistent(strategy_) || (!apart && group.size() > 1);
     std::vector<Stage> alone;
     for (const std::uint32_t wave : group) {
-      if (std::string reason = obstacle(wave); !reason.empty()) {
+      std::string reason = obstacle(wave);
+      if (reason.empty() && shares) {
+        reason = add_objects(wave);
+      }
+      if (!reason.empty()) {
         const std::uint32_t tiles = program_.waves[wave].range.tiles();
         schedule_.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
@@ -87,6 +94,38 @@ private:
     return reason;
   }
 
+  // Adds the images and samplers of a wave to the kernel's parameters, or returns why it cannot have them.
+  std::string add_objects(std::uint32_t wave) {
+    const ProgramWave& spec = program_.waves[wave];
+    std::vector<KernelObject> all = schedule_.objects;
+    for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
+      std::vector<KernelObject> call;
+      for (const ProgramArgument& argument : spec.arguments) {
+        if (argument.is_object()) {
+          call.push_back(schedule_.object_of(argument, phase));
+          if (std::ranges::find(all, call.back()) == all.end()) {
+            all.push_back(call.back());
+          }
+        }
+      }
+      if (limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group &&
+          calls_.try_emplace(spec.op, call).first->second != call) {
+        return "its kernel has barriers or local memory and is called with several images or samplers, which "
+               "compilers for CPUs do not keep apart";
+      }
+    }
+    const auto images = static_cast<std::size_t>(
+        std::ranges::count_if(all, [](const KernelObject& object) { return object.image.has_value(); }));
+    if (images > limits_.read_images || all.size() - images > limits_.samplers) {
+      return fmt::format(
+          "with it the waves that share a kernel would have {} and {}; the device takes {} and {}",
+          plural(images, "image"), plural(all.size() - images, "sampler"), limits_.read_images,
+          limits_.samplers);
+    }
+    schedule_.objects = std::move(all);
+    return {};
+  }
+
   // Returns true if the function that ends the rounds of a queue is that of earlier queues: a persistent kernel ends the
   // rounds of all by one, as with several calls under a condition PoCL (3.1) lets every work-item run them. Queues whose
   // ops publish have other ones, by the priorities in use.
@@ -103,9 +142,12 @@ private:
   }
 
   const Job& program_;
+  const OutlinedOps& ops_;
   const std::vector<std::string> obstacles_; // by wave
   const Strategy strategy_;
+  const KernelLimits& limits_;
   Schedule& schedule_;
+  std::map<std::uint32_t, std::vector<KernelObject>> calls_; // by op with barriers: objects of its only call
   std::optional<std::string> turn_;
   Stage stage_; // the shared one that is being made
 };
@@ -120,6 +162,12 @@ bool Schedule::repeats_in_one_launch() const {
 
 bool Schedule::is_one_launch() const {
   return std::ranges::none_of(stages, &Stage::plain);
+}
+
+KernelObject Schedule::object_of(const ProgramArgument& argument, std::uint32_t phase) const {
+  return argument.kind == ProgramArgument::Kind::sampler
+             ? KernelObject{.sampler = argument.sampler}
+             : KernelObject{.image = storage[phase][argument.buffer]};
 }
 
 void number_rows(const Job& program, Schedule& schedule) {
@@ -151,7 +199,7 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
   TIDEGATE_TRY(schedule.storage, storage_of(program));
-  StageMaker maker(program, std::move(shared.obstacles), strategy, schedule);
+  StageMaker maker(program, ops, std::move(shared.obstacles), strategy, limits, schedule);
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
     maker.add(groups.group(group));
   }
@@ -290,63 +338,23 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
          (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
 }
 
-bool has_objects(const ProgramWave& wave) {
-  return std::ranges::any_of(wave.arguments, &ProgramArgument::is_object);
+// Returns by buffer: true for an image that some wave writes, or whose place such a one may take.
+std::vector<bool> written_images(const Job& program) {
+  std::vector<bool> written(program.buffers.size());
+  bool swapped = false;
+  for (const ProgramWave& wave : program.waves) {
+    for (const ProgramArgument& argument : wave.arguments) {
+      if (argument.kind == ProgramArgument::Kind::image && argument.writes()) {
+        written[argument.buffer] = true;
+        swapped |= program.buffers[argument.buffer].swapped;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    written[i] = written[i] || (swapped && program.buffers[i].swapped && program.buffers[i].is_object());
+  }
+  return written;
 }
-
-// Decides which waves a launch with this work-group size and these options can run.
-struct Shareability {
-  const Job& program;
-  const OutlinedOps& ops;
-  const KernelLimits& limits;
-  std::uint32_t group_size;
-  std::uint32_t unit; // whose compiler options it has
-
-  // Returns why a wave cannot join it, or an empty string. `may_idle`: as if all work-items idled that may.
-  [[nodiscard]] std::string obstacle(const ProgramWave& wave, bool may_idle = false) const {
-    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
-    const std::uint32_t size = wave.range.group_size();
-    if (!ops.alone[wave.op].empty()) {
-      return ops.alone[wave.op];
-    }
-    // OpenCL C has no images in memory, and what a wave writes to one reaches other work-groups when its launch ends.
-    if (has_objects(wave)) {
-      return "it uses images or samplers, which a kernel for several waves cannot pass on";
-    }
-    if (program.unit(wave.op).built_in.empty() &&
-        program.unit(wave.op).parsed_options.others != program.units[unit].parsed_options.others) {
-      return "its compiler options differ from those of the other ops";
-    }
-    if (!kernel.sub_group_functions.empty()) {
-      return fmt::format("its kernel calls {}: a compiler chooses the sub-groups again for every kernel",
-                         *kernel.sub_group_functions.begin());
-    }
-    if (!kernel.needs_whole_group) {
-      return {};
-    }
-    if (!limits.barrier_kernels_share) {
-      return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
-             "device as cases of one kernel";
-    }
-    if ((kernel.idles || (may_idle && kernel.may_idle)) && size <= group_size) {
-      return {};
-    }
-    if (size != group_size && !packs(wave)) {
-      return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
-                         size, group_size);
-    }
-    return wave.range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
-                               : std::string();
-  }
-
-  // Returns true if several of its virtual work-groups may share one work-group.
-  [[nodiscard]] bool packs(const ProgramWave& wave) const {
-    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
-    const std::uint32_t lanes = wave.range.group_size();
-    return limits.named_barriers && kernel.packs && packable(lanes, group_size) &&
-           kernel.local_bytes * (group_size / lanes) <= limits.local_bytes;
-  }
-};
 
 // Returns the key with the largest weight; the first of equals.
 template <class Key>
@@ -361,71 +369,144 @@ Key heaviest(const std::map<Key, double>& weights, Key otherwise) {
   return otherwise;
 }
 
-// Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most work-items
-// that run, as a smaller work-group runs a tile in several passes; multiplied by the number of concurrent tiles.
-std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
-  const std::uint32_t max_group_size = limits.group_size;
-  std::map<std::uint32_t, double> strict; // tiles
-  std::map<std::uint32_t, double> all;    // work-items
-  std::uint32_t least_without_idling = max_group_size;
-  for (const ProgramWave& wave : program.waves) {
-    const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size || !program.unit(wave.op).built_in.empty() || !ops.alone[wave.op].empty() ||
-        has_objects(wave) || !ops.kernels[wave.op].sub_group_functions.empty()) {
-      continue;
-    }
-    const auto tiles = static_cast<double>(tiles_as_written(wave));
-    all[size] += tiles * size * static_cast<double>(program.runs_of(wave));
-    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
-    const bool may_idle = limits.items_idle && kernel.may_idle;
-    if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
-      strict[size] += tiles;
-      least_without_idling = may_idle ? least_without_idling : std::min(least_without_idling, size);
-    }
-  }
-  // If smaller tiles can share a work-group, or not too many work-items would idle, the largest size fits all.
-  constexpr double most_idle = 4; // for each that works: an idle one costs little
-  const std::uint32_t largest = strict.empty() ? 0 : strict.rbegin()->first;
-  double work = 0;
-  double idle = 0;
-  for (const auto& [size, tiles] : strict) {
-    work += size * tiles;
-    idle += (largest - size) * tiles;
-  }
-  const bool fits_all =
-      limits.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
-  const std::uint32_t size = largest != 0 && fits_all
-                                 ? largest
-                                 : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
-  const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
-  const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
-  return size * std::clamp(limits.tiles_side_by_side, 1U, most);
-}
+// Decides which waves a launch with this work-group size and these options can run.
+class Shareability {
+public:
+  Shareability(const Job& program, const OutlinedOps& ops, const KernelLimits& limits)
+      : program_(program), ops_(ops), limits_(limits), written_(written_images(program)),
+        group_size_(choose_group_size()), unit_(main_options()) {}
 
-// Returns the first unit of those whose compiler options cover most tiles.
-std::uint32_t main_options(const Job& program) {
-  std::map<std::vector<std::string>, double> weights;
-  for (const ProgramWave& wave : program.waves) {
-    if (program.unit(wave.op).built_in.empty()) {
-      weights[program.unit(wave.op).parsed_options.others] += static_cast<double>(tiles_as_written(wave));
+  [[nodiscard]] std::uint32_t group_size() const { return group_size_; }
+  [[nodiscard]] std::uint32_t unit() const { return unit_; } // whose compiler options it has
+
+  // Returns why a wave cannot join it, or an empty string. `may_idle`: as if all work-items idled that may.
+  [[nodiscard]] std::string obstacle(const ProgramWave& wave, bool may_idle = false) const {
+    const opencl_c::OutlinedKernel& kernel = ops_.kernels[wave.op];
+    const std::uint32_t size = wave.range.group_size();
+    if (!ops_.alone[wave.op].empty()) {
+      return ops_.alone[wave.op];
     }
-  }
-  const auto options = heaviest(weights, std::vector<std::string>());
-  for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {
-    if (program.units[unit].parsed_options.others == options) {
-      return unit;
+    if (const auto image = written_image(wave)) {
+      return fmt::format(
+          "it uses the image {}, which waves write: that reaches other work-groups when a launch ends",
+          in_quotes(program_.buffers[*image].name));
     }
+    if (program_.unit(wave.op).built_in.empty() &&
+        program_.unit(wave.op).parsed_options.others != program_.units[unit_].parsed_options.others) {
+      return "its compiler options differ from those of the other ops";
+    }
+    if (!kernel.sub_group_functions.empty()) {
+      return fmt::format("its kernel calls {}: a compiler chooses the sub-groups again for every kernel",
+                         *kernel.sub_group_functions.begin());
+    }
+    if (!kernel.needs_whole_group) {
+      return {};
+    }
+    if (!limits_.barrier_kernels_share) {
+      return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
+             "device as cases of one kernel";
+    }
+    if ((kernel.idles || (may_idle && kernel.may_idle)) && size <= group_size_) {
+      return {};
+    }
+    if (size != group_size_ && !packs(wave)) {
+      return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
+                         size, group_size_);
+    }
+    return wave.range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
+                               : std::string();
   }
-  return 0;
-}
+
+  // Returns true if several of its virtual work-groups may share one work-group.
+  [[nodiscard]] bool packs(const ProgramWave& wave) const {
+    const opencl_c::OutlinedKernel& kernel = ops_.kernels[wave.op];
+    const std::uint32_t lanes = wave.range.group_size();
+    return limits_.named_barriers && kernel.packs && packable(lanes, group_size_) &&
+           kernel.local_bytes * (group_size_ / lanes) <= limits_.local_bytes;
+  }
+
+private:
+  // Returns an image of a wave that some wave writes.
+  [[nodiscard]] std::optional<std::uint32_t> written_image(const ProgramWave& wave) const {
+    for (const ProgramArgument& argument : wave.arguments) {
+      if (argument.kind == ProgramArgument::Kind::image && written_[argument.buffer]) {
+        return argument.buffer;
+      }
+    }
+    return {};
+  }
+
+  // Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most work-items
+  // that run, as a smaller work-group runs a tile in several passes; multiplied by the number of concurrent tiles.
+  [[nodiscard]] std::uint32_t choose_group_size() const {
+    const std::uint32_t max_group_size = limits_.group_size;
+    std::map<std::uint32_t, double> strict; // tiles
+    std::map<std::uint32_t, double> all;    // work-items
+    std::uint32_t least_without_idling = max_group_size;
+    for (const ProgramWave& wave : program_.waves) {
+      const std::uint32_t size = wave.range.group_size();
+      if (size > max_group_size || !program_.unit(wave.op).built_in.empty() || !ops_.alone[wave.op].empty() ||
+          written_image(wave) || !ops_.kernels[wave.op].sub_group_functions.empty()) {
+        continue;
+      }
+      const auto tiles = static_cast<double>(tiles_as_written(wave));
+      all[size] += tiles * size * static_cast<double>(program_.runs_of(wave));
+      const opencl_c::OutlinedKernel& kernel = ops_.kernels[wave.op];
+      const bool may_idle = limits_.items_idle && kernel.may_idle;
+      if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
+        strict[size] += tiles;
+        least_without_idling = may_idle ? least_without_idling : std::min(least_without_idling, size);
+      }
+    }
+    // If smaller tiles can share a work-group, or not too many work-items would idle, the largest size fits all.
+    constexpr double most_idle = 4; // for each that works: an idle one costs little
+    const std::uint32_t largest = strict.empty() ? 0 : strict.rbegin()->first;
+    double work = 0;
+    double idle = 0;
+    for (const auto& [size, tiles] : strict) {
+      work += size * tiles;
+      idle += (largest - size) * tiles;
+    }
+    const bool fits_all =
+        limits_.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
+    const std::uint32_t size = largest != 0 && fits_all
+                                   ? largest
+                                   : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
+    const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits_.named_barriers);
+    const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
+    return size * std::clamp(limits_.tiles_side_by_side, 1U, most);
+  }
+
+  // Returns the first unit of those whose compiler options cover most tiles.
+  [[nodiscard]] std::uint32_t main_options() const {
+    std::map<std::vector<std::string>, double> weights;
+    for (const ProgramWave& wave : program_.waves) {
+      if (program_.unit(wave.op).built_in.empty()) {
+        weights[program_.unit(wave.op).parsed_options.others] += static_cast<double>(tiles_as_written(wave));
+      }
+    }
+    const auto options = heaviest(weights, std::vector<std::string>());
+    for (std::uint32_t i = 0; i < program_.units.size(); ++i) {
+      if (program_.units[i].parsed_options.others == options) {
+        return i;
+      }
+    }
+    return 0;
+  }
+
+  const Job& program_;
+  const OutlinedOps& ops_;
+  const KernelLimits& limits_;
+  const std::vector<bool> written_; // by buffer
+  const std::uint32_t group_size_;
+  const std::uint32_t unit_;
+};
 
 } // namespace
 
 SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
-  SharedLaunch shared{.group_size = choose_group_size(program, ops, limits),
-                      .main_options = main_options(program),
-                      .obstacles = {}};
-  const Shareability launch{program, ops, limits, shared.group_size, shared.main_options};
+  const Shareability launch(program, ops, limits);
+  SharedLaunch shared{.group_size = launch.group_size(), .main_options = launch.unit(), .obstacles = {}};
   for (const ProgramWave& wave : program.waves) {
     shared.obstacles.push_back(launch.obstacle(wave));
   }
@@ -433,8 +514,7 @@ SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const Ker
 }
 
 std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
-  const Shareability launch{program, ops, limits, choose_group_size(program, ops, limits),
-                            main_options(program)};
+  const Shareability launch(program, ops, limits);
   std::set<std::uint32_t> idling;
   for (const ProgramWave& wave : program.waves) {
     if (limits.items_idle && !launch.obstacle(wave).empty() && launch.obstacle(wave, true).empty()) {
@@ -442,7 +522,7 @@ std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, 
     }
   }
   for (const ProgramWave& wave : program.waves) {
-    if (wave.range.group_size() != launch.group_size && !wave.range.ragged() && launch.packs(wave)) {
+    if (wave.range.group_size() != launch.group_size() && !wave.range.ragged() && launch.packs(wave)) {
       idling.erase(wave.op); // its work-groups would not run side by side any more
     }
   }

@@ -22,8 +22,10 @@ struct KernelLimits {
   // Tiles that a work-group runs concurrently, for the waves that determine its size; 0: always one, also for
   // smaller waves.
   std::uint32_t tiles_side_by_side = 0;
-  bool named_barriers = false;       // available, so that kernels with barriers can run several tiles
-  std::uint64_t local_bytes = 0;     // for the local variables of all waves
+  bool named_barriers = false;   // available, so that kernels with barriers can run several tiles
+  std::uint64_t local_bytes = 0; // for the local variables of all waves
+  std::uint32_t read_images = std::numeric_limits<std::uint32_t>::max(); // parameters of a kernel
+  std::uint32_t samplers = std::numeric_limits<std::uint32_t>::max();
   bool barrier_kernels_share = true; // as cases of one kernel
   bool items_idle =
       false; // of a larger work-group, in kernels with barriers; PoCL (3.1) may copy a barrier after a condition
@@ -58,6 +60,15 @@ struct Fallback {
   std::string reason;
 };
 
+// An image that no wave writes, or a sampler. OpenCL C forbids both in memory, so each is a parameter of the generated
+// kernel, and an op has a case for each set of them that it is called with.
+struct KernelObject {
+  std::optional<std::uint32_t> image = {}; // index of the buffer whose memory it is; none: a sampler
+  SamplerSpec sampler{};
+
+  friend bool operator==(const KernelObject&, const KernelObject&) = default;
+};
+
 // The place of a wave: its stage, and the packs of that stage before its own.
 struct WavePlace {
   std::uint32_t stage = 0;
@@ -77,10 +88,16 @@ struct Schedule {
   std::size_t repeat_end = 0;
   std::vector<std::uint32_t> tiles_per_pack; // by wave: tiles that a work-group runs concurrently
   std::vector<Fallback> fallbacks;
+  std::vector<KernelObject> objects;               // parameters of the generated kernel
   std::uint32_t main_options = 0;                  // unit whose compiler options the generated kernel uses
   std::vector<std::vector<std::uint32_t>> storage; // storage[phase][buffer]: the buffer whose memory it uses
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(storage.size()); }
+  // Returns what an image or sampler argument is in a swap phase, and its index among the objects.
+  [[nodiscard]] KernelObject object_of(const ProgramArgument& argument, std::uint32_t phase) const;
+  [[nodiscard]] std::size_t object_index(const ProgramArgument& argument, std::uint32_t phase) const {
+    return static_cast<std::size_t>(std::ranges::find(objects, object_of(argument, phase)) - objects.begin());
+  }
   // Returns true if a persistent launch can run all iterations, or even all stages.
   [[nodiscard]] bool repeats_in_one_launch() const;
   [[nodiscard]] bool is_one_launch() const;

@@ -66,7 +66,8 @@ private:
     // If a function with barriers may be called only once, a window with it would exclude other waves.
     const bool one_call = limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group;
     return spec.users_kernel && shared_.obstacles[wave].empty() && !ops_.kernels[spec.op].idles &&
-           !(one_call && calls_[spec.op] > 1);
+           !(one_call && calls_[spec.op] > 1) &&
+           std::ranges::none_of(spec.arguments, &ProgramArgument::is_object);
   }
 
   // Returns windows, and waves that may start one, among the wave's dependencies; the latest first.

@@ -14,7 +14,17 @@ kernel void sample(read_only image2d_t from, sampler_t how, global float* out, f
   out[get_global_id(0)] = read_imagef(from, how, (float2)(x * get_global_id(0), 0.5f)).x;
 }
 """
-ALONE = "it uses images or samplers, which a kernel for several waves cannot pass on"
+READERS = """
+kernel void push(read_only image2d_t force, global const float* from, global float* to) {
+  const int i = get_global_id(0);
+  to[i] = 0.5f * from[i] + read_imagef(force, exact, (int2)(i % 4, 0)).x;
+}
+kernel void shift(read_only image2d_t force, sampler_t how, global const float* from, global float* to) {
+  const int i = get_global_id(0);
+  to[i] = 0.25f * from[(i + 1) % 64] + read_imagef(force, how, (float2)(i % 4 + 0.5f, 0.5f)).x;
+}
+"""
+ALONE = 'it uses the image "b", which waves write: that reaches other work-groups when a launch ends'
 
 
 def png(width: int, height: int, rows: list[bytes]) -> bytes:
@@ -40,7 +50,7 @@ def image(**rest: object) -> Document:
 
 
 class Images(Programs):
-    sources = {"k.cl": KERNELS}
+    sources = {"k.cl": KERNELS + READERS}
 
     def setUp(self) -> None:
         super().setUp()
@@ -74,6 +84,29 @@ class Images(Programs):
             document["waves"].append({"op": "sample", "global_size": [4], "local_size": [2], "args": [
                 {"image": "a"}, {"sampler": spec}, {"buffer": f"out{number}"}, {"f32": step}]})
         report = self.report_of(document, "--strategy", "barrier", "--verify")
-        self.assertEqual({fallback["reason"] for fallback in report["fallbacks"]}, {ALONE})
+        self.assertEqual((report["fallbacks"], report["telemetry"]["kernel_launches"]), ([], 1))
         for number, (spec, _, expected) in enumerate(samplers):
             self.assertEqual(self.output(f"{number}.npy", "f32"), expected, spec)
+
+    def test_read_by_waves_of_one_launch(self) -> None:
+        """Images that no wave writes, and samplers, in a repetition: a launch for each slice, and the same bytes."""
+        buffer = {"type": "f32", "count": 64}
+        texels = {"format": "r_float32", "size": [4, 1], "init": {"iota": {"step": 8}}}
+        document: Document = {
+            "buffers": {"a": {**buffer, "init": {"iota": {}}, "output": "a.npy"}, "b": buffer},
+            "images": {"force": texels, "other": {**texels, "init": {"fill": 3}}},
+            "ops": {"push": {"source": "k.cl"}, "shift": {"source": "k.cl"}}, "repeat": 200,
+            "waves": [{"op": op, "global_size": [64], "local_size": [8], "args": [*args, {"buffer": a}, {"buffer": b}]}
+                      for op, args, a, b in (("push", [{"image": "force"}], "a", "b"),
+                                             ("shift", [{"image": "other"}, {"sampler": {}}], "b", "a"),
+                                             ("push", [{"image": "other"}], "a", "b"),
+                                             ("shift", [{"image": "force"}, {"sampler": {"filter": "linear"}}], "b", "a"))]}
+        expected = None
+        for strategy, mode in (("plain", "jit"), ("barrier", "jit"), ("barrier", "interpreter"), ("counters", "jit")):
+            with self.subTest(strategy=strategy, mode=mode):
+                how = () if strategy == "plain" else ("--set", f"tuning.mode={mode}", "--set", "tuning.slice=60000")
+                report = self.report_of(document, "--strategy", strategy, *how, "--verify")
+                self.assertEqual((report["fallbacks"], report["output_parity"]["equal"]), ([], True))
+                self.assertEqual(report["telemetry"]["kernel_launches"] < 200, strategy != "plain")
+                expected = expected or self.output("a.npy", "f32")
+                self.assertEqual(self.output("a.npy", "f32"), expected)

@@ -338,3 +338,28 @@ TEST_CASE("random programs, read back") {
     }
   }
 }
+
+TEST_CASE("an op has a case for each set of images that it is called with") {
+  const auto image = [](std::uint32_t index) {
+    return ProgramArgument{.kind = ProgramArgument::Kind::image, .buffer = index, .value = {}};
+  };
+  Job program = program_of(1, {4, 4, 4});
+  program.waves = {wave_of(0, {image(0), writes(2), value({1, 0, 0, 0})}),
+                   wave_of(0, {image(1), writes(2), value({2, 0, 0, 0})}),
+                   wave_of(0, {image(0), writes(2), value({3, 0, 0, 0})})};
+  Schedule schedule = schedule_of({{0, 1, 2}}, program, {{0, 1, 2}, {1, 0, 2}}); // the images change places
+  schedule.objects = {{.image = 0}, {.image = 1}};
+  for (const CaseRules& rules : {CaseRules{}, CaseRules{.mode = Mode::jit, .most = 0}}) {
+    const LaunchTables tables =
+        make_tables(program, schedule, memory_of({0, 0, 0}), wait_for_all(schedule), rules);
+    std::vector<std::uint32_t> codes;
+    for (const EntryRow& entry : tables.entries) {
+      codes.push_back(entry.code);
+      const std::size_t argument = entry.descriptor + range_words;
+      CHECK(tables.words[argument] == tables.cases[entry.code].words[range_words]);
+      CHECK(tables.cases[entry.code].fixed[range_words]);
+    }
+    CHECK(codes == std::vector<std::uint32_t>{0, 1, 0, 1, 0, 1});
+    CHECK(tables.cases.size() == 2);
+  }
+}
