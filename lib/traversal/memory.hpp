@@ -1,8 +1,8 @@
 // Plans the device memory of a traversal: the bytes of every part, and which of two layouts fits. The full
 // layout serves every topology; the constrained one has only bitmaps, without queues and transpose.
 #pragma once
-#include "traversal/waves.hpp"
 #include "graph/program.hpp"
+#include "traversal/waves.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/policy/launch_request.hpp>

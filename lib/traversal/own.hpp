@@ -3,10 +3,10 @@
 #include "core/files.hpp"
 #include "device/monitor.hpp"
 #include "device/session.hpp"
+#include "opencl_c/translation_unit.hpp"
 #include "traversal/checks.hpp"
 #include "traversal/memory.hpp"
 #include "traversal/resident.hpp"
-#include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/npy.hpp>
 

@@ -3,8 +3,8 @@
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"
 #include "engine/run_options.hpp"
-#include "traversal/own.hpp"
 #include "ranks/ranks.hpp"
+#include "traversal/own.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/graph/load.hpp>

@@ -2,10 +2,10 @@
 #pragma once
 #include "engine/job.hpp"
 #include "engine/report_head.hpp"
+#include "graph/program.hpp"
 #include "traversal/checks.hpp"
 #include "traversal/memory.hpp"
 #include "traversal/waves.hpp"
-#include "graph/program.hpp"
 #include <tidegate/core/error.hpp>
 
 namespace tidegate::traversal {

@@ -2,10 +2,10 @@
 #pragma once
 #include "device/session.hpp"
 #include "engine/kernel_cache.hpp"
+#include "graph/program.hpp"
 #include "traversal/checks.hpp"
 #include "traversal/memory.hpp"
 #include "traversal/waves.hpp"
-#include "graph/program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 #include <tidegate/graph/graph.hpp>

@@ -1,7 +1,7 @@
 // Changes of rows: with hubs in front, put in order by this machine's CPU, against rows sorted here; and seats.
 #include "engine/device_memory.hpp"
-#include "traversal/resident.hpp"
 #include "support.hpp"
+#include "traversal/resident.hpp"
 
 namespace tidegate::traversal {
 namespace {

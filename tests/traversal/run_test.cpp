@@ -2,8 +2,8 @@
 // machine's CPU with a wait for an arrival too many.
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
-#include "traversal/waves.hpp"
 #include "support.hpp"
+#include "traversal/waves.hpp"
 
 #include <csignal>
 
