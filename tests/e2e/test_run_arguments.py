@@ -62,11 +62,11 @@ class Arguments(Programs):
         """Bytes of a type whose layout is not known are checked by the compiler, whichever way the program is launched."""
         document = arguments_program()
         document["waves"][2]["args"][1] = {"bytes": "0000"}
-        for strategy in ("plain", "launch", "barrier", "auto"):
-            for mode in ("interpreter", "jit"):
-                result = self.run_document(document, "--strategy", strategy, "--set", f"tuning.mode={mode}")
-                self.assertEqual((result.rc, unplaced(result.stderr).replace(str(self.folder), "F")), (
-                    3, 'tidegate: F/program.json: error: the argument has 2 bytes, "union either e" has another size on this device '
-                       "[argument_mismatch]\n"
-                       "  at: /waves/2/args/1\n"
-                       '  fix: give {"bytes": …}, as many as sizeof says there, padding included\n'))
+        modes = [("--set", f"tuning.mode={mode}") for mode in ("interpreter", "jit")]
+        for strategy, mode in (("plain", ()), *itertools.product(("launch", "barrier", "auto"), modes)):
+            result = self.run_document(document, "--strategy", strategy, *mode)
+            self.assertEqual((result.rc, unplaced(result.stderr).replace(str(self.folder), "F")), (
+                3, 'tidegate: F/program.json: error: the argument has 2 bytes, "union either e" has another size on this device '
+                   "[argument_mismatch]\n"
+                   "  at: /waves/2/args/1\n"
+                   '  fix: give {"bytes": …}, as many as sizeof says there, padding included\n'))

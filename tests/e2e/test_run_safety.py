@@ -162,9 +162,9 @@ class Signals(Safety):
         return report
 
     def test_a_long_run(self) -> None:
-        for strategy, group in (("launch", False), ("barrier", True)):
-            self.built(program(), "--strategy", strategy, *ONE)
-            report = self.interrupted_at_work(program(2**32 - 1), "--strategy", strategy, *ONE, group=group)
+        for way, group in ((("--strategy", "launch"), False), (("--strategy", "barrier", *ONE), True)):
+            self.built(program(), *way)
+            report = self.interrupted_at_work(program(2**32 - 1), *way, group=group)
             self.assertGreater(report["items_processed"], 0)
 
     def interrupted_at_work(self, document: Document, *args: str, group: bool) -> Document:
