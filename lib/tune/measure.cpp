@@ -610,7 +610,7 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
   const device::PrintsToStandardError prints;
   engine::RunOptions limited = options;
   limited.compile.trace = false;
-  std::optional<Workbench> bench;
+  std::unique_ptr<Workbench, EndBench> bench;
   const engine::Watchdog watchdog(monitor, engine::grace, [&](bool by_signal) {
     if (!by_signal && device::work_notes().trying) {
       std::abort(); // of a candidate: another process goes on without it
@@ -625,7 +625,7 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
   engine::FirstRun& report = result.report;
   Result<void> compared;
   try {
-    bench.emplace(lowering, device, limited, monitor, first_run_knobs, most_plain_ns);
+    bench.reset(new Workbench(lowering, device, limited, monitor, first_run_knobs, most_plain_ns));
     compared = run(*bench, result, start);
   } catch (device::Refused& refused) {
     compared = tl::unexpected(std::move(refused.error));

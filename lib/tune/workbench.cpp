@@ -169,6 +169,17 @@ bool abandoned_builds() {
   return builds_under_way != 0;
 }
 
+void EndBench::operator()(Workbench* bench) const {
+  std::unique_ptr<Workbench> ended(bench);
+  if (abandoned_builds()) {
+    ++builds_under_way; // the process does not wait for this either
+    std::thread([ended = std::move(ended)]() mutable {
+      ended.reset();
+      --builds_under_way;
+    }).detach();
+  }
+}
+
 Result<bool> Workbench::begin(const Settings& settings) {
   building_.reset();
   TIDEGATE_TRY(CompiledProgram compiled, compile(settings));

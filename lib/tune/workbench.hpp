@@ -162,6 +162,11 @@ private:
   std::optional<Different> different_;
 };
 
+// Ends a bench. While an abandoned build runs another thread does it: a driver that compiles holds locks that releases take.
+struct EndBench {
+  void operator()(Workbench* bench) const;
+};
+
 class TraversalBench final : public Bench {
 public:
   // Throws device::Refused.
