@@ -27,18 +27,17 @@ std::optional<EarlyReturn> compared_id(const TranslationUnit& unit, const Functi
   if (part.kind != Expr::Kind::binary || !unit.is(part.token, ">=")) {
     return {};
   }
-  const auto is_changed = [&](const Name* name) {
+  const auto is_changed = [&](const Decl* name) {
     return std::ranges::any_of(unit.facts->own(kernel).changed,
                                [&](std::size_t token) { return unit.meaning(token) == name; });
   };
   EarlyReturn found;
   const Expr* id = part.operands[0];
-  if (const Name* const name = named_by(unit, *id); name != nullptr && !is_changed(name)) {
-    const Decl* const decl = unit.tree->declaration(name->token);
-    id = decl == nullptr || decl->value == nullptr ? id : decl->value;
+  if (const Decl* const name = named_by(unit, *id); name != nullptr && !is_changed(name)) {
+    id = name->value == nullptr ? id : name->value;
   }
   const Expr& bound = *part.operands[1];
-  const Name* const name = named_by(unit, bound);
+  const Decl* const name = named_by(unit, bound);
   const auto parameter =
       name == nullptr || is_changed(name) ? std::nullopt : parameter_at(unit, kernel, bound.token);
   found.parameter = parameter && !kernel.parameters[*parameter].is_pointer ? parameter : std::nullopt;
@@ -56,9 +55,8 @@ public:
 
   // Returns the token after the early statements.
   std::size_t end() {
-    const Stmt* const body = unit_.tree->body(kernel_);
     std::size_t end = kernel_.body->begin + 1;
-    for (const Stmt* const stmt : body == nullptr ? std::span<const Stmt* const>() : body->parts) {
+    for (const Stmt* const stmt : kernel_.statements->parts) {
       if (stmt->kind == Stmt::Kind::block || !harmless(*stmt, false)) {
         break;
       }
@@ -97,9 +95,9 @@ private:
       return expr.kind != Expr::Kind::opaque &&
              (expr.kind != Expr::Kind::cast || !expr.type->is(Type::Kind::opaque));
     }
-    if (const Name* const name = unit_.meaning(expr.token)) {
-      return name->kind == NameKind::function ? harmless_function(expr.token)
-                                              : in_helper || harmless_name(expr.token);
+    if (const Decl* const name = unit_.meaning(expr.token)) {
+      return name->kind == Decl::Kind::function ? harmless_function(expr.token)
+                                                : in_helper || harmless_name(expr.token);
     }
     const std::string& text = unit_.source.tokens[expr.token].text;
     return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
@@ -109,11 +107,8 @@ private:
   // Helpers receive only what the kernel passes them; they have no other memory.
   bool harmless_function(std::size_t token) {
     const Function* const function = unit_.definition(unit_.source.tokens[token].text);
-    const Stmt* const body = function == nullptr ? nullptr : unit_.tree->body(*function);
-    if (body == nullptr || function->is_kernel) {
-      return false;
-    }
-    return !seen_.insert(function->name).second || harmless(*body, true);
+    return function != nullptr && !function->is_kernel &&
+           (!seen_.insert(function->name).second || harmless(*function->statements, true));
   }
 
   [[nodiscard]] bool harmless_name(std::size_t token) const {
@@ -155,8 +150,8 @@ public:
       : unit_(unit), kernel_(kernel), edits_(edits), body_(*kernel.body) {}
 
   bool run() {
-    const Stmt* const body = unit_.tree->body(kernel_);
-    bool known = body != nullptr && !unit_.contains(body_, "volatile");
+    const Stmt* const body = kernel_.statements;
+    bool known = !unit_.contains(body_, "volatile");
     for (std::size_t i = body_.begin; i < body_.end; ++i) {
       known = known && !is_attribute(text(i));
     }
@@ -252,11 +247,10 @@ private:
   // `const T name = value;` becomes `T name = 0; if (…) name = value;`.
   bool assigned_apart(const Stmt& stmt, const Decl& decl) {
     const std::size_t token = decl.value->tokens.begin - 2; // before =
-    const Name* const name = decl.name == no_name ? nullptr : &unit_.names[decl.name];
     const bool pointer = decl.type->is(Type::Kind::pointer);
-    if (name == nullptr || name->token != token || name->kind != NameKind::variable ||
+    if (decl.token != token || decl.kind != Decl::Kind::variable ||
         unit_.contains({.begin = stmt.tokens.begin, .end = token}, "(") ||
-        unit_.contains(name->specifiers, "static") ||
+        unit_.contains(decl.specifiers, "static") ||
         !(pointer || (decl.type->is_arithmetic() && arithmetic_type(decl.type->name)))) {
       return false;
     }
@@ -318,13 +312,13 @@ private:
 
   // True for a scalar or vector variable or parameter, an enumerator, and a constant of the language.
   [[nodiscard]] bool is_number(const Expr& expr) const {
-    const Name* const name = unit_.meaning(expr.token);
+    const Decl* const name = unit_.meaning(expr.token);
     if (name == nullptr) {
       return unit_.is(expr.token, "true") || unit_.is(expr.token, "false") ||
              text(expr.token).starts_with("CLK_");
     }
-    return name->kind == NameKind::enumerator ||
-           (name->kind == NameKind::variable && name->type->is_arithmetic() &&
+    return name->kind == Decl::Kind::enumerator ||
+           (name->kind == Decl::Kind::variable && name->type->is_arithmetic() &&
             (name->type->record != nullptr || arithmetic_type(name->type->name)));
   }
 
@@ -334,8 +328,8 @@ private:
     bool same = first.kind == Stmt::Kind::expression || first.kind == Stmt::Kind::declaration ||
                 first.kind == Stmt::Kind::nothing;
     for (const Decl* const decl : first.declared) {
-      same = same && decl->name != no_name && decl->type->is_arithmetic() && decl->value != nullptr &&
-             uniform(unit_.names[decl->name]);
+      same = same && decl->token != no_token && decl->type->is_arithmetic() && decl->value != nullptr &&
+             uniform(*decl);
     }
     each_value(first, [&](const Expr& value) { same = same && uniform(value); });
     for (const Expr* const value : loop.values) {
@@ -352,22 +346,20 @@ private:
     }
     bool same = pure(expr);
     each_expression(expr, [&](const Expr& part) {
-      const Name* const name = named_by(unit_, part);
+      const Decl* const name = named_by(unit_, part);
       const auto known = part.kind == Expr::Kind::name ? builtin(text(part.token)) : std::nullopt;
       same = same && part.kind != Expr::Kind::member && !(known && known->differs) &&
-             (name == nullptr || name->kind != NameKind::variable || uniform(*name));
+             (name == nullptr || name->kind != Decl::Kind::variable || uniform(*name));
     });
     return same;
   }
 
   // A variable is uniform if only loop heads and its declaration assign to it, and only uniform values.
-  bool uniform(const Name& name) {
+  bool uniform(const Decl& name) {
     if (name.is_file_scope || !seen_.insert(&name).second) {
       return true; // a constant, or seen before: one that is not uniform refuses the kernel
     }
-    const Decl* const decl = unit_.tree->declaration(name.token);
-    if (name.token >= body_.begin &&
-        (decl == nullptr || (decl->value != nullptr && !(pure(*decl->value) && uniform(*decl->value))))) {
+    if (name.token >= body_.begin && name.value != nullptr && !(pure(*name.value) && uniform(*name.value))) {
       return false;
     }
     return std::ranges::none_of(unit_.facts->own(kernel_).changed, [&](std::size_t i) {
@@ -383,7 +375,7 @@ private:
   const TokenRange body_;
   std::set<std::size_t> meetings_; // tokens of the functions at which work-items meet
   std::vector<TokenRange> heads_;  // of loops with barriers
-  std::set<const Name*> seen_;
+  std::set<const Decl*> seen_;
 };
 
 } // namespace
@@ -396,8 +388,7 @@ std::vector<EarlyReturn> returns_before_barrier(const TranslationUnit& unit, con
     last = is_barrier ? token : last;
   }
   std::vector<EarlyReturn> found;
-  const Stmt* const body = unit.tree->body(kernel);
-  for (const Stmt* const stmt : body == nullptr ? std::span<const Stmt* const>() : body->parts) {
+  for (const Stmt* const stmt : kernel.statements->parts) {
     if (stmt->kind != Stmt::Kind::if_else || stmt->tokens.begin > last) {
       continue;
     }

@@ -137,24 +137,22 @@ private:
 
   // An enumerator, or "const int count = 16".
   Found declared(const Expr& expr) {
-    const Name* const name = unit_.meaning(expr.token);
+    const Decl* const name = unit_.meaning(expr.token);
     if (name == nullptr) {
       return {};
     }
-    const auto enumerator = unit_.tree->enumerators.find(name->token);
-    if (enumerator != unit_.tree->enumerators.end()) {
-      return enumerator->second;
+    if (name->kind == Decl::Kind::enumerator) {
+      return name->constant;
     }
-    const Decl* const decl = unit_.tree->declaration(name->token);
-    const bool known = decl != nullptr && decl->value != nullptr && name->kind == NameKind::variable &&
-                       decl->type->is_const && !decl->type->is_volatile;
-    const auto type = known ? integer_type(*decl->type) : std::nullopt;
+    const bool known = name->value != nullptr && name->kind == Decl::Kind::variable && name->type->is_const &&
+                       !name->type->is_volatile;
+    const auto type = known ? integer_type(*name->type) : std::nullopt;
     constexpr int deepest = 16; // it may name itself
     if (!type || depth_ == deepest) {
       return {};
     }
     ++depth_;
-    const Found found = value(*decl->value);
+    const Found found = value(*name->value);
     --depth_;
     return found ? Found(converted(found->value, *type)) : std::nullopt;
   }
@@ -261,7 +259,7 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
     const bool fits = is_sign || is_character || std::ranges::find(listed, expr.kind) != listed.end();
     stuck = fits ? stuck : std::min(stuck, expr.token);
   });
-  if (stuck != no_name) {
+  if (stuck != no_token) {
     return refused(stuck,
                    fmt::format("{} is out of place in the condition of #{}",
                                stuck < tokens.size() ? in_quotes(tokens[stuck].text) : "the end of the line",
@@ -287,38 +285,35 @@ std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& ex
   return found ? found->number() : std::nullopt;
 }
 
-void evaluate_enumerators(const TranslationUnit& unit, const Record& record,
-                          std::unordered_map<std::size_t, Constant>& values) {
+void evaluate_enumerators(const TranslationUnit& unit, std::span<Decl* const> enumerators) {
   std::optional<Constant> next = Constant{};
-  for (const Decl* const enumerator : record.members) {
-    if (enumerator->value != nullptr) {
-      next = constant_in(unit, *enumerator->value);
-    }
+  Enumerators values;
+  for (Decl* const enumerator : enumerators) {
+    next = enumerator->value == nullptr ? next : constant_in(unit, *enumerator->value);
     if (!next || !next->number()) {
       return;
     }
-    values[enumerator->tokens.begin] = *next;
+    enumerator->constant = next;
+    values.emplace_back("", *next->number());
     const Constant greater = converted(next->value + 1, next->type);
     next = greater.value == next->value + 1 ? std::optional(greater) : std::nullopt;
   }
   // After the list all enumerators are int, or have the enumeration's type if int cannot hold them.
-  const IntegerType type = integer_type_of(*enumerators_of(unit, record));
-  for (const Decl* const enumerator : record.members) {
-    Constant& value = values[enumerator->tokens.begin];
-    const Constant as_int = converted(value.value, {});
-    value = as_int.value == value.value ? as_int : converted(value.value, type);
+  const IntegerType type = integer_type_of(values);
+  for (Decl* const enumerator : enumerators) {
+    const Constant as_int = converted(enumerator->constant->value, {});
+    const bool fits = as_int.value == enumerator->constant->value;
+    enumerator->constant = fits ? as_int : converted(enumerator->constant->value, type);
   }
 }
 
 std::optional<Enumerators> enumerators_of(const TranslationUnit& unit, const Record& record) {
   Enumerators found;
   for (const Decl* const enumerator : record.members) {
-    const std::size_t token = enumerator->tokens.begin;
-    const auto value = unit.tree->enumerators.find(token);
-    if (value == unit.tree->enumerators.end()) {
+    if (!enumerator->constant) {
       return {};
     }
-    found.emplace_back(unit.source.tokens[token].text, *value->second.number());
+    found.emplace_back(unit.source.tokens[enumerator->token].text, *enumerator->constant->number());
   }
   return found;
 }

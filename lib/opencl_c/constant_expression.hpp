@@ -7,7 +7,9 @@
 
 namespace tidegate::opencl_c {
 
-struct Expr; // tree.hpp
+struct Decl; // tree.hpp
+struct Expr;
+struct Type;
 struct Record;
 
 struct IntegerType {
@@ -38,9 +40,8 @@ std::optional<bool> evaluate_condition_as_clang(std::string_view condition);
 std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr);
 std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& expr);
 
-// Adds the values of a complete enumeration's enumerators, up to the first that is not known.
-void evaluate_enumerators(const TranslationUnit& unit, const Record& record,
-                          std::unordered_map<std::size_t, Constant>& values);
+// Sets the values of a complete enumeration's enumerators, up to the first that is not known.
+void evaluate_enumerators(const TranslationUnit& unit, std::span<Decl* const> enumerators);
 
 // The enumerators of a complete enumeration; empty if the value of one is unknown.
 using Enumerators = std::vector<std::pair<std::string, std::int64_t>>;

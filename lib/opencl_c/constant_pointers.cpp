@@ -27,29 +27,28 @@ public:
   explicit ConstantPointers(const TranslationUnit& unit) : unit_(unit) {}
 
   MovedConstants find() {
-    for (const Name& name : unit_.names) {
-      if (name.type == nullptr || !points_to_constant(*name.type)) {
+    for (const Decl* const name : unit_.names) {
+      if (!points_to_constant(*name->type)) {
         continue;
       }
-      type_in(name.specifiers);
-      type_in(name.declarator);
-      for (const Name& other : unit_.names) { // `typedef constant float value, *values`
-        if (other.type != nullptr && other.specifiers.begin == name.specifiers.begin &&
-            element_of(*other.type).space == AddressSpace::constant) {
-          note(other.token);
+      type_in(name->specifiers);
+      type_in(name->tokens);
+      for (const Decl* const other : unit_.names) { // `typedef constant float value, *values`
+        if (other->specifiers.begin == name->specifiers.begin &&
+            element_of(*other->type).space == AddressSpace::constant) {
+          note(other->token);
         }
       }
     }
-    std::set<std::size_t> declared;
     for (const Decl* const decl : unit_.tree->file_scope) {
       variable(*decl);
-      const bool again = !decl->type->is(Type::Kind::function) && !declared.insert(decl->name).second;
+      const bool again = !decl->type->is(Type::Kind::function) && unit_.meaning(decl->token) != decl;
       if (again && points_to_constant(*decl->type)) { // its words are those of the first one
         note(decl->tokens.begin);
       }
     }
     for (const Function& function : unit_.functions) {
-      const Name* const name = unit_.meaning(function.name_token);
+      const Decl* const name = unit_.meaning(function.name_token);
       type_in(name != nullptr && points_to_constant(*name->type)
                   ? TokenRange{.begin = function.begin, .end = function.name_token}
                   : TokenRange());
@@ -60,8 +59,8 @@ public:
           note(function.name_token);
         }
       }
-      if (const Stmt* const body = unit_.tree->body(function)) {
-        each_statement(*body, [this](const Stmt& stmt) { statement(stmt); });
+      if (function.body) {
+        each_statement(*function.statements, [this](const Stmt& stmt) { statement(stmt); });
       }
     }
     return std::move(found_);
@@ -73,12 +72,12 @@ private:
   // The words of a type that is a pointer into constant memory.
   void type_in(TokenRange range) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Name* const name = unit_.meaning(i);
+      const Decl* const name = unit_.meaning(i);
       if (unit_.is(i, "{") || unit_.is(i, "=")) { // members, or a value
         i = unit_.is(i, "{") ? unit_.counterpart(i) : range.end;
       } else if (address_space(unit_.source.tokens[i].text) == AddressSpace::constant) {
         found_.words.insert(i);
-      } else if (name != nullptr && name->kind == NameKind::type && name->token != i &&
+      } else if (name != nullptr && name->kind == Decl::Kind::type && name->token != i &&
                  in_constant(*name->type) && !points_to_constant(*name->type)) { // variables have it, too
         note(i);
       }
@@ -122,8 +121,8 @@ private:
   // True for a variable in constant memory, and for its elements and members.
   [[nodiscard]] bool is_place(const Expr& expr) const {
     if (expr.kind == Expr::Kind::name) {
-      const Name* const name = unit_.meaning(expr.token);
-      return name != nullptr && name->kind == NameKind::variable &&
+      const Decl* const name = unit_.meaning(expr.token);
+      return name != nullptr && name->kind == Decl::Kind::variable &&
              element_of(*name->type).space == AddressSpace::constant;
     }
     return (expr.kind == Expr::Kind::subscript

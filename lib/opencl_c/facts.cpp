@@ -42,16 +42,14 @@ public:
     for (std::size_t i = function.begin; i < function.end; ++i) {
       token(i);
     }
-    if (const Stmt* const body = unit.tree->body(function)) {
-      statement(*body, 1, 0);
-    }
+    statement(*function.statements, 1, 0);
     std::ranges::sort(own_.changed);
   }
 
 private:
   void token(std::size_t i) {
     const Token& token = tokens_[i];
-    const Name* const name = unit_.meaning(i);
+    const Decl* const name = unit_.meaning(i);
     needs_.divides |= token.is("/") || token.is("/=");
     needs_.orders_memory |= token.is("volatile") || token.is("asm") || token.is("__asm__");
     needs_.groups |= address_space(token.text) == AddressSpace::local;
@@ -59,8 +57,8 @@ private:
         is_qualifier(token.text)) {
       return;
     }
-    needs_.floats |= is_floating(name == nullptr || name->type == nullptr ? token.text : name->type->name);
-    if (name != nullptr && name->kind == NameKind::function) {
+    needs_.floats |= is_floating(name == nullptr ? token.text : name->type->name);
+    if (name != nullptr && name->kind == Decl::Kind::function) {
       own_.functions.push_back(i);
       work_.calls[token.text] += 0;
     } else if (const auto known = name == nullptr ? builtin(token.text) : std::nullopt) {
@@ -145,9 +143,9 @@ private:
 
   void name(std::size_t i, double times) {
     const std::string& text = tokens_[i].text;
-    const Name* const name = unit_.meaning(i);
+    const Decl* const name = unit_.meaning(i);
     if (name != nullptr) {
-      if (name->kind == NameKind::function) {
+      if (name->kind == Decl::Kind::function) {
         work_.calls[text] += times;
       }
       return;
@@ -315,15 +313,13 @@ std::string launch_function(const TranslationUnit& unit, const Function& kernel,
 }
 
 bool changes_first(const TranslationUnit& unit, const Function& kernel, std::size_t parameter) {
-  const auto body = unit.tree->bodies.find(kernel.name_token);
-  if (body == unit.tree->bodies.end() || parameter >= kernel.parameters.size()) {
+  if (!kernel.body || parameter >= kernel.parameters.size()) {
     return false;
   }
-  const std::size_t name = kernel.parameters[parameter].decl->name;
   const auto is_it = [&](const Expr& expr) {
-    return expr.kind == Expr::Kind::name && name != no_name && unit.meaning(expr.token) == &unit.names[name];
+    return named_by(unit, expr) == kernel.parameters[parameter].decl;
   };
-  for (const Stmt* const stmt : body->second->parts) {
+  for (const Stmt* const stmt : kernel.statements->parts) {
     bool stops = false; // at another use, or where the rest may not run
     each_statement(*stmt, [&](const Stmt& part) {
       using Kind = Stmt::Kind;

@@ -16,7 +16,7 @@ constexpr std::int64_t most_count = most_elements - 1;
 // What holds in a part of the body: ranges of ids, and of variables that only their declarations set.
 struct Bounds {
   std::array<Interval, 3> ids;
-  std::map<const Name*, Interval> variables;
+  std::map<const Decl*, Interval> variables;
   bool exact = false; // the part runs for all these ids
 };
 
@@ -42,7 +42,7 @@ struct Known {
   };
   Kind kind = Kind::unknown;
   std::optional<Linear> number = {};
-  const Name* variable = nullptr; // that the expression denotes
+  const Decl* variable = nullptr; // that the expression denotes
   std::size_t parameter = 0;
   bool plain = false;    // pointer: the parameter by its name
   bool part = false;     // a member of a variable or an element
@@ -188,8 +188,8 @@ class FootprintReader {
 public:
   FootprintReader(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting,
                   std::vector<Found>& found)
-      : unit_(unit), kernel_(kernel), setting_(setting), body_(*kernel.body),
-        statements_(unit.tree->body(kernel)), found_(found) {
+      : unit_(unit), kernel_(kernel), setting_(setting), body_(*kernel.body), statements_(kernel.statements),
+        found_(found) {
     for (std::uint32_t d = 0; d < 3; ++d) {
       ids_.begin[d] = setting.begin[d];
       ids_.end[d] = setting.begin[d] + setting.size[d];
@@ -197,7 +197,7 @@ public:
     at_call_.exact = true;
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       const Parameter& parameter = kernel.parameters[i];
-      const Name* const name = name_of(parameter);
+      const Decl* const name = name_of(parameter);
       if (parameter.is_pointer) {
         given_[name] = {
             .kind = Known::Kind::pointer, .number = constant_of(0, true), .parameter = i, .plain = true};
@@ -216,14 +216,14 @@ public:
   // Reads a function that the body of `caller` calls.
   FootprintReader(const FootprintReader& caller, const Function& callee, const std::vector<Known>& arguments)
       : unit_(caller.unit_), kernel_(caller.kernel_), setting_(caller.setting_), body_(*callee.body),
-        statements_(unit_.tree->body(callee)), found_(caller.found_), ids_(caller.ids_),
-        at_call_(caller.bounds_), nesting_(caller.nesting_ + 1) {
+        statements_(callee.statements), found_(caller.found_), ids_(caller.ids_), at_call_(caller.bounds_),
+        nesting_(caller.nesting_ + 1) {
     at_call_.exact = caller.is_certain();
     at_call_.variables.clear(); // of another call, if it calls itself
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Parameter& parameter = callee.parameters[i];
       const Known& argument = arguments[i];
-      const Name* const name = name_of(parameter);
+      const Decl* const name = name_of(parameter);
       if (name == nullptr) {
         continue; // the body cannot use it
       }
@@ -252,7 +252,7 @@ public:
 
   // After run(): returns what is known of the value that the function returns.
   [[nodiscard]] Known result(const Function& callee) const {
-    const Decl* const decl = unit_.tree->declaration(callee.name_token);
+    const Decl* const decl = unit_.meaning(callee.name_token);
     if (results_.empty() || decl == nullptr || !decl->type->is(Type::Kind::function)) {
       return {};
     }
@@ -317,8 +317,8 @@ private:
   }
 
   // Null for a parameter that the body cannot use.
-  [[nodiscard]] const Name* name_of(const Parameter& parameter) const {
-    return parameter.decl->name == no_name ? nullptr : &unit_.names[parameter.decl->name];
+  [[nodiscard]] const Decl* name_of(const Parameter& parameter) const {
+    return parameter.decl->token == no_token ? nullptr : parameter.decl;
   }
 
   // Returns the ranges of the ids at this point of the body.
@@ -361,7 +361,7 @@ private:
     leaks_ = false;
     returns_ = switches_ = loops_ = 0;
     values_ = given_;
-    for (const Name* const name : changing_) {
+    for (const Decl* const name : changing_) {
       if (const auto value = values_.find(name); value != values_.end()) {
         consume(value->second, "changed");
         values_.erase(value);
@@ -479,8 +479,8 @@ private:
     const Stmt& begin = *stmt.parts[0];
     const Expr* const step = stmt.values[1];
     const Expr* const start = begin.values.empty() ? nullptr : begin.values[0];
-    const Name* const stepped = step == nullptr ? nullptr : stepped_variable(*step);
-    const Name* counter = nullptr;
+    const Decl* const stepped = step == nullptr ? nullptr : stepped_variable(*step);
+    const Decl* counter = nullptr;
     if (begin.kind == Stmt::Kind::declaration) {
       counter = declaration(begin);
     } else if (stepped != nullptr && start != nullptr && start->kind == Expr::Kind::assignment &&
@@ -515,7 +515,7 @@ private:
   }
 
   // Returns the variable that ++i, i-- or i += … changes; null for another step.
-  [[nodiscard]] const Name* stepped_variable(const Expr& step) const {
+  [[nodiscard]] const Decl* stepped_variable(const Expr& step) const {
     static constexpr std::array<std::string_view, 8> steps{"++", "--", "+=", "-=", "*=", "/=", "<<=", ">>="};
     const bool listed = std::ranges::find(steps, text(step.token)) != steps.end();
     return listed && changes(unit_, step) ? named_by(unit_, *step.operands[0]) : nullptr;
@@ -523,7 +523,7 @@ private:
 
   // Called before the condition is read: assumes that the variable stays on one side of its first value. Returns false if
   // that value is not known.
-  bool start_count(const Name& variable, const Expr& step) {
+  bool start_count(const Decl& variable, const Expr& step) {
     const auto value = values_.find(&variable);
     if (value == values_.end() || value->second.kind != Known::Kind::number || !value->second.number->exact ||
         !is_wide(types_[&variable])) {
@@ -540,7 +540,7 @@ private:
   }
 
   // Reads the step, after the condition. If it may overflow, what start_count() has assumed does not hold.
-  void count(const Name& variable, const Known& holds, const Expr& step_by) {
+  void count(const Decl& variable, const Known& holds, const Expr& step_by) {
     const std::string& sign = text(step_by.token);
     const Known by =
         step_by.kind == Expr::Kind::assignment ? read(*step_by.operands[1]) : of_number(constant_of(1, true));
@@ -587,23 +587,23 @@ private:
   }
 
   // Returns the last variable if its value is known.
-  const Name* declaration(const Stmt& stmt) {
-    const Name* known = nullptr;
+  const Decl* declaration(const Stmt& stmt) {
+    const Decl* known = nullptr;
     for (const Decl* const decl : stmt.declared) {
-      known = decl->is_typedef ? nullptr : declared(*decl);
+      known = decl->kind == Decl::Kind::type ? nullptr : declared(*decl);
     }
     return known;
   }
 
-  const Name* declared(const Decl& decl) {
-    if (decl.name == no_name || decl.type->is(Type::Kind::function) || decl.type->is(Type::Kind::opaque) ||
-        is_type_word(text(unit_.names[decl.name].token))) {
+  const Decl* declared(const Decl& decl) {
+    if (decl.token == no_token || decl.type->is(Type::Kind::function) || decl.type->is(Type::Kind::opaque) ||
+        is_type_word(text(decl.token))) {
       fail("a declaration is not known", token_);
       return nullptr;
     }
-    const Name& name = unit_.names[decl.name];
+    const Decl& name = *unit_.meaning(decl.token);
     bounds_.variables.erase(&name);
-    const bool is_new = unit_.tree->declaration(name.token) == &decl;
+    const bool is_new = &name == &decl;
     const std::string type = text_of(*decl.type);
     const bool plain = is_new && !type.empty() && !decl.type->is_volatile && !decl.has_attributes &&
                        decl.type->space == AddressSpace::none;
@@ -703,14 +703,14 @@ private:
 
   Known named(const Expr& expr) {
     seen_.insert(expr.token);
-    const Name* const name = unit_.meaning(expr.token);
+    const Decl* const name = unit_.meaning(expr.token);
     const std::string& word = text(expr.token);
     if ((name == nullptr && word != "true" && word != "false" && !standard_macros().contains(word)) ||
-        (name != nullptr && name->kind != NameKind::variable && name->kind != NameKind::enumerator)) {
+        (name != nullptr && name->kind != Decl::Kind::variable && name->kind != Decl::Kind::enumerator)) {
       fail("a name is not known", expr.token);
       return {};
     }
-    if (name == nullptr || name->kind != NameKind::variable) {
+    if (name == nullptr || name->kind != Decl::Kind::variable) {
       return {};
     }
     Known known;
@@ -1074,9 +1074,9 @@ private:
   Known called(const Expr& expr) {
     const Expr& callee = *expr.operands[0];
     const std::string& word = text(callee.token);
-    const Name* const name = unit_.meaning(callee.token);
+    const Decl* const name = unit_.meaning(callee.token);
     if (callee.kind != Expr::Kind::name ||
-        !(name == nullptr ? builtin(word).has_value() : name->kind == NameKind::function)) {
+        !(name == nullptr ? builtin(word).has_value() : name->kind == Decl::Kind::function)) {
       fail("a call is not known", expr.tokens.begin);
       return {};
     }
@@ -1214,12 +1214,12 @@ private:
   bool leaks_ = false;                       // `bounds_` may have ids that returned
   std::size_t token_ = 0;                    // being read
   const Expr* statement_ = nullptr;          // the last that is one
-  std::map<const Name*, Known> given_;       // parameters
-  std::map<const Name*, Known> values_;      // of variables that only their declarations set
-  std::map<const Name*, Known> pointers_;    // variables that are pointers
-  std::set<const Name*> changing_;           // other variables
-  std::set<const Name*> unset_;              // variables that loops may set, as their declarations do not
-  std::map<const Name*, std::string> types_; // of variables
+  std::map<const Decl*, Known> given_;       // parameters
+  std::map<const Decl*, Known> values_;      // of variables that only their declarations set
+  std::map<const Decl*, Known> pointers_;    // variables that are pointers
+  std::set<const Decl*> changing_;           // other variables
+  std::set<const Decl*> unset_;              // variables that loops may set, as their declarations do not
+  std::map<const Decl*, std::string> types_; // of variables
   std::set<std::size_t> seen_;               // names that have been read
   std::vector<std::pair<Known, IdRanges>> results_; // that the function returns
 };

@@ -11,7 +11,7 @@ namespace {
 class Finder {
 public:
   Finder(const TranslationUnit& unit, const Function& kernel)
-      : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body), statements_(unit.tree->body(kernel)) {}
+      : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body), statements_(kernel.statements) {}
 
   Result<LocalVariables> run() {
     Result<void> found;
@@ -31,13 +31,14 @@ private:
     AddressSpace space = AddressSpace::none;
     for (const Decl* const decl : stmt.declared) {
       const TokenRange declarator{.begin = decl->tokens.begin, .end = std::min(decl->tokens.end + 1, end)};
-      const AddressSpace of =
-          decl->is_typedef || decl->name == no_name ? AddressSpace::none : space_of(*decl->type);
+      const AddressSpace of = decl->kind == Decl::Kind::type || decl->token == no_token
+                                  ? AddressSpace::none
+                                  : space_of(*decl->type);
       if (of == AddressSpace::none) {
         variable.remaining.push_back(declarator);
         continue;
       }
-      const std::size_t token = unit_.names[decl->name].token;
+      const std::size_t token = unit_.meaning(decl->token)->token;
       variable.names.push_back(
           {.unique = unique(tokens_[token].text), .token = token, .declarator = declarator});
       for (const Type* type = decl->type; type->is(Type::Kind::array); type = type->inner) {
@@ -67,7 +68,7 @@ private:
   [[nodiscard]] bool uses_own(TokenRange range) const {
     bool uses = false;
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Name* const name = unit_.meaning(i);
+      const Decl* const name = unit_.meaning(i);
       uses = uses || (name != nullptr && !name->is_file_scope);
     }
     return uses;
@@ -92,7 +93,7 @@ private:
       return [i](const TokenRange& part) { return part.begin <= i && i < part.end; };
     };
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Name* const needed = unit_.meaning(i);
+      const Decl* const needed = unit_.meaning(i);
       if (needed == nullptr || comes_along(*needed, i, range) ||
           std::ranges::any_of(variable.remaining, holds(i)) ||
           std::ranges::any_of(variable.extents, holds(i), [](const auto& extent) { return extent.first; })) {
@@ -110,15 +111,15 @@ private:
 
   // True if the name at token `i` is of file scope or part of the declaration. A tag or an enumerator is not if there are
   // others of its name, next to which it would move.
-  [[nodiscard]] bool comes_along(const Name& needed, std::size_t i, TokenRange declaration) const {
-    const auto has_name = [&](const Name& name) {
-      return name.kind != NameKind::member && tokens_[name.token].text == tokens_[needed.token].text;
+  [[nodiscard]] bool comes_along(const Decl& needed, std::size_t i, TokenRange declaration) const {
+    const auto has_name = [&](const Decl* name) {
+      return name->kind != Decl::Kind::member && tokens_[name->token].text == tokens_[needed.token].text;
     };
-    const bool own = needed.kind != NameKind::variable && declaration.begin <= needed.token &&
+    const bool own = needed.kind != Decl::Kind::variable && declaration.begin <= needed.token &&
                      needed.token < declaration.end;
     const bool moves =
-        own && (needed.kind == NameKind::member || std::ranges::count_if(unit_.names, has_name) == 1);
-    return needed.is_file_scope || moves || (needed.kind == NameKind::variable && needed.token == i);
+        own && (needed.kind == Decl::Kind::member || std::ranges::count_if(unit_.names, has_name) == 1);
+    return needed.is_file_scope || moves || (needed.kind == Decl::Kind::variable && needed.token == i);
   }
 
   std::string unique(const std::string& name) {
@@ -143,7 +144,7 @@ std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const Loca
   std::uint64_t sum = 0;
   for (const HoistedVariable& variable : variables.locals) {
     for (const HoistedName& hoisted : variable.names) {
-      const Name* const name = unit.meaning(hoisted.token);
+      const Decl* const name = unit.meaning(hoisted.token);
       const auto bytes = name == nullptr ? tl::unexpected(std::string()) : bytes_of(unit, *name);
       constexpr std::uint64_t padding = 16; // up to the alignment of the next variable
       if (!bytes || __builtin_add_overflow(sum, *bytes + padding, &sum)) {

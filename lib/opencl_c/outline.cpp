@@ -116,10 +116,10 @@ public:
       : unit_(unit), tokens_(unit.source.tokens), facts_(*unit.facts), reachable_(facts_.reachable(kernels)),
         renamed_(renamed), distinct_(distinct), copies_(copies), steady_(steady), idling_(idling),
         packs_(packs), writer_(unit, outlined_.text) {
-    for (const Name& name : unit.names) {
-      const auto found = renamed.find(tokens_[name.token].text);
-      if (found != renamed.end() && name.is_file_scope && name.kind != NameKind::member) {
-        new_names_[name.token] = found->second;
+    for (const Decl* const name : unit.names) {
+      const auto found = renamed.find(tokens_[name->token].text);
+      if (found != renamed.end() && name->is_file_scope && name->kind != Decl::Kind::member) {
+        new_names_[name->token] = found->second;
       }
     }
   }
@@ -205,11 +205,11 @@ private:
   void declarations(TokenRange range) {
     Edits edits;
     rename(range, edits);
-    for (const Name& name : unit_.names) {
-      if (range.begin <= name.token && name.token < range.end && name.is_file_scope &&
-          is_unused_sampler(name)) {
-        const std::size_t end = unit_.find({.begin = name.declarator.end, .end = tokens_.size()}, ";");
-        erase({{.begin = name.specifiers.begin, .end = end + 1}}, edits);
+    for (const Decl* const name : unit_.names) {
+      if (range.begin <= name->token && name->token < range.end && name->is_file_scope &&
+          is_unused_sampler(*name)) {
+        const std::size_t end = unit_.find({.begin = name->tokens.end, .end = tokens_.size()}, ";");
+        erase({{.begin = name->specifiers.begin, .end = end + 1}}, edits);
       }
     }
     writer_.write(range, edits);
@@ -217,12 +217,12 @@ private:
 
   // True for a sampler that no function uses, nor any variable of its declaration: a device without images
   // has no samplers.
-  [[nodiscard]] bool is_unused_sampler(const Name& sampler) const {
-    bool unused = sampler.kind == NameKind::variable && sampler.type->is(Type::Kind::handle) &&
+  [[nodiscard]] bool is_unused_sampler(const Decl& sampler) const {
+    bool unused = sampler.kind == Decl::Kind::variable && sampler.type->is(Type::Kind::handle) &&
                   sampler.type->name == "sampler_t";
     for (const Function& function : unit_.functions) {
       for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
-        const Name* const name = unit_.meaning(i);
+        const Decl* const name = unit_.meaning(i);
         unused = unused && (name == nullptr || name->specifiers.begin != sampler.specifiers.begin);
       }
     }
@@ -427,7 +427,7 @@ private:
         edits[i] = {};
       }
     }
-    each_expression(*unit_.tree->body(function), [&](const Expr& expr) {
+    each_expression(*function.statements, [&](const Expr& expr) {
       if (expr.kind == Expr::Kind::subscript && expr.operands[0]->kind == Expr::Kind::name &&
           parameter_at(unit_, function, expr.operands[0]->token) == index) {
         erase({{.begin = expr.token + 1, .end = unit_.counterpart(expr.token)}}, edits);
@@ -439,7 +439,7 @@ private:
   // Replaces the names that are declared at these tokens.
   void replace(TokenRange range, const std::map<std::size_t, std::string>& texts, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Name* const name = unit_.meaning(i);
+      const Decl* const name = unit_.meaning(i);
       const auto found = name == nullptr ? texts.end() : texts.find(name->token);
       if (found != texts.end()) {
         edits[i].replace(found->second);

@@ -10,26 +10,31 @@ namespace tidegate::opencl_c {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> assignments{
-    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|="};
-
-// Precedence of a binary operator: from 1 for || to 10 for *; 0 for anything else, assignments included.
-int binary_rank(std::string_view name) {
-  static constexpr std::array<std::string_view, 10> operators{
-      " || ", " && ", " | ", " ^ ", " & ", " == != ", " < > <= >= ", " << >> ", " + - ", " * / % "};
+// Binary operators by rank, from the comma up. Those of assignment and of conditions bind to the right.
+constexpr int assignment_rank = 2;
+constexpr int conditional_rank = 3;
+int rank_of(std::string_view name) {
+  static constexpr std::array<std::string_view, 13> operators{
+      " , ",     " = *= /= %= += -= <<= >>= &= ^= |= ",
+      " ? ",     " || ",
+      " && ",    " | ",
+      " ^ ",     " & ",
+      " == != ", " < > <= >= ",
+      " << >> ", " + - ",
+      " * / % "};
   const std::string word = fmt::format(" {} ", name);
   const auto found = std::ranges::find_if(
       operators, [&word](std::string_view rank) { return rank.find(word) != std::string_view::npos; });
   return found == operators.end() ? 0 : static_cast<int>(found - operators.begin()) + 1;
 }
 
-using Scope = std::unordered_map<std::string, std::size_t>; // indices into TranslationUnit::names
+using Scope = std::unordered_map<std::string, const Decl*>;
 
 class TreeParser {
 public:
   explicit TreeParser(TranslationUnit& unit, bool is_condition = false)
       : unit_(unit), tokens_(unit.source.tokens), is_condition_(is_condition) {
-    unit.meanings.assign(tokens_.size(), no_name);
+    unit.meanings.assign(tokens_.size(), nullptr);
     opaque_ = type({});
     number_ = type({.kind = Type::Kind::number});
   }
@@ -42,9 +47,9 @@ public:
         declaration(tree_->file_scope);
       }
     }
-    for (const Name& name : unit_.names) {
-      if (name.is_file_scope && name.kind != NameKind::member) {
-        unit_.file_scope_names.insert(tokens_[name.token].text);
+    for (const Decl* const decl : unit_.names) {
+      if (decl->is_file_scope && decl->kind != Decl::Kind::member) {
+        unit_.file_scope_names.insert(tokens_[decl->token].text);
       }
     }
     return error_ ? tl::unexpected(std::move(*error_)) : Result<void>();
@@ -251,46 +256,45 @@ private:
     return closed;
   }
 
-  [[nodiscard]] std::size_t find_innermost(const std::string& key) const {
-    const auto found = scopes_.back().find(key);
-    return found == scopes_.back().end() ? no_name : found->second;
-  }
-
-  // The visible name of this key, or no_name.
-  [[nodiscard]] std::size_t find(const std::string& key) const {
+  // The visible name of this key; null for none.
+  [[nodiscard]] const Decl* find(const std::string& key, bool innermost = false) const {
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
       if (const auto found = scope->find(key); found != scope->end()) {
         return found->second;
       }
+      if (innermost) {
+        break;
+      }
     }
-    return no_name;
+    return nullptr;
   }
 
-  // Declares a name that the innermost scope may already have; returns its index.
-  std::size_t declare(Name name, const std::string& key) {
-    const std::size_t found = name.kind == NameKind::member ? no_name : find_innermost(key);
-    if (found != no_name) {
-      unit_.meanings[name.token] = found;
-      return found;
+  // Keeps a declaration, of a name that the innermost scope may already have or of none.
+  Decl* declare(Decl decl) {
+    decl.is_file_scope = is_file_scope();
+    Decl* const made = make(decl);
+    if (decl.token != no_token) {
+      const bool is_member = decl.kind == Decl::Kind::member;
+      const std::string key = (decl.kind == Decl::Kind::tag ? "struct " : "") + tokens_[decl.token].text;
+      const Decl* const first = is_member ? nullptr : find(key, true);
+      unit_.meanings[decl.token] = first == nullptr ? made : first;
+      if (first == nullptr) {
+        unit_.names.push_back(made);
+        if (!is_member) {
+          scopes_.back().emplace(key, made);
+        }
+      }
     }
-    const std::size_t number = unit_.names.size();
-    name.is_file_scope = is_file_scope();
-    unit_.names.push_back(name);
-    unit_.meanings[name.token] = number;
-    if (name.kind != NameKind::member) {
-      scopes_.back().insert_or_assign(key, number);
-    }
-    return number;
+    return made;
   }
 
-  [[nodiscard]] const Name* visible(std::size_t token) const {
-    const std::size_t found = is_word(token) ? find(tokens_[token].text) : no_name;
-    return found == no_name ? nullptr : &unit_.names[found];
+  [[nodiscard]] const Decl* visible(std::size_t token) const {
+    return is_word(token) ? find(tokens_[token].text) : nullptr;
   }
 
   [[nodiscard]] bool names_type(std::size_t token) const {
-    const Name* const name = visible(token);
-    return name != nullptr && name->kind == NameKind::type;
+    const Decl* const name = visible(token);
+    return name != nullptr && name->kind == Decl::Kind::type;
   }
 
   [[nodiscard]] bool is_typeof(std::size_t i) const {
@@ -302,10 +306,10 @@ private:
     if (!is_word(i) || is_condition_) {
       return false;
     }
-    const Name* const name = visible(i);
+    const Decl* const name = visible(i);
     return name == nullptr ? is_qualifier(tokens_[i].text) || is_type_word(tokens_[i].text) || is_typeof(i) ||
                                  is_attribute(i)
-                           : name->kind == NameKind::type;
+                           : name->kind == Decl::Kind::type;
   }
 
   // True if a declaration starts here. An undeclared word may be a type that only the compiler knows.
@@ -313,12 +317,12 @@ private:
     if (!is_word(at_) || is("asm") || is("__asm__") || is("__asm")) { // "asm volatile (…)" declares nothing
       return false;
     }
-    const Name* const name = visible(at_);
+    const Decl* const name = visible(at_);
     if (is("typedef") || is_qualifier(text()) || is_type_word(text()) || is_typeof(at_)) {
       return true;
     }
     if (name != nullptr) {
-      return name->kind == NameKind::type;
+      return name->kind == Decl::Kind::type;
     }
     std::size_t next = at_ + 1;
     while (is(next, "*")) {
@@ -386,12 +390,9 @@ private:
     attributes(before);
     Record* record = nullptr;
     if (is_word(at_)) {
-      const std::string key = "struct " + text(); // all tags share one name space
       const bool declares = is(at_ + 1, "{") || (is(at_ + 1, ";") && first == keyword);
-      std::size_t tag = declares ? find_innermost(key) : find(key);
-      if (tag == no_name) {
-        tag = declare({.kind = NameKind::tag, .token = at_}, key);
-      }
+      const Decl* tag = find("struct " + text(), declares); // all tags share one name space
+      tag = tag == nullptr ? declare({.kind = Decl::Kind::tag, .token = at_, .type = opaque_}) : tag;
       unit_.meanings[at_] = tag;
       Record*& of_tag = records_[tag];
       if (of_tag == nullptr) {
@@ -405,11 +406,12 @@ private:
     if (is("{")) {
       const std::size_t close = unit_.counterpart(at_);
       record->body = {.begin = at_ + 1, .end = close};
+      std::vector<Decl*> enumerators;
       advance();
       while (at_ < close) {
         const std::size_t begin = at_;
         if (kind == Record::Kind::enumeration) {
-          enumerator(*record);
+          enumerator(enumerators);
         } else if (!take(";")) {
           declaration(record->members, true);
         }
@@ -418,10 +420,11 @@ private:
         }
       }
       jump(close + 1);
+      record->members.insert(record->members.end(), enumerators.begin(), enumerators.end());
       record->attributes = before;
       attributes(record->attributes);
       if (kind == Record::Kind::enumeration) {
-        evaluate_enumerators(unit_, *record, tree_->enumerators);
+        evaluate_enumerators(unit_, enumerators);
       }
     }
     return type({.kind = kind == Record::Kind::enumeration ? Type::Kind::number : Type::Kind::record,
@@ -429,7 +432,7 @@ private:
   }
 
   // An enumerator is declared after its value (C99 6.2.1).
-  void enumerator(Record& record) {
+  void enumerator(std::vector<Decl*>& list) {
     if (!is_word(at_)) {
       look_up_until(",");
       take(",");
@@ -438,21 +441,14 @@ private:
     const std::size_t name = advance();
     Attributes unused;
     attributes(unused);
-    const Expr* const value = take("=") ? whole(conditional(), ",") : nullptr;
-    const std::size_t declared =
-        declare({.kind = NameKind::enumerator, .token = name, .type = number_}, tokens_[name].text);
-    record.members.push_back(
-        remember(name, {.name = declared, .type = number_, .tokens = since(name), .value = value}));
+    const Expr* const value = take("=") ? whole(expression(conditional_rank), ",") : nullptr;
+    list.push_back(declare({.kind = Decl::Kind::enumerator,
+                            .token = name,
+                            .tokens = since(name),
+                            .type = number_,
+                            .value = value}));
     look_up_until(",");
     take(",");
-  }
-
-  const Decl* remember(std::size_t token, const Decl& decl) {
-    const Decl* const made = make(decl);
-    if (token != no_name) {
-      tree_->declarations.emplace(token, made);
-    }
-    return made;
   }
 
   Specifiers specifiers() {
@@ -506,9 +502,7 @@ private:
     }
     found.type = found.attributes.other && found.is_typedef ? opaque_ : found.type; // such as vector_size
     found.type = qualified(found.type, is_const, is_volatile, space);
-    if (found.attributes.packed || !found.attributes.aligned.empty() || found.attributes.other) {
-      found.type = attributed(found.type);
-    }
+    found.type = found.attributes.any() ? attributed(found.type) : found.type;
     return found;
   }
 
@@ -528,7 +522,7 @@ private:
 
   struct Declarator {
     std::size_t begin = 0;
-    std::size_t name = no_name; // token
+    std::size_t name = no_token;
     const Type* type = nullptr;
     bool understood = true;
     Attributes attributes;
@@ -629,18 +623,9 @@ private:
       if (of->is(Type::Kind::array)) {
         of = pointer_to(of->inner);
       }
-      std::size_t name = no_name;
-      if (made.name != no_name) {
-        name = declare({.kind = NameKind::variable,
-                        .token = made.name,
-                        .specifiers = common.tokens,
-                        .declarator = since(made.begin),
-                        .type = of},
-                       tokens_[made.name].text);
-      }
-      const bool is_void = name == no_name && of->is(Type::Kind::nothing);
-      if (!is_void) {
-        list.push_back(remember(made.name, {.name = name, .type = of, .tokens = since(begin)}));
+      if (made.name != no_token || !of->is(Type::Kind::nothing)) { // (void) is none
+        list.push_back(
+            declare({.token = made.name, .specifiers = common.tokens, .tokens = since(begin), .type = of}));
       }
       if (!take(",") && at_ < close) {
         look_up();
@@ -657,7 +642,8 @@ private:
     const Specifiers common = specifiers();
     if (is(";")) {
       if (of_members) {
-        declared.push_back(remember(no_name, {.type = common.type, .tokens = common.tokens}));
+        declared.push_back(
+            declare({.kind = Decl::Kind::member, .tokens = common.tokens, .type = common.type}));
       }
       advance();
       return;
@@ -673,45 +659,38 @@ private:
       const Type* of = !made.understood                        ? opaque_
                        : made.attributes.other && !is_function ? opaque_like(made.type)
                                                                : made.type;
-      const bool has_attributes =
-          made.attributes.packed || made.attributes.other || !made.attributes.aligned.empty();
+      const bool has_attributes = made.attributes.any();
       of = has_attributes && common.is_typedef ? attributed(of) : of;
-      std::size_t name = no_name;
-      if (made.name != no_name) {
-        name = declare({.kind = of_members          ? NameKind::member
-                                : common.is_typedef ? NameKind::type
-                                : is_function       ? NameKind::function
-                                                    : NameKind::variable,
-                        .token = made.name,
-                        .specifiers = common.tokens,
-                        .declarator = since(made.begin),
-                        .type = of},
-                       tokens_[made.name].text);
-      }
-      Decl decl{.name = name,
-                .type = of,
-                .is_typedef = common.is_typedef,
-                .has_attributes = has_attributes,
-                .parameters = kept(made.parameters)};
-      if (!of_members && !common.is_typedef && name != no_name) {
+      Decl& decl = *declare({.kind = of_members          ? Decl::Kind::member
+                                     : common.is_typedef ? Decl::Kind::type
+                                     : is_function       ? Decl::Kind::function
+                                                         : Decl::Kind::variable,
+                             .has_attributes = has_attributes,
+                             .token = made.name,
+                             .specifiers = common.tokens,
+                             .tokens = since(made.begin),
+                             .type = of,
+                             .parameters = kept(made.parameters)});
+      const bool is_named = made.name != no_token;
+      if (!of_members && !common.is_typedef && is_named) {
         refuse_shared(common, made.name, *of);
       }
-      const bool has_body = is("{") && first && is_function && name != no_name;
-      const bool is_recorded = at_file_scope && first && is_function && name != no_name && made.list.end != 0;
+      const bool has_body = is("{") && first && is_function && is_named;
+      const bool is_recorded = at_file_scope && first && is_function && is_named && made.list.end != 0;
       if (is_recorded) {
         function(begin, common, made);
       }
       if (has_body) {
-        decl.tokens = since(made.begin);
-        declared.push_back(remember(made.name, decl));
+        declared.push_back(&decl);
         scopes_.push_back(std::move(made.scope));
         const std::size_t number = unit_.functions.size();
         const Stmt* const body = block();
-        tree_->bodies.emplace(made.name, body);
         scopes_.pop_back();
         if (is_recorded) {
-          unit_.functions[number - 1].body = body->tokens;
-          unit_.functions[number - 1].end = body->tokens.end;
+          Function& whole = unit_.functions[number - 1];
+          whole.statements = body;
+          whole.body = body->tokens;
+          whole.end = body->tokens.end;
         }
         return;
       }
@@ -719,17 +698,14 @@ private:
         decl.value = whole(initializer(), ",;");
       } else if (of_members && take(":")) {
         decl.is_bit_field = true;
-        decl.value = whole(conditional(), ",;");
+        decl.value = whole(expression(conditional_rank), ",;");
       } else if (at_file_scope && !is(",") && !is(";")) {
         break;
       } else {
         look_up_until(",;");
       }
       decl.tokens = since(made.begin);
-      if (name != no_name && unit_.names[name].token == made.name) {
-        unit_.names[name].declarator.end = decl.tokens.end;
-      }
-      declared.push_back(remember(made.name, decl));
+      declared.push_back(&decl);
       if (!take(",")) {
         break;
       }
@@ -796,7 +772,7 @@ private:
       found.parameters.push_back(parameter(*decl));
     }
     const Type& result = *made.type->inner;
-    found.result = result.is(Type::Kind::pointer) ? "" : name_of(result, common.tokens, no_name);
+    found.result = result.is(Type::Kind::pointer) ? "" : name_of(result, common.tokens, no_token);
     std::array<std::uint64_t, 3> size{1, 1, 1};
     const std::vector<const Expr*>& required = made.attributes.required_size.empty()
                                                    ? common.attributes.required_size
@@ -812,8 +788,7 @@ private:
   }
 
   Parameter parameter(const Decl& decl) {
-    const std::size_t name = decl.name == no_name ? no_name : unit_.names[decl.name].token;
-    Parameter made{.name = name == no_name ? "" : tokens_[name].text,
+    Parameter made{.name = decl.token == no_token ? "" : tokens_[decl.token].text,
                    .is_pointer = decl.type->is(Type::Kind::pointer),
                    .tokens = decl.tokens,
                    .decl = &decl};
@@ -829,7 +804,7 @@ private:
     }
     const std::string integer = integer_of(unit_, *decl.type);
     made.is_enumeration = !integer.empty();
-    made.type = !integer.empty() ? integer : name_of(*pointee, decl.tokens, name);
+    made.type = !integer.empty() ? integer : name_of(*pointee, decl.tokens, decl.token);
     if (is_image_type(made.type)) {
       made.image_access = ImageAccess::read_only;
       for (const Token& token : unit_.tokens(decl.tokens)) {
@@ -867,7 +842,7 @@ private:
     const Nested nested(depth_);
     const std::size_t begin = at_;
     if (!is("{")) {
-      return assignment();
+      return expression(assignment_rank);
     }
     const std::size_t close = unit_.counterpart(at_);
     if (too_deep()) {
@@ -1000,7 +975,7 @@ private:
       advance();
       std::vector<const Expr*> values;
       if (kind == S::case_label) {
-        values.push_back(conditional());
+        values.push_back(expression(conditional_rank));
       }
       return take(":") ? labelled(kind, begin, values) : opaque_statement(begin);
     }
@@ -1085,66 +1060,42 @@ private:
                     : statement_node(Stmt::Kind::opaque, begin);
   }
 
-  Expr* expression() {
-    const std::size_t begin = at_;
-    Expr* value = assignment();
-    while (is(",")) {
-      const std::size_t token = advance();
-      const Expr* const next = assignment();
-      value = node(Kind::comma, begin, token, next->type, {value, next});
-    }
-    return value;
-  }
-
-  Expr* assignment() {
-    const Nested nested(depth_);
-    const std::size_t begin = at_;
-    if (too_deep()) {
-      return opaque_rest(begin);
-    }
-    Expr* const target = conditional();
-    if (ended() || std::ranges::find(assignments, text()) == assignments.end()) {
-      return target;
-    }
-    const std::size_t token = advance();
-    const Expr* const value = assignment();
-    return node(Kind::assignment, begin, token, target->type, {target, value});
-  }
-
-  Expr* conditional() {
-    const std::size_t begin = at_;
-    Expr* const value = binary(1);
-    if (!is("?")) {
-      return value;
-    }
-    const Nested nested(depth_);
-    const std::size_t token = advance();
-    const Expr* const yes = too_deep() ? opaque_rest(at_) : expression();
-    if (!take(":")) {
-      return opaque_rest(begin);
-    }
-    const Expr* const no = conditional();
-    return node(Kind::conditional, begin, token, either(yes->type, no->type), {value, yes, no});
-  }
-
   // Precedence climbing: reads operators of at least this rank.
-  Expr* binary(int least_rank) {
+  Expr* expression(int least_rank = 1) {
     const std::size_t begin = at_;
     Expr* left = unary();
-    while (!ended() && tokens_[at_].kind == TokenKind::punctuator) {
-      const int rank = binary_rank(text());
+    while (!ended()) {
+      const int rank = rank_of(text());
       if (rank < least_rank || rank == 0) {
         break;
       }
+      const Nested nested(depth_);
       const std::size_t token = advance();
-      const Expr* const right = binary(rank + 1);
-      left = node(Kind::binary, begin, token, combined(token, left->type, right->type), {left, right});
+      if (rank == conditional_rank) {
+        const Expr* const yes = too_deep() ? opaque_rest(at_) : expression();
+        if (!take(":")) {
+          return opaque_rest(begin);
+        }
+        const Expr* const no = expression(rank);
+        left = node(Kind::conditional, begin, token, either(yes->type, no->type), {left, yes, no});
+        continue;
+      }
+      const Expr* const right =
+          too_deep() ? opaque_rest(at_) : expression(rank == assignment_rank ? rank : rank + 1);
+      left = rank == 1 ? node(Kind::comma, begin, token, right->type, {left, right})
+             : rank == assignment_rank
+                 ? node(Kind::assignment, begin, token, left->type, {left, right})
+                 : node(Kind::binary, begin, token, combined(token, left->type, right->type), {left, right});
     }
     return left;
   }
 
   // The type of a value: an array decays to a pointer.
   const Type* value_type(const Type* of) { return of->is(Type::Kind::array) ? pointer_to(of->inner) : of; }
+  const Type* pointee(const Type* of) {
+    of = value_type(of);
+    return of->is(Type::Kind::pointer) ? of->inner : opaque_;
+  }
   // Of the two values of ?: one is taken. A pointer to const and another make a pointer to const.
   const Type* either(const Type* yes, const Type* no) {
     yes = value_type(yes);
@@ -1214,8 +1165,7 @@ private:
       return pointer_to(of);
     }
     if (is(token, "*")) {
-      const Type* const pointer = value_type(of);
-      return pointer->is(Type::Kind::pointer) ? pointer->inner : opaque_;
+      return pointee(of);
     }
     return is(token, "!") && !of->is(Type::Kind::vector) ? number_ : of;
   }
@@ -1226,7 +1176,7 @@ private:
     advance();
     const Specifiers common = specifiers();
     const Declarator made = declarator(common.type);
-    const bool understood = skip_to(close) && made.understood && made.name == no_name;
+    const bool understood = skip_to(close) && made.understood && made.name == no_token;
     advance();
     return understood ? made.type : opaque_;
   }
@@ -1261,7 +1211,7 @@ private:
         look_up_until(",");
         list.push_back(opaque(begin));
       } else {
-        list.push_back(assignment());
+        list.push_back(expression(assignment_rank));
       }
       understood &= take(",") || skip_to(close);
     }
@@ -1295,7 +1245,7 @@ private:
       } else if ((is(".") || is("->")) && is_word(at_ + 1)) {
         const bool arrow = is("->");
         advance();
-        const Type* const object = arrow ? of_unary_star(value->type) : value->type;
+        const Type* const object = arrow ? pointee(value->type) : value->type;
         const std::size_t member = advance();
         value = node(Kind::member, begin, member, of_member(object, tokens_[member].text), {value});
       } else if (is("++") || is("--")) {
@@ -1306,11 +1256,6 @@ private:
       }
     }
     return value;
-  }
-
-  const Type* of_unary_star(const Type* of) {
-    of = value_type(of);
-    return of->is(Type::Kind::pointer) ? of->inner : opaque_;
   }
 
   const Type* of_subscript(const Type* array, const Type* index) {
@@ -1341,10 +1286,10 @@ private:
   [[nodiscard]] const Type* member_type(const Record& record, const std::string& name, int depth) const {
     constexpr int deepest = 16;
     for (const Decl* const member : record.members) {
-      if (member->name != no_name && tokens_[unit_.names[member->name].token].text == name) {
+      if (member->token != no_token && tokens_[member->token].text == name) {
         return member->type;
       }
-      if (member->name == no_name && member->type->is(Type::Kind::record) && depth < deepest) {
+      if (member->token == no_token && member->type->is(Type::Kind::record) && depth < deepest) {
         if (const Type* const inner = member_type(*member->type->record, name, depth + 1)) {
           return inner;
         }
@@ -1384,13 +1329,13 @@ private:
     case TokenKind::identifier: break;
     default: return opaque_rest(begin);
     }
-    const Name* const name = visible(at_);
-    if (name != nullptr && (name->kind == NameKind::type || name->kind == NameKind::tag)) {
+    const Decl* const name = visible(at_);
+    if (name != nullptr && (name->kind == Decl::Kind::type || name->kind == Decl::Kind::tag)) {
       return opaque_rest(begin);
     }
     const Type* of = opaque_;
     if (name != nullptr) {
-      of = name->type == nullptr ? opaque_ : name->type;
+      of = name->type;
     } else if (builtin(text())) {
       const bool is_event = text().starts_with("async_");
       of = type({.kind = Type::Kind::function,
@@ -1420,11 +1365,11 @@ private:
   std::size_t at_ = 0;
   std::size_t last_ = 0; // the last token that was passed
   std::size_t depth_ = 0;
-  std::size_t stuck_ = no_name; // the first token that did not fit
-  bool too_deep_ = false;       // somewhere
+  std::size_t stuck_ = no_token; // the first token that did not fit
+  bool too_deep_ = false;        // somewhere
   const bool is_condition_;
   std::optional<Error> error_;
-  std::unordered_map<std::size_t, Record*> records_; // by name of the tag
+  std::unordered_map<const Decl*, Record*> records_; // by tag
   const Type* opaque_ = nullptr;
   const Type* number_ = nullptr;
 };

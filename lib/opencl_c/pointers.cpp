@@ -20,23 +20,22 @@ struct FollowRules {
 class Follower {
 public:
   Follower(const FollowRules& rules, const TranslationUnit& unit, const Function& function)
-      : rules_(rules), unit_(unit), function_(function),
-        type_(*unit.tree->declaration(function.name_token)->type) {}
+      : rules_(rules), unit_(unit), function_(function), type_(*unit.meaning(function.name_token)->type) {}
 
   bool run(std::size_t parameter) {
-    const Stmt* const body = unit_.tree->body(function_);
+    const Stmt* const body = function_.statements;
     const Decl& decl = *function_.parameters[parameter].decl;
-    if (body == nullptr || decl.name == no_name || !rules_.may_become(*decl.type)) {
+    if (body == nullptr || decl.token == no_token || !rules_.may_become(*decl.type)) {
       return false;
     }
-    followed_ = {decl.name};
+    followed_ = {&decl};
     for (std::size_t count = 0; keeps_ && count != followed_.size();) {
       count = followed_.size();
       each_statement(*body, [this](const Stmt& stmt) { statement(stmt); });
     }
     for (std::size_t i = body->tokens.begin; keeps_ && i < body->tokens.end; ++i) { // the rest is opaque
-      const std::size_t name = unit_.meanings[i];
-      keeps_ = !followed_.contains(name) || unit_.names[name].token == i || seen_.contains(i);
+      const Decl* const name = unit_.meaning(i);
+      keeps_ = !followed_.contains(name) || name->token == i || seen_.contains(i);
     }
     return keeps_;
   }
@@ -63,17 +62,16 @@ private:
     }
     for (const Decl* const decl : stmt.declared) {
       if (decl->value != nullptr && value(*decl->value) == State::pointer) {
-        joins(decl->name);
+        joins(decl->token == no_token ? nullptr : unit_.meaning(decl->token));
       }
     }
   }
 
   // The pointer is stored in the variable.
-  void joins(std::size_t name) {
-    const Name* const variable = name == no_name ? nullptr : &unit_.names[name];
-    if (variable != nullptr && variable->kind == NameKind::variable && !variable->is_file_scope &&
+  void joins(const Decl* variable) {
+    if (variable != nullptr && variable->kind == Decl::Kind::variable && !variable->is_file_scope &&
         rules_.may_become(*variable->type)) {
-      followed_.insert(name);
+      followed_.insert(variable);
     } else {
       lost();
     }
@@ -112,7 +110,7 @@ private:
     switch (expr.kind) {
     case Expr::Kind::name:
       seen_.insert(expr.token);
-      return followed_.contains(unit_.meanings[expr.token]) ? State::pointer : State::other;
+      return followed_.contains(unit_.meaning(expr.token)) ? State::pointer : State::other;
     case Expr::Kind::call: return call(expr);
     case Expr::Kind::subscript: {
       const State index = value(operand(1));
@@ -154,7 +152,7 @@ private:
       if (!is("=") || operand(0).kind != Expr::Kind::name) {
         return lost();
       }
-      joins(unit_.meanings[operand(0).token]);
+      joins(unit_.meaning(operand(0).token));
       return of;
     }
     case Expr::Kind::conditional: {
@@ -216,9 +214,9 @@ private:
   State call(const Expr& expr) {
     const Expr& callee = *expr.operands[0];
     const std::string_view name = unit_.source.tokens[callee.token].text;
-    const Name* const called = named_by(unit_, callee);
+    const Decl* const called = named_by(unit_, callee);
     const Function* const function =
-        called == nullptr || called->kind != NameKind::function ? nullptr : unit_.definition(name);
+        called == nullptr || called->kind != Decl::Kind::function ? nullptr : unit_.definition(name);
     State result = none(callee);
     for (std::size_t i = 1; i < expr.operands.size(); ++i) {
       if (value(*expr.operands[i]) != State::pointer) {
@@ -242,7 +240,7 @@ private:
   const Function& function_;
   const Type& type_; // of the function
   bool keeps_ = true;
-  std::set<std::size_t> followed_; // names that may hold the pointer
+  std::set<const Decl*> followed_; // names that may hold the pointer
   std::set<std::size_t> seen_;     // tokens of names in expressions that are known
 };
 

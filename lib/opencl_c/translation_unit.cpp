@@ -44,11 +44,6 @@ const Function* TranslationUnit::definition(std::string_view name) const {
   return found == functions.end() ? nullptr : &*found;
 }
 
-const Name* TranslationUnit::meaning(std::size_t token) const {
-  const std::size_t name = meanings[token];
-  return name == no_name ? nullptr : &names[name];
-}
-
 std::span<const Token> TranslationUnit::tokens(TokenRange range) const {
   return std::span(source.tokens).subspan(range.begin, range.end - range.begin);
 }
@@ -95,23 +90,23 @@ std::string text_of(const TranslationUnit& unit, TokenRange range) {
 }
 
 std::string name_of(const TranslationUnit& unit, const Record& record) {
-  if (record.tag != no_name) {
+  if (record.tag != nullptr) {
     constexpr std::array<std::string_view, 3> keywords{"struct", "union", "enum"};
     return fmt::format("{} {}", keywords[static_cast<std::size_t>(record.kind)],
-                       unit.source.tokens[unit.names[record.tag].token].text);
+                       unit.source.tokens[record.tag->token].text);
   }
-  const auto named = std::ranges::find_if(unit.names, [&record](const Name& name) {
-    return name.kind == NameKind::type && name.type->record == &record;
+  const auto named = std::ranges::find_if(unit.names, [&record](const Decl* name) {
+    return name->kind == Decl::Kind::type && name->type->record == &record;
   });
-  return named == unit.names.end() ? "struct" : unit.source.tokens[named->token].text;
+  return named == unit.names.end() ? "struct" : unit.source.tokens[(*named)->token].text;
 }
 
 std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter) {
   std::string text;
   for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
     const Token& token = unit.source.tokens[i];
-    const Name* const name = unit.meaning(i);
-    const bool named = name != nullptr && name->kind == NameKind::type && !name->type->name.empty();
+    const Decl* const name = unit.meaning(i);
+    const bool named = name != nullptr && name->kind == Decl::Kind::type && !name->type->name.empty();
     text += i > parameter.tokens.begin && token.space_before ? " " : "";
     text += named ? name->type->name : token.text;
   }

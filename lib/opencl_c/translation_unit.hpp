@@ -17,8 +17,12 @@ struct TokenRange {
   std::size_t end = 0;
 };
 
-struct Type; // tree.hpp
+struct Tree; // tree.hpp
 struct Decl;
+struct Stmt;
+class Facts; // facts.hpp
+
+inline constexpr std::size_t no_token = static_cast<std::size_t>(-1);
 
 struct Parameter {
   std::string name; // empty if the declaration has none
@@ -41,34 +45,18 @@ struct Function {
   std::optional<std::array<std::uint64_t, 3>> required_local_size; // reqd_work_group_size, if known
   std::size_t begin = 0;                                           // first token
   std::size_t name_token = 0;
-  TokenRange parameter_list;      // between the parentheses
-  std::optional<TokenRange> body; // with its braces; a prototype has none
-  std::size_t end = 0;            // after the last token
+  TokenRange parameter_list;        // between the parentheses
+  std::optional<TokenRange> body;   // with its braces; a prototype has none
+  const Stmt* statements = nullptr; // likewise
+  std::size_t end = 0;              // after the last token
 };
-
-enum class NameKind : std::uint8_t { variable, function, type, tag, enumerator, member };
-
-struct Tree; // tree.hpp
-class Facts; // facts.hpp
-
-// A declared name, at the first of its declarations.
-struct Name {
-  NameKind kind = NameKind::variable; // parameters are variables
-  bool is_file_scope = false;
-  std::size_t token = 0;      // the name itself
-  TokenRange specifiers;      // shared by all declarators; not set for tags and enumerators
-  TokenRange declarator;      // likewise, with the value
-  const Type* type = nullptr; // none for tags
-};
-
-inline constexpr std::size_t no_name = static_cast<std::size_t>(-1); // in place of an index into names
 
 struct TranslationUnit {
   TokenStream source;
   std::vector<Function> functions;        // definitions and prototypes, in order
   std::set<std::string> file_scope_names; // functions, variables, types, tags and enumerators
-  std::vector<Name> names;                // of every scope
-  std::vector<std::size_t> meanings;      // by token: index into names, or no_name
+  std::vector<const Decl*> names;         // of every scope, each at its first declaration
+  std::vector<const Decl*> meanings;      // by token; see meaning()
   std::vector<std::size_t> counterparts;  // by token: the bracket that belongs to this one
   std::shared_ptr<const Tree> tree;
   std::shared_ptr<const Facts> facts;
@@ -76,9 +64,9 @@ struct TranslationUnit {
   // The definition of a function, or nullptr.
   [[nodiscard]] const Function* definition(std::string_view name) const;
 
-  // The declaration of an identifier; nullptr for a name of the language and for a member after a dot or an
+  // The first declaration of an identifier; nullptr for a name of the language and for a member after a dot or an
   // arrow.
-  [[nodiscard]] const Name* meaning(std::size_t token) const;
+  [[nodiscard]] const Decl* meaning(std::size_t token) const { return meanings[token]; }
 
   // The tokens of the range.
   [[nodiscard]] std::span<const Token> tokens(TokenRange range) const;

@@ -4,7 +4,7 @@
 //                             assignment: subscript (name out, name i), call (name f, subscript (…))
 //
 // What the parser does not know becomes opaque, with its tokens: a visitor must take it for anything. Nodes never change
-// after parsing; the names in them are resolved, TranslationUnit::meaning() of a node's token is its declaration.
+// after parsing; the names in them are resolved, TranslationUnit::meaning() of a node's token is its first declaration.
 #pragma once
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -52,27 +52,41 @@ struct Attributes {
   bool other = false;                     // than packed, aligned and unused
   std::vector<const Expr*> aligned;       // null without a value
   std::vector<const Expr*> required_size; // of work-groups
+
+  // True for those that may change a type.
+  [[nodiscard]] bool any() const { return packed || other || !aligned.empty(); }
 };
 
 // A structure, union or enumeration.
 struct Record {
   enum class Kind : std::uint8_t { structure, union_type, enumeration };
   Kind kind = Kind::structure;
-  std::size_t tag = no_name; // index into the unit's names
-  TokenRange body;           // between its braces; empty while it is incomplete
+  const Decl* tag = nullptr;
+  TokenRange body; // between its braces; empty while it is incomplete
   Attributes attributes;
   std::vector<const Decl*> members; // or enumerators
 };
 
-// What one declarator declares, or an enumerator.
+// A name that is declared, or an unnamed parameter or member.
 struct Decl {
-  std::size_t name = no_name; // index into the unit's names; no_name for an unnamed parameter or member
-  const Type* type = nullptr;
-  TokenRange tokens;           // a parameter's with its specifiers
-  const Expr* value = nullptr; // initial value; width of a bit-field
-  bool is_typedef = false;
+  enum class Kind : std::uint8_t {
+    variable,
+    function,
+    type,
+    tag,
+    enumerator,
+    member
+  }; // parameters are variables
+  Kind kind = Kind::variable;
+  bool is_file_scope = false;
   bool is_bit_field = false;
   bool has_attributes = false;
+  std::size_t token = no_token;            // the name
+  TokenRange specifiers;                   // shared by all declarators; not set for tags and enumerators
+  TokenRange tokens;                       // the declarator with the value; a parameter's with its specifiers
+  const Type* type = nullptr;              // never null; opaque for tags
+  const Expr* value = nullptr;             // initial value; width of a bit-field
+  std::optional<Constant> constant;        // an enumerator's value, if known
   std::span<const Decl* const> parameters; // of a function
 };
 
@@ -143,27 +157,14 @@ struct Tree {
   std::pmr::monotonic_buffer_resource memory; // of all nodes
   std::set<Type> types;
   std::deque<Record> records;
-  std::unordered_map<std::size_t, const Decl*> declarations; // by the name's token
-  std::unordered_map<std::size_t, const Stmt*> bodies;       // of functions, by the name's token
-  std::unordered_map<std::size_t, Constant> enumerators; // by the name's token: those whose values are known
   std::unordered_map<std::size_t, const Expr*> calls; // by the token of the called name, in opaque ones too
   std::vector<const Decl*> file_scope;
-
-  // The body of a function; null for a prototype.
-  [[nodiscard]] const Stmt* body(const Function& function) const {
-    const auto found = bodies.find(function.name_token);
-    return found == bodies.end() || !function.body ? nullptr : found->second;
-  }
-  [[nodiscard]] const Decl* declaration(std::size_t token) const {
-    const auto found = declarations.find(token);
-    return found == declarations.end() ? nullptr : found->second;
-  }
 };
 
 // Parses a condition of #if, whose tokens those of the unit are.
 struct Condition {
   const Expr* value = nullptr;
-  std::size_t stuck = no_name; // the first token that does not fit
+  std::size_t stuck = no_token; // the first token that does not fit
   bool too_deep = false;
 };
 Condition parse_condition(TranslationUnit& unit);
@@ -202,7 +203,7 @@ void each_expression(const Expr& expr, const Visit& visit) {
 }
 
 // The declared name that the expression is; null for any other expression.
-inline const Name* named_by(const TranslationUnit& unit, const Expr& expr) {
+inline const Decl* named_by(const TranslationUnit& unit, const Expr& expr) {
   return expr.kind == Expr::Kind::name ? unit.meaning(expr.token) : nullptr;
 }
 
@@ -216,7 +217,7 @@ inline bool changes(const TranslationUnit& unit, const Expr& expr) {
 inline std::optional<std::size_t> parameter_at(const TranslationUnit& unit, const Function& function,
                                                std::size_t token) {
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-    if (unit.meanings[token] != no_name && function.parameters[i].decl->name == unit.meanings[token]) {
+    if (function.parameters[i].decl == unit.meaning(token)) {
       return i;
     }
   }

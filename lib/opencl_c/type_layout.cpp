@@ -90,7 +90,7 @@ private:
   }
 
   Certain<TypeLayout> enumeration(const Record& record) {
-    TIDEGATE_CHECK(is_complete(record, "enum"));
+    TIDEGATE_CHECK(is_complete(record));
     const auto values = enumerators_of(unit_, record);
     if (!values || values->empty()) {
       return uncertain("it has enumerators whose values are not plain constants");
@@ -107,12 +107,9 @@ private:
                       .enumerators = *values};
   }
 
-  Certain<bool> is_complete(const Record& record, std::string_view keyword) const {
-    if (record.body.end != 0) {
-      return true;
-    }
-    return uncertain(fmt::format("{} {} is declared nowhere", keyword,
-                                 unit_.source.tokens[unit_.names[record.tag].token].text));
+  Certain<bool> is_complete(const Record& record) const {
+    return record.body.end != 0 ? Certain<bool>(true)
+                                : uncertain(fmt::format("{} is declared nowhere", name_of(unit_, record)));
   }
 
   Certain<TypeLayout> structure(const Record& record) {
@@ -122,7 +119,7 @@ private:
     if (record.kind == Record::Kind::union_type) {
       return uncertain("it has a union");
     }
-    TIDEGATE_CHECK(is_complete(record, "struct"));
+    TIDEGATE_CHECK(is_complete(record));
     if (has_pragma({.begin = 0, .end = record.body.begin}, "pack")) {
       return uncertain("a #pragma pack precedes it");
     }
@@ -147,7 +144,7 @@ private:
   }
 
   Certain<bool> add(const Decl& decl, bool packed, TypeLayout& structure) {
-    if (decl.name == no_name) {
+    if (decl.token == no_token) {
       return uncertain("it has members without a name");
     }
     if (decl.has_attributes) {
@@ -156,8 +153,7 @@ private:
     if (decl.is_bit_field) {
       return uncertain("it has bit-fields");
     }
-    MemberLayout member{
-        .name = unit_.source.tokens[unit_.names[decl.name].token].text, .dimensions = {}, .type = {}};
+    MemberLayout member{.name = unit_.source.tokens[decl.token].text, .dimensions = {}, .type = {}};
     TIDEGATE_TRY(const Type* const element, elements(decl.type, member.dimensions));
     TIDEGATE_TRY(member.type, layout(*element));
     std::uint64_t bytes = member.type.bytes;
@@ -193,7 +189,7 @@ tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, con
   return Reader(unit).layout(*parameter.decl->type);
 }
 
-tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable) {
+tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Decl& variable) {
   return Reader(unit).bytes_of(*variable.type);
 }
 

@@ -36,7 +36,7 @@ struct MemberLayout {
 tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, const Parameter& parameter);
 
 // Returns the bytes of a variable declared without an initial value; of an array, those of all its elements.
-tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable);
+tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Decl& variable);
 
 // Returns the layout of what a parameter such as "global float* restrict in" or "global float in[]" points to.
 tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit,

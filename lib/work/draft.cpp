@@ -288,9 +288,9 @@ private:
     memory.element_bytes = layout ? layout->bytes : enough;
     memory.assumed = fmt::format("u8 for {}, {} bytes each", type, memory.element_bytes);
     if (!layout && type != "void") {
-      const bool declared = std::ranges::any_of(unit.names, [&](const opencl_c::Name& name) {
-        return (name.kind == opencl_c::NameKind::type || name.kind == opencl_c::NameKind::tag) &&
-               type.ends_with(opencl_c::text_of(unit, {name.token, name.token + 1}));
+      const bool declared = std::ranges::any_of(unit.names, [&](const opencl_c::Decl* name) {
+        return (name->kind == opencl_c::Decl::Kind::type || name->kind == opencl_c::Decl::Kind::tag) &&
+               type.ends_with(opencl_c::text_of(unit, {name->token, name->token + 1}));
       });
       memory.assumed +=
           fmt::format(" at a guess: {}", declared ? layout.error() : "nothing declares that type or macro");

@@ -1,4 +1,5 @@
 // File-scope declarations: functions with their signatures, names, and refusals with their places.
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include "source_support.hpp"
 
@@ -244,9 +245,9 @@ std::string meanings(const std::string& source, std::string_view name = "a") {
   const TranslationUnit unit = parse(source);
   std::string text;
   for (std::size_t i = 0; i < unit.source.tokens.size(); ++i) {
-    const Name* const meaning = unit.meaning(i);
+    const Decl* const meaning = unit.meaning(i);
     if (unit.source.tokens[i].text == name) {
-      const bool member = meaning != nullptr && meaning->kind == NameKind::member;
+      const bool member = meaning != nullptr && meaning->kind == Decl::Kind::member;
       const std::uint32_t line = meaning == nullptr ? 0 : unit.source.tokens[meaning->token].line;
       text += fmt::format("{}{}{}", text.empty() ? "" : " ", member ? "m" : "", line);
     }
@@ -455,7 +456,7 @@ TEST_CASE("file scope and bodies are read by one parser, which takes typedefs in
   CHECK(signatures("typedef float fn(float); fn f; float f(float x) { return x; }") == "f(float x){}");
   CHECK(signatures("float f(float x) __attribute__((overloadable, const)); kernel void k() {}") ==
         "f(float x); kernel k(){}");
-  CHECK(parse("float f(float x) __attribute__((pure));").names.at(1).kind == NameKind::function);
+  CHECK(parse("float f(float x) __attribute__((pure));").names.at(1)->kind == Decl::Kind::function);
   CHECK(parse("typedef unsigned int word; static inline word f(void) { return 1; }").functions[0].result ==
         "uint");
 }

@@ -59,7 +59,7 @@ std::string value(const std::string& expression) {
       "kernel void k(global const float* a, global float* b, int n, float4 v, global const point* s, constant row* r) {"
       "unknown x = " +
       expression + "; }");
-  const Stmt* const body = unit.tree->body(unit.functions.back());
+  const Stmt* const body = unit.functions.back().statements;
   REQUIRE(body != nullptr);
   REQUIRE(body->parts.size() == 1);
   REQUIRE(body->parts[0]->declared.size() == 1);
@@ -82,7 +82,7 @@ std::string statements(const TranslationUnit& unit, const Stmt& stmt) {
 
 std::string body_of_kernel(const std::string& statement) {
   const TranslationUnit unit = parse("kernel void k(global float* a, int n) {" + statement + "}");
-  const std::string all = statements(unit, *unit.tree->body(unit.functions.back()));
+  const std::string all = statements(unit, *unit.functions.back().statements);
   return all.size() > 8 && all.starts_with("(block ") ? all.substr(7, all.size() - 8) : all;
 }
 
@@ -152,9 +152,9 @@ TEST_CASE("statements") {
 TEST_CASE("types of declarations") {
   const auto declared = [](const std::string& declaration, const std::string& name) {
     const TranslationUnit unit = parse(std::string(declared_types) + "kernel void k() {" + declaration + "}");
-    for (const Name& found : unit.names) {
-      if (unit.source.tokens[found.token].text == name && !found.is_file_scope) {
-        return text(*found.type);
+    for (const Decl* const found : unit.names) {
+      if (unit.source.tokens[found->token].text == name && !found->is_file_scope) {
+        return text(*found->type);
       }
     }
     return std::string("none");
@@ -180,7 +180,7 @@ TEST_CASE("nothing in the corpus is opaque") {
     INFO(found.name);
     const TranslationUnit& unit = found.unit;
     for (const Function& function : unit.functions) {
-      const Stmt* const whole = unit.tree->body(function);
+      const Stmt* const whole = function.statements;
       if (whole == nullptr) {
         CHECK_FALSE(function.body);
         continue;

@@ -97,6 +97,7 @@ TEST_CASE("an uncertain layout has a reason") {
   CHECK(layout("\n#pragma pack(1)\nstruct s { char a; int b; };", "struct s p") ==
         "a #pragma pack precedes it");
   CHECK(layout("", "struct s p") == "struct s is declared nowhere");
+  CHECK(layout("", "struct") == "struct is declared nowhere"); // without a tag
   CHECK(layout("enum big { A = 0x100000000 };", "enum big p") == "it has an enumeration that is not an int");
   CHECK(layout("struct s { struct { int a; }; };", "struct s p") == "it has members without a name");
   CHECK(layout("struct s { int a[100000]; };", "struct s p") == "it is larger than an argument can be");
