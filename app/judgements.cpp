@@ -352,7 +352,7 @@ Result<void> judge_as(const documents::Document& document, void* object, const C
 Result<void> judge_document(const documents::Document& document, std::string_view json,
                             const CheckContext& context, CheckedDocument& entry) {
   // A document with errors of form is not checked further.
-  const documents::Record::Object object = document.record->object();
+  const std::shared_ptr<void> object = document.record->create();
   TIDEGATE_CHECK(documents::decode(document, json, object.get()));
   return judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
                   documents::BufferLifetimes, LaunchRecommendationDocument, documents::RunReportDocument,

@@ -74,9 +74,7 @@ Result<DiffusedPriorities> diffused(const SiblingDiffusion& of) {
 }
 
 Result<TuningChoice> cheapest(const MeasuredCosts& measured) {
-  std::vector<double> costs;
-  std::ranges::transform(measured.costs, std::back_inserter(costs), &NumberOrNull::value);
-  const auto value = policy::choose_cheapest(measured.candidates, costs, measured.current);
+  const auto value = policy::choose_cheapest(measured.candidates, measured.costs, measured.current);
   return value ? Result<TuningChoice>(TuningChoice{.value = *value})
                : failure(ErrorCode::missing_key, "no candidate has a cost, and there is no current value",
                          "give current, the value in use", "/current");

@@ -13,35 +13,27 @@ struct Head {
 Head head_of(JsonValue document) {
   Head head;
   std::string room;
-  for (JsonValue key = document.inner(); document.first() == '{' && key != document.next();
-       key = key.next().next()) {
-    head.keys.emplace_back(key.string(room));
-    if (head.keys.back() == "kind" && key.next().first() == '"') {
-      head.kind = key.next().string(room);
+  (void)find_inner(document, [&](const std::string& name, JsonValue value) {
+    if (document.first() == '{') {
+      head.keys.push_back(name);
+      head.kind = name == "kind" && value.first() == '"' ? value.string(room) : head.kind;
     }
-  }
+    return false;
+  });
   return head;
 }
 
 std::span<const CatalogueEntry> entries;
 
-// Measures how well keys fit a document type: known keys, and required keys that are missing.
-struct Fit {
-  std::size_t known = 0;
-  std::size_t missing = 0;
-
-  friend bool operator==(const Fit&, const Fit&) = default;
-  [[nodiscard]] bool better_than(const Fit& other) const {
-    return known != other.known ? known > other.known : missing < other.missing;
-  }
-};
+// How well keys fit a document type: the keys that it knows, and minus the required keys that are missing.
+using Fit = std::pair<std::size_t, std::ptrdiff_t>;
 
 Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
   Fit fit;
   for (const Field& field : document.record->fields) {
     const bool given = std::ranges::find(keys, field.name) != keys.end();
-    fit.known += given ? 1 : 0;
-    fit.missing += !given && field.presence == Presence::required ? 1 : 0;
+    fit.first += given ? 1 : 0;
+    fit.second -= !given && field.presence == Presence::required ? 1 : 0;
   }
   return fit;
 }
@@ -52,14 +44,12 @@ const Document* find_by_keys(const std::vector<std::string>& keys) {
   Fit best_fit;
   for (const auto& [document, command] : entries) {
     const Fit fit = fit_of(*document, keys);
-    if (fit.better_than(best_fit)) {
-      best = document;
+    if (fit >= best_fit) {
+      best = fit == best_fit ? nullptr : document;
       best_fit = fit;
-    } else if (fit == best_fit) {
-      best = nullptr;
     }
   }
-  return best_fit.known * 2 >= keys.size() ? best : nullptr;
+  return best_fit.first * 2 >= keys.size() ? best : nullptr;
 }
 
 } // namespace
@@ -118,7 +108,7 @@ const Document* mistaken_type(const Document& wanted, JsonValue document) {
   // `found` knows at least as many keys. If it knows no more, require it to be complete: a document that
   // lacks keys of both types is more likely of type `wanted`.
   const Fit fit = fit_of(*found, keys);
-  return fit.known > fit_of(wanted, keys).known || fit.missing == 0 ? found : nullptr;
+  return fit.first > fit_of(wanted, keys).first || fit.second == 0 ? found : nullptr;
 }
 
 std::string fix_for_kind(const Document& wanted, const Document& found) {

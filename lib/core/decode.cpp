@@ -35,6 +35,21 @@ struct Target {
   }
 };
 
+// True for a number without a fraction and an exponent.
+bool is_whole(std::string_view number) {
+  return number.find_first_of(".eE") == std::string_view::npos;
+}
+
+// How a value is written: '0' for a number, 't' for true and false, else its first character.
+char form_of(JsonValue value) {
+  const char first = value.first();
+  return first == '-' || (first >= '0' && first <= '9') ? '0' : first == 'f' ? 't' : first;
+}
+
+// How values of each Kind are written.
+constexpr std::array<std::string_view, 13> forms_of{"t",   "0",  "0", "0", "0", "0",    "\"",
+                                                    "0\"", "\"", "{", "[", "{", "0\"[{"};
+
 std::string_view found(JsonValue value) {
   switch (value.first()) {
   case '{': return "an object";
@@ -43,8 +58,7 @@ std::string_view found(JsonValue value) {
   case 't': return "true";
   case 'f': return "false";
   case 'n': return "null";
-  case '-':
-    return value.text().find_first_of(".eE") == std::string_view::npos ? "a negative number" : "a number";
+  case '-': return is_whole(value.text()) ? "a negative number" : "a number";
   default: return "a number";
   }
 }
@@ -137,42 +151,85 @@ private:
   [[nodiscard]] bool stopped() const { return alone_ || errors_.full(); }
 
   void value(const Type& type, JsonValue value, const Target& target, const Place& place) {
-    const bool any = type.kind == Kind::value;
-    switch (value.first()) {
-    case '{':
-      if (type.kind == Kind::record) {
-        return record(*type.record, value, target.address(), place);
-      }
-      if (any || type.kind == Kind::map) {
-        void* const map = target.address();
-        return any ? items(detail::sequence<Value::Object>, value,
-                           &static_cast<Value*>(map)->is.emplace<Value::Object>(), place)
-                   : items(*type.items, value, map, place);
-      }
-      break;
-    case '[':
-      if (any || type.kind == Kind::list) {
-        void* const list = target.address();
-        return any ? items(detail::sequence<Value::List>, value,
-                           &static_cast<Value*>(list)->is.emplace<Value::List>(), place)
-                   : items(*type.items, value, list, place);
-      }
-      break;
-    case '"': return string(type, value, target, place);
-    case 't':
-    case 'f':
-      if (type.kind == Kind::boolean) {
-        return target.store(value.first() == 't');
-      }
-      break;
-    case 'n':
-      if (type.kind == Kind::f64 && (type.or_null || document_.direction == Direction::output)) {
-        return target.store(std::numeric_limits<double>::quiet_NaN());
-      }
-      break;
-    default: return number(type, value, target, place);
+    std::string room;
+    const char form = form_of(value);
+    const std::string_view text = form == '"' ? value.string(room) : std::string_view();
+    if (text.find('\0') != text.npos) { // the system and OpenCL would take what is before it for the whole
+      return nul(value, place, text);
     }
-    wrong_type(type, value, place);
+    if (!text.empty() && text == type.left_out_word) {
+      return;
+    }
+    if (form == '0' && type.or_single) { // the list of a single number has no brackets
+      void* const list = target.address();
+      type.items->clear(list);
+      return this->value(type.items->element, value, {type.items->append(list, 0, {})}, place);
+    }
+    if (form == 'n' && type.kind == Kind::f64 && (type.or_null || document_.direction == Direction::output)) {
+      return target.store(std::numeric_limits<double>::quiet_NaN());
+    }
+    if (forms_of[static_cast<std::size_t>(type.kind)].find(form) == std::string_view::npos) {
+      return wrong_type(type, value, place);
+    }
+    switch (type.kind) {
+    case Kind::boolean: return target.store(value.first() == 't');
+    case Kind::f64:
+      return target.store(
+          std::visit([](auto any) { return static_cast<double>(any); }, number_of(value.text())));
+    case Kind::text: return target.store(std::string(text));
+    case Kind::choice: {
+      const auto chosen = std::ranges::find(type.choices, text);
+      return chosen == type.choices.end()
+                 ? unknown_name(type, value, place, text)
+                 : target.store(static_cast<std::uint8_t>(chosen - type.choices.begin()));
+    }
+    case Kind::record: return record(*type.record, value, target.address(), place);
+    case Kind::map:
+    case Kind::list: return items(*type.items, value, target.address(), place);
+    case Kind::number: return any_number(type, value, target, place);
+    case Kind::value:
+      if (value.is_container()) {
+        auto& any = static_cast<Value*>(target.address())->is;
+        return form == '{'
+                   ? items(detail::sequence<Value::Object>, value, &any.emplace<Value::Object>(), place)
+                   : items(detail::sequence<Value::List>, value, &any.emplace<Value::List>(), place);
+      }
+      return form == '"' ? target.store(Value{std::string(text)}) : any_number(type, value, target, place);
+    default: return form == '"' ? target.store(Identifier(text)) : integer(type, value, target, place);
+    }
+  }
+
+  void integer(const Type& type, JsonValue value, const Target& target, const Place& place) {
+    const std::string_view text = value.text();
+    if (!is_whole(text)) {
+      return fail(value.begin(), place, ErrorCode::not_an_integer,
+                  fmt::format("{} is not written as an integer", text),
+                  fmt::format("give {}", type_phrase(type)));
+    }
+    const Number number = number_of(text == "-0" ? "0" : text);
+    const auto* const natural = std::get_if<std::uint64_t>(&number);
+    if (natural == nullptr || *natural < type.minimum || *natural > type.maximum) {
+      return fail(value.begin(), place, ErrorCode::out_of_range,
+                  fmt::format("{} is outside the range {} to {}", text, type.minimum, type.maximum),
+                  fmt::format("give {}", type_phrase(type)));
+    }
+    switch (type.kind) {
+    case Kind::u16: return target.store(static_cast<std::uint16_t>(*natural));
+    case Kind::u32: return target.store(static_cast<std::uint32_t>(*natural));
+    case Kind::identifier: return target.store(Identifier(*natural));
+    default: target.store(*natural);
+    }
+  }
+
+  void any_number(const Type& type, JsonValue value, const Target& target, const Place& place) {
+    const std::string_view text = value.text();
+    const Number number = number_of(text);
+    if (std::holds_alternative<double>(number) && is_whole(text) && text != "-0") {
+      return fail(value.begin(), place, ErrorCode::out_of_range,
+                  fmt::format("{} does not fit into 64 bits", text),
+                  "give a smaller integer, or one with a decimal point");
+    }
+    type.kind == Kind::number ? target.store(number) : target.store(Value{number});
   }
 
   void record(const Record& record, JsonValue text, void* object, const Place& place,
@@ -220,7 +277,7 @@ private:
     }
     const FieldMask missing = record.required_mask & ~seen & ~misspelt;
     if (missing != 0) {
-      missing_keys(fields, missing, text, place);
+      missing_keys(record, missing, text, place);
     }
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (fields[i].fill != nullptr && (seen >> i & 1U) == 0) {
@@ -275,75 +332,6 @@ private:
     }
   }
 
-  void string(const Type& type, JsonValue value, const Target& target, const Place& place) {
-    std::string room;
-    const std::string_view text = value.string(room);
-    if (text.find('\0') != text.npos) { // the system and OpenCL would take what is before it for the whole
-      return nul(value, place, text);
-    }
-    if (!type.left_out_word.empty() && text == type.left_out_word) {
-      return;
-    }
-    switch (type.kind) {
-    case Kind::text: return target.store(std::string(text));
-    case Kind::value: return target.store(Value{std::string(text)});
-    case Kind::identifier: return target.store(Identifier(text));
-    case Kind::choice: {
-      const auto chosen = std::ranges::find(type.choices, text);
-      return chosen == type.choices.end()
-                 ? unknown_name(type, value, place, text)
-                 : target.store(static_cast<std::uint8_t>(chosen - type.choices.begin()));
-    }
-    default: wrong_type(type, value, place);
-    }
-  }
-
-  void number(const Type& type, JsonValue value, const Target& target, const Place& place) {
-    if (type.or_single) { // the list of a single number has no brackets
-      void* const list = target.address();
-      type.items->clear(list);
-      return number(type.items->element, value, {type.items->append(list, 0, {})}, place);
-    }
-    const Number number = number_of(value.text());
-    const double* const real = std::get_if<double>(&number);
-    const bool past_64_bits =
-        real != nullptr && *real != 0 && value.text().find_first_of(".eE") == std::string_view::npos;
-    if (is_integer(type.kind)) {
-      if (real != nullptr && value.text() != "-0" && !past_64_bits) {
-        return fail_value(value, place, ErrorCode::not_an_integer,
-                          fmt::format("{} is not written as an integer", value.text()),
-                          fmt::format("give {}", type_phrase(type)));
-      }
-      const auto* const natural = std::get_if<std::uint64_t>(&number);
-      const std::uint64_t integer = natural != nullptr ? *natural : 0;
-      if ((natural == nullptr && value.text() != "-0") || integer < type.minimum || integer > type.maximum) {
-        return fail_value(
-            value, place, ErrorCode::out_of_range,
-            fmt::format("{} is outside the range {} to {}", value.text(), type.minimum, type.maximum),
-            fmt::format("give {}", type_phrase(type)));
-      }
-      switch (type.kind) {
-      case Kind::u16: return target.store(static_cast<std::uint16_t>(integer));
-      case Kind::u32: return target.store(static_cast<std::uint32_t>(integer));
-      case Kind::identifier: return target.store(Identifier(integer));
-      default: return target.store(integer);
-      }
-    }
-    switch (type.kind) {
-    case Kind::f64:
-      return target.store(std::visit([](auto any) { return static_cast<double>(any); }, number));
-    case Kind::number:
-    case Kind::value:
-      if (past_64_bits) {
-        return fail_value(value, place, ErrorCode::out_of_range,
-                          fmt::format("{} does not fit into 64 bits", value.text()),
-                          "give a smaller integer, or one with a decimal point");
-      }
-      return type.kind == Kind::number ? target.store(number) : target.store(Value{number});
-    default: wrong_type(type, value, place);
-    }
-  }
-
   // The keys of a document that are not in its record.
   static constexpr std::array<std::string_view, 3> envelope_keys{"kind", "schema_version", "$schema"};
   [[nodiscard]] bool is_envelope(std::string_view name) const {
@@ -363,9 +351,8 @@ private:
       const std::string wanted = which == 2   ? "a string"
                                  : which == 0 ? fmt::format("the string \"{}\"", document_.kind)
                                               : version;
-      return fail_value(value, place, ErrorCode::wrong_type,
-                        fmt::format("expected {}, got {}", wanted, found(value)),
-                        "give it, or leave the key out");
+      return fail(value.begin(), place, ErrorCode::wrong_type,
+                  fmt::format("expected {}, got {}", wanted, found(value)), "give it, or leave the key out");
     }
     std::string room;
     if (const std::string_view kind = which == 0 ? value.string(room) : document_.kind;
@@ -393,11 +380,6 @@ private:
     errors_.add(std::move(error));
   }
 
-  void fail_value(JsonValue value, const Place& place, ErrorCode code, std::string message, std::string fix,
-                  std::optional<std::string_view> field = {}, std::optional<std::string_view> nearest = {}) {
-    fail(value.begin(), place, code, std::move(message), std::move(fix), field, nearest);
-  }
-
   // Discards all other errors, which follow from this one.
   void fail_alone(JsonValue value, const Place& place, ErrorCode code, std::string message, std::string fix) {
     errors_ = {};
@@ -406,13 +388,13 @@ private:
   }
 
   void nul(JsonValue value, const Place& place, std::string_view text) {
-    fail_value(value, place, ErrorCode::unknown_name, fmt::format("{} has a NUL character", in_quotes(text)),
-               "remove \\u0000");
+    fail(value.begin(), place, ErrorCode::unknown_name,
+         fmt::format("{} has a NUL character", in_quotes(text)), "remove \\u0000");
   }
 
   void duplicate_key(JsonValue key, const Place& place, std::string fix) {
-    fail_value(key, place, ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(place.key)),
-               std::move(fix));
+    fail(key.begin(), place, ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(place.key)),
+         std::move(fix));
   }
 
   // Returns the field that the key most likely means: correcting the key supplies it, so it is not missing.
@@ -420,13 +402,13 @@ private:
     std::vector<std::string_view> known;
     std::ranges::transform(record.fields, std::back_inserter(known), &Field::name);
     const auto nearest = meant_name(place.key, known);
-    fail_value(key, place, ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(place.key)),
-               nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-               : known.size() > few_choices
-                   ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
-                                 document_.kind)
-                   : fmt::format("remove it, or give {}", one_of(known)),
-               shortened(place.key), nearest);
+    fail(key.begin(), place, ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(place.key)),
+         nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+         : known.size() > few_choices
+             ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
+                           document_.kind)
+             : fmt::format("remove it, or give {}", one_of(known)),
+         shortened(place.key), nearest);
     return nearest ? std::optional<std::size_t>(std::ranges::find(known, *nearest) - known.begin())
                    : std::nullopt;
   }
@@ -435,49 +417,33 @@ private:
     const Kind item = type.kind == Kind::list ? type.items->element.kind : Kind::text;
     const bool is_list_of_numbers =
         item == Kind::f64 || item == Kind::number || (is_integer(item) && item != Kind::identifier);
-    fail_value(value, place, ErrorCode::wrong_type,
-               fmt::format("expected {}, got {}", type_phrase(type), found(value)),
-               is_list_of_numbers && found(value) == "a number"
-                   ? fmt::format("put it into brackets: [{}]", value.text())
-                   : fix_for_type(type));
+    fail(value.begin(), place, ErrorCode::wrong_type,
+         fmt::format("expected {}, got {}", type_phrase(type), found(value)),
+         is_list_of_numbers && found(value) == "a number"
+             ? fmt::format("put it into brackets: [{}]", value.text())
+             : fix_for_type(type));
   }
 
   void unknown_name(const Type& type, JsonValue value, const Place& place, std::string_view name) {
     const std::vector<std::string_view> words = words_of(type);
     const auto nearest = meant_name(name, words);
     const bool few = words.size() <= few_choices;
-    fail_value(value, place, ErrorCode::unknown_name,
-               few ? fmt::format("{} is not one of {}", in_quotes(name), one_of(words))
-                   : fmt::format("{} is not one of the {} known names", in_quotes(name), words.size()),
-               nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-               : few   ? fmt::format("give {}", type_phrase(type))
-                       : fmt::format("give one such as {}; `tidegate schema {}` has all",
-                                     choices_like(name, words), document_.kind),
-               {}, nearest);
+    fail(value.begin(), place, ErrorCode::unknown_name,
+         few ? fmt::format("{} is not one of {}", in_quotes(name), one_of(words))
+             : fmt::format("{} is not one of the {} known names", in_quotes(name), words.size()),
+         nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+         : few   ? fmt::format("give {}", type_phrase(type))
+                 : fmt::format("give one such as {}; `tidegate schema {}` has all", choices_like(name, words),
+                               document_.kind),
+         {}, nearest);
   }
 
-  void missing_keys(std::span<const Field> fields, FieldMask missing, JsonValue text, const Place& place) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if ((missing >> i & 1U) != 0) {
-        names.push_back(fmt::format("\"{}\"", fields[i].name));
-      }
-    }
+  void missing_keys(const Record& record, FieldMask missing, JsonValue text, const Place& place) {
+    const std::vector<std::string_view> names = names_of(record, missing);
     const bool one = names.size() == 1;
     fail(text.end() - 1, place, ErrorCode::missing_key,
-         fmt::format("missing {} {}", one ? "key" : "keys", fmt::join(names, ", ")),
-         one ? "add it" : "add them", std::string_view(names.front()).substr(1, names.front().size() - 2));
-  }
-
-  // Where the value of the key begins.
-  static std::size_t place_of(std::string_view name, JsonValue object) {
-    std::string room;
-    for (JsonValue key = object.inner(); key != object.next(); key = key.next().next()) {
-      if (key.string(room) == name) {
-        return key.next().begin();
-      }
-    }
-    return object.begin(); // it is misspelt
+         fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
+         one ? "add it" : "add them", names.front());
   }
 
   // A key whose value is its default counts as left out.
@@ -500,7 +466,9 @@ private:
       const std::string names = one_of(names_of(record, rule.keys));
       if (rule.of != 0) {
         const std::string_view key = names_of(record, stated & rule.of).front();
-        fail(place_of(key, text), {&place, key}, ErrorCode::missing_key,
+        const auto stated_at =
+            find_inner(text, [key](std::string_view name, JsonValue) { return name == key; });
+        fail(stated_at.value_or(text).begin(), {&place, key}, ErrorCode::missing_key, // else it is misspelt
              fmt::format("\"{}\" needs {}", key, names), fmt::format("add it, or leave \"{}\" out", key));
       } else if (given != 0) {
         fail(text.begin(), place, ErrorCode::duplicate_key, fmt::format("more than one of {}", names),

@@ -75,14 +75,6 @@ struct Type {
   bool or_null = false;                        // f64 only: null is NaN
 };
 
-// A number, or null, which is NaN.
-struct NumberOrNull {
-  double value = std::numeric_limits<double>::quiet_NaN();
-
-  constexpr NumberOrNull() = default;
-  constexpr NumberOrNull(double number) : value(number) {}
-};
-
 // Type-erased access to a std::vector or std::array, or to a std::vector of pairs of a name and a value: a map.
 struct Sequence {
   Type element;
@@ -161,13 +153,9 @@ struct Record {
   std::span<const Field> fields; // at most 128
   std::span<const Rule> rules{};
   FieldMask required_mask = 0;
-  FieldMask rule_mask = 0;             // the fields that rules name
-  const void* (*defaults)() = nullptr; // a default-constructed object, shared
-  void* (*create)() = nullptr;         // a new default-constructed object, for `destroy`
-  void (*destroy)(void* object) = nullptr;
-
-  using Object = std::unique_ptr<void, void (*)(void*)>;
-  [[nodiscard]] Object object() const { return {create(), destroy}; }
+  FieldMask rule_mask = 0;                     // the fields that rules name
+  const void* (*defaults)() = nullptr;         // a default-constructed object, shared
+  std::shared_ptr<void> (*create)() = nullptr; // returns a new default-constructed object
 };
 
 // Specialise the member for every enumeration.
@@ -191,13 +179,9 @@ template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
-struct Value {
-  using type = T;
-};
+T content_of(std::type_identity<T>);
 template <class T>
-struct Value<std::optional<T>> {
-  using type = T;
-};
+T content_of(std::type_identity<std::optional<T>>);
 
 template <class T>
 inline constexpr std::size_t length_of_array = 0;
@@ -246,13 +230,7 @@ constexpr Sequence make_sequence() {
       return static_cast<Items*>(items)->data() + index;
     };
   }
-  sequence.clear = [](void* items) {
-    if constexpr (length_of_array<Items> == 0) {
-      static_cast<Items*>(items)->clear();
-    } else {
-      *static_cast<Items*>(items) = Items{};
-    }
-  };
+  sequence.clear = [](void* items) { *static_cast<Items*>(items) = Items{}; };
   return sequence;
 }
 template <class Items>
@@ -275,8 +253,6 @@ constexpr Type type_of() {
     return integer<T>(Kind::u64);
   } else if constexpr (std::is_same_v<T, double>) {
     return {.kind = Kind::f64};
-  } else if constexpr (std::is_same_v<T, NumberOrNull>) {
-    return {.kind = Kind::f64, .or_null = true};
   } else if constexpr (std::is_same_v<T, Number>) {
     return {.kind = Kind::number};
   } else if constexpr (std::is_same_v<T, std::string>) {
@@ -343,7 +319,7 @@ constexpr Field field_of(std::string_view meaning, Presence presence) {
   using Member = typename Path::Member;
   Field result{.name = Path::name,
                .meaning = meaning,
-               .type = detail::type_of<typename detail::Value<Member>::type>(),
+               .type = detail::type_of<decltype(detail::content_of(std::type_identity<Member>()))>(),
                .presence = detail::is_optional<Member> ? Presence::optional : presence};
   result.write = [](void* object) -> void* {
     Member& member = Path::follow(*static_cast<Object*>(object));
@@ -480,8 +456,7 @@ constexpr Record record_of(std::span<const Field> fields, std::span<const Rule> 
     static const T object{};
     return &object;
   };
-  record.create = []() -> void* { return new T{}; };
-  record.destroy = [](void* object) { delete static_cast<T*>(object); };
+  record.create = []() -> std::shared_ptr<void> { return std::make_shared<T>(); };
   return record;
 }
 

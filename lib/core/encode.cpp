@@ -9,51 +9,50 @@ namespace {
 class Encoder {
 public:
   Encoder(std::string& json, Style style)
-      : json_(json), style_(style), spaced_(style != Style::compact), broken_(spaced_) {}
+      : json_(json), spaced_(style != Style::compact), brief_(style == Style::brief) {}
 
   void document(const Document& document, const void* object) {
-    open('{');
-    if (document.has_kind) {
-      key("kind");
-      text(document.kind);
-      key("schema_version");
-      number(document.schema_version);
-    }
-    members(*document.record, object);
-    close('}');
+    bracketed("{}", broken_, [&](auto begin_item) {
+      if (document.has_kind) {
+        begin_item();
+        key("kind");
+        append_string(json_, document.kind);
+        begin_item();
+        key("schema_version");
+        append_number(json_, document.schema_version);
+      }
+      members(*document.record, object, begin_item);
+    });
   }
 
   void record(const Record& record, const void* object) {
-    open('{');
-    members(record, object);
-    close('}');
+    bracketed("{}", broken_, [&](auto begin_item) { members(record, object, begin_item); });
   }
 
   void value(const Type& type, const void* object) {
-    begin_value();
-    if (style_ == Style::brief && is_container(type.kind) && on_one_line(type, object)) {
+    if (brief_ && broken_ && on_one_line(type, object)) {
       return;
     }
-    after_key_ = true; // this value has begun
     switch (type.kind) {
-    case Kind::boolean: begin_value(), json_ += *static_cast<const bool*>(object) ? "true" : "false"; break;
-    case Kind::u16: number(*static_cast<const std::uint16_t*>(object)); break;
-    case Kind::u32: number(*static_cast<const std::uint32_t*>(object)); break;
-    case Kind::u64: number(*static_cast<const std::uint64_t*>(object)); break;
-    case Kind::f64: number(*static_cast<const double*>(object)); break;
-    case Kind::number: any_number(*static_cast<const Number*>(object)); break;
-    case Kind::text: text(*static_cast<const std::string*>(object)); break;
+    case Kind::boolean: json_ += *static_cast<const bool*>(object) ? "true" : "false"; break;
+    case Kind::u16: append_number(json_, *static_cast<const std::uint16_t*>(object)); break;
+    case Kind::u32: append_number(json_, *static_cast<const std::uint32_t*>(object)); break;
+    case Kind::u64: append_number(json_, *static_cast<const std::uint64_t*>(object)); break;
+    case Kind::f64: append_number(json_, *static_cast<const double*>(object)); break;
+    case Kind::number: append_number(json_, *static_cast<const Number*>(object)); break;
+    case Kind::text: append_string(json_, *static_cast<const std::string*>(object)); break;
     case Kind::identifier: {
       const auto& identifier = *static_cast<const Identifier*>(object);
-      identifier.name() != nullptr ? text(*identifier.name()) : number(identifier.number());
+      identifier.name() != nullptr ? append_string(json_, *identifier.name())
+                                   : append_number(json_, identifier.number());
       break;
     }
-    case Kind::choice: text(type.choices[*static_cast<const std::uint8_t*>(object)]); break;
+    case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(object)]); break;
     case Kind::record: record(*type.record, object); break;
     case Kind::map: map(*type.items, object); break;
     case Kind::value: any_value(*static_cast<const Value*>(object)); break;
     case Kind::list:
-      if (leaves_defaults_out_ && type.or_single && type.items->size(object) == 1) {
+      if (brief_ && type.or_single && type.items->size(object) == 1) {
         value(type.items->element, type.items->at(object, 0));
       } else {
         list(*type.items, object);
@@ -63,16 +62,18 @@ public:
 
 private:
   static bool is_container(Kind kind) {
-    return kind == Kind::record || kind == Kind::list || kind == Kind::map || kind == Kind::value;
+    return kind == Kind::record || kind == Kind::list || kind == Kind::map;
   }
 
-  // Appends the value on one line if it fits.
+  // Appends a record, list, map or value on one line if it fits.
   bool on_one_line(const Type& type, const void* object) {
     constexpr std::size_t line_length = 110; // characters
+    if (!is_container(type.kind) && type.kind != Kind::value) {
+      return false;
+    }
     std::string line;
     Encoder encoder(line, Style::brief);
     encoder.broken_ = false;
-    encoder.style_ = Style::compact; // for the parts
     encoder.value(type, object);
     const std::size_t column = json_.size() - (json_.rfind('\n') + 1);
     if (column + line.size() > line_length) {
@@ -82,61 +83,51 @@ private:
     return true;
   }
 
-  void members(const Record& record, const void* object) {
+  void members(const Record& record, const void* object, auto begin_item) {
     for (const Field& field : record.fields) {
       const Field* const form = second_form(record, field);
       const void* const given =
           form != nullptr && form->read(object) != nullptr ? nullptr : field.read(object);
       if (given == nullptr) {
-        if (!field.type.left_out_word.empty() && !leaves_defaults_out_) {
+        if (!field.type.left_out_word.empty() && !brief_) {
+          begin_item();
           key(field.name);
-          text(field.type.left_out_word);
+          append_string(json_, field.type.left_out_word);
         }
-        continue;
+      } else if (!brief_ || field.presence != Presence::defaulted || !field.same_as.empty() ||
+                 json_of(field, object) != default_json(record, field)) {
+        begin_item();
+        key(field.name);
+        value(field.type, given);
       }
-      if (leaves_defaults_out_ && field.presence == Presence::defaulted && field.same_as.empty() &&
-          json_of(field, object) == default_json(record, field)) {
-        continue;
-      }
-      key(field.name);
-      value(field.type, given);
     }
   }
 
+  // Scalars are on one line.
   void list(const Sequence& list, const void* object) {
-    const std::size_t size = list.size(object);
-    const Kind kind = list.element.kind;
-    if (size != 0 && (kind == Kind::record || kind == Kind::list || kind == Kind::map)) {
-      open('[');
-      for (std::size_t i = 0; i < size; ++i) {
+    bracketed("[]", broken_ && is_container(list.element.kind), [&](auto begin_item) {
+      for (std::size_t i = 0; i < list.size(object); ++i) {
+        begin_item();
         value(list.element, list.at(object, i));
       }
-      return close(']');
-    }
-    begin_value();
-    json_ += '['; // on one line
-    for (std::size_t i = 0; i < size; ++i) {
-      json_ += i == 0 ? "" : spaced_ ? ", " : ",";
-      after_key_ = true;
-      value(list.element, list.at(object, i));
-    }
-    json_ += ']';
+    });
   }
 
   void map(const Sequence& map, const void* object) {
-    open('{');
-    for (std::size_t i = 0; i < map.size(object); ++i) {
-      key(map.key(object, i));
-      value(map.element, map.at(object, i));
-    }
-    close('}');
+    bracketed("{}", broken_, [&](auto begin_item) {
+      for (std::size_t i = 0; i < map.size(object); ++i) {
+        begin_item();
+        key(map.key(object, i));
+        value(map.element, map.at(object, i));
+      }
+    });
   }
 
   void any_value(const Value& any) {
     if (const auto* plain = std::get_if<Number>(&any.is)) {
-      any_number(*plain);
+      append_number(json_, *plain);
     } else if (const auto* string = std::get_if<std::string>(&any.is)) {
-      text(*string);
+      append_string(json_, *string);
     } else if (const auto* items = std::get_if<Value::List>(&any.is)) {
       list(detail::sequence<Value::List>, items);
     } else {
@@ -144,71 +135,39 @@ private:
     }
   }
 
-  void any_number(const Number& any) {
-    std::visit([this](auto each) { number(each); }, any);
-  }
-
-  void text(std::string_view string) {
-    begin_value();
-    append_string(json_, string);
-  }
-  void number(auto any) {
-    begin_value();
-    append_number(json_, any);
-  }
-
-  // Commas and, if `broken_`, lines and indentation.
-
-  void open(char bracket) {
-    begin_value();
-    json_ += bracket;
-    ++depth_;
-    first_ = true;
-  }
-
-  void close(char bracket) {
-    --depth_;
-    if (!std::exchange(first_, false)) {
-      break_line();
-    }
-    json_ += bracket;
-  }
-
   void key(std::string_view name) {
-    separate();
     append_string(json_, name);
     json_ += spaced_ ? ": " : ":";
-    after_key_ = true;
   }
 
-  void begin_value() { // a value in a list is separated from the one before
-    if (!std::exchange(after_key_, false) && depth_ != 0) {
-      separate();
+  // Each item has a line of its own if `broken`. `fill` calls its argument before each item.
+  void bracketed(std::string_view brackets, bool broken, auto fill) {
+    bool empty = true;
+    const auto break_line = [&] {
+      if (broken) {
+        json_.append(1, '\n').append(depth_ * 2, ' ');
+      }
+    };
+    json_ += brackets.front();
+    depth_ += broken ? 1 : 0;
+    fill([&] {
+      if (!std::exchange(empty, false)) {
+        json_ += spaced_ && !broken ? ", " : ",";
+      }
+      break_line();
+    });
+    depth_ -= broken ? 1 : 0;
+    if (!empty) {
+      break_line();
     }
-  }
-
-  void separate() {
-    if (!std::exchange(first_, false)) {
-      json_ += spaced_ && !broken_ ? ", " : ",";
-    }
-    break_line();
-  }
-
-  void break_line() {
-    if (broken_) {
-      json_ += '\n';
-      json_.append(depth_ * 2, ' ');
-    }
+    json_ += brackets.back();
   }
 
   std::string& json_;
-  Style style_;
   const bool spaced_;
-  bool broken_; // into lines
-  bool leaves_defaults_out_ = style_ == Style::brief;
-  std::size_t depth_ = 0;
-  bool first_ = true; // the innermost open bracket is still empty
-  bool after_key_ = false;
+  const bool brief_;
+  bool broken_ = spaced_; // into lines
+  std::size_t depth_ = 0; // of broken brackets
 };
 
 // Adds a row "name  value" for each present value, recursively; lists of objects use names such as

@@ -274,27 +274,6 @@ Error too_large() {
 
 namespace {
 
-// Returns the member or item that a token of an RFC 6901 pointer names.
-std::optional<JsonValue> find_inner(JsonValue container, std::string_view token) {
-  std::string room;
-  std::size_t index = 0;
-  for (JsonValue each = container.inner(); container.is_container() && each != container.next();
-       each = each.next()) {
-    if (container.first() == '[') {
-      if (std::to_string(index++) == token) {
-        return each;
-      }
-    } else {
-      const bool found = pointer_token(each.string(room)) == token;
-      each = each.next();
-      if (found) {
-        return each;
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 // Adds the place of the value that the error points to, or of the innermost one around it but the whole document.
 void add_place(Error& error, std::string_view json, JsonValue value) {
   std::string_view rest = *error.pointer;
@@ -303,7 +282,9 @@ void add_place(Error& error, std::string_view json, JsonValue value) {
     rest.remove_prefix(1);
     const std::string_view token = rest.substr(0, rest.find('/'));
     rest.remove_prefix(token.size());
-    const auto inner = find_inner(found.value_or(value), token);
+    const auto inner = find_inner(found.value_or(value), [token](std::string_view name, JsonValue) {
+      return pointer_token(name) == token;
+    });
     if (!inner) {
       break;
     }
@@ -346,34 +327,29 @@ Error located(Error error, std::string_view json) {
 }
 
 void append_string(std::string& json, std::string_view text) {
+  constexpr std::string_view escaped = "\"\\\n\r\t";
+  constexpr std::string_view letters = "\"\\nrt";
   json += '"';
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (static_cast<unsigned char>(c) >= 0x80) {
-      const std::size_t length = utf8_sequence_length(text.substr(i));
-      if (length == 0) {
-        json += "\ufffd";
-      } else if (unprintable_length(text.substr(i)) != 0) { // JSON may be printed on terminals
-        json += printable(text.substr(i, length));          // \uNNNN is valid JSON
-      } else {
-        json += text.substr(i, length);
-      }
-      i += std::max<std::size_t>(length, 1) - 1;
-      continue;
+  while (true) {
+    const auto special = std::ranges::find_if(
+        text, [](unsigned char c) { return c < 0x20 || c >= 0x7f || c == '"' || c == '\\'; });
+    json.append(text.begin(), special);
+    text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
+    if (text.empty()) {
+      break;
     }
-    switch (c) {
-    case '"': json += "\\\""; break;
-    case '\\': json += "\\\\"; break;
-    case '\n': json += "\\n"; break;
-    case '\r': json += "\\r"; break;
-    case '\t': json += "\\t"; break;
-    default:
-      if (static_cast<unsigned char>(c) < 0x20 || c == '\x7f') {
-        json += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-      } else {
-        json += c;
-      }
+    const std::size_t length = utf8_sequence_length(text);
+    if (length == 0) {
+      json += "\ufffd";
+    } else if (length > 1) {
+      json +=
+          printable(text.substr(0, length)); // JSON may be printed on terminals, and \uNNNN is valid in it
+    } else if (const std::size_t at = escaped.find(text[0]); at != std::string_view::npos) {
+      json += {'\\', letters[at]};
+    } else {
+      json += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[0]));
     }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   json += '"';
 }

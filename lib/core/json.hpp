@@ -38,6 +38,25 @@ private:
   const Entry* entry_;
 };
 
+// Returns the first member or item for which `fits(name, value)` is true; the name of an item is its index.
+std::optional<JsonValue> find_inner(JsonValue value, auto fits) {
+  std::string room;
+  std::string name;
+  std::size_t index = 0;
+  for (JsonValue each = value.inner(); value.is_container() && each != value.next(); each = each.next()) {
+    if (value.first() == '[') {
+      name = std::to_string(index++);
+    } else {
+      name = each.string(room);
+      each = each.next();
+    }
+    if (fits(name, each)) {
+      return each;
+    }
+  }
+  return std::nullopt;
+}
+
 // Integers past 64 bits, and -0, are double.
 Number number_of(std::string_view text);
 
@@ -84,6 +103,9 @@ void append_number(std::string& json, double value);
 void append_number(std::string& json, std::integral auto value) {
   std::array<char, 24> text;
   json.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+}
+inline void append_number(std::string& json, const Number& value) {
+  std::visit([&json](auto each) { append_number(json, each); }, value);
 }
 
 // A type and the command that accepts it; the command is empty if only `check` reads the type.

@@ -23,12 +23,9 @@ struct Stated {
   std::optional<std::string> expression; // else the value's text is the number
 };
 
-// Adds those in `value`, in the order of the text. `key` is that of a member, and has no data for an item.
-void find_stated(JsonValue value, const std::string& pointer, std::string_view key,
+// Adds those in `value`, in the order of the text. `parameter` is the name if it is that of a parameter, or null.
+void find_stated(JsonValue value, const std::string& pointer, const std::string* parameter,
                  std::vector<Stated>& found) {
-  constexpr std::string_view parameters = "/parameters/";
-  const bool is_parameter = key.data() != nullptr && pointer.starts_with(parameters) &&
-                            pointer.find('/', parameters.size()) == std::string::npos;
   std::string room;
   std::optional<std::string> expression;
   const JsonValue first = value.inner();
@@ -36,23 +33,18 @@ void find_stated(JsonValue value, const std::string& pointer, std::string_view k
       !pointer.empty() && first.string(room) == "parameter" && first.next().first() == '"') {
     expression = first.next().string(room);
   }
-  if (expression || (is_parameter && !value.is_container())) {
+  if (expression || (parameter != nullptr && !value.is_container())) {
     found.push_back({.value = value,
                      .pointer = pointer,
-                     .parameter = is_parameter ? std::optional(std::string(key)) : std::nullopt,
+                     .parameter = parameter != nullptr ? std::optional(*parameter) : std::nullopt,
                      .expression = std::move(expression)});
     return;
   }
-  std::size_t index = 0;
-  for (JsonValue inner = first; value.is_container() && inner != value.next(); inner = inner.next()) {
-    if (value.first() == '[') {
-      find_stated(inner, fmt::format("{}/{}", pointer, index++), {}, found);
-    } else {
-      const std::string_view name = inner.string(room);
-      inner = inner.next();
-      find_stated(inner, pointer + '/' + pointer_token(name), name, found);
-    }
-  }
+  const bool has_parameters = pointer == "/parameters" && value.first() == '{';
+  (void)find_inner(value, [&](const std::string& name, JsonValue inner) {
+    find_stated(inner, pointer + '/' + pointer_token(name), has_parameters ? &name : nullptr, found);
+    return false;
+  });
 }
 
 bool is_letter(char c) {
@@ -71,8 +63,8 @@ std::string names_text(std::span<const Parameter> known) {
                        : fmt::format("its parameters are {}", fmt::join(names, ", "));
 }
 
-Error bad_expression(std::string message, std::string fix) {
-  return {.code = ErrorCode::invalid_program, .message = std::move(message), .fix = std::move(fix)};
+tl::unexpected<Error> bad_expression(std::string message, std::string fix) {
+  return failure(ErrorCode::invalid_program, std::move(message), std::move(fix));
 }
 
 // Reads an expression from left to right, and computes it.
@@ -83,19 +75,19 @@ public:
   Result<Number> value() {
     constexpr std::size_t longest = 1000; // bounds the depth of brackets
     if (text_.size() > longest) {
-      return tl::unexpected(bad_expression("the expression has more than 1000 characters", "shorten it"));
+      return bad_expression("the expression has more than 1000 characters", "shorten it");
     }
     TIDEGATE_TRY(const Operand result, sum());
     if (next() != '\0') {
-      return tl::unexpected(unexpected_text());
+      return unexpected_text();
     }
     if (const double* const real = std::get_if<double>(&result)) {
-      return std::isfinite(*real) ? Result<Number>(*real) : tl::unexpected(too_large());
+      return std::isfinite(*real) ? Result<Number>(*real) : too_large();
     }
     const Integer whole = std::get<Integer>(result);
     if (whole > std::numeric_limits<std::uint64_t>::max() ||
         whole < std::numeric_limits<std::int64_t>::min()) {
-      return tl::unexpected(too_large());
+      return too_large();
     }
     return whole < 0 ? Number(static_cast<std::int64_t>(whole)) : Number(static_cast<std::uint64_t>(whole));
   }
@@ -131,7 +123,7 @@ private:
       ++at_;
       TIDEGATE_TRY(const Operand value, sum());
       if (next() != ')') {
-        return tl::unexpected(bad_expression("a bracket is not closed", "add )"));
+        return bad_expression("a bracket is not closed", "add )");
       }
       ++at_;
       return value;
@@ -139,7 +131,7 @@ private:
     if (is_letter(c)) {
       return named();
     }
-    return is_digit(c) ? literal() : tl::unexpected(unexpected_text());
+    return is_digit(c) ? literal() : Result<Operand>(unexpected_text());
   }
 
   Result<Operand> named() {
@@ -150,8 +142,7 @@ private:
     const std::string_view name = text_.substr(begin, at_ - begin);
     const auto found = std::ranges::find(known_, name, &Parameter::first);
     if (found == known_.end()) {
-      return tl::unexpected(
-          bad_expression(fmt::format("there is no parameter {}", in_quotes(name)), names_text(known_)));
+      return bad_expression(fmt::format("there is no parameter {}", in_quotes(name)), names_text(known_));
     }
     return std::visit(
         [](auto value) -> Operand {
@@ -173,14 +164,14 @@ private:
     const auto as_real = std::from_chars(begin, end, real);
     at_ = static_cast<std::size_t>(as_real.ptr - text_.data());
     if (as_real.ptr != as_whole.ptr) { // a point or an exponent
-      return as_real.ec == std::errc() ? Result<Operand>(real) : tl::unexpected(too_large());
+      return as_real.ec == std::errc() ? Result<Operand>(real) : too_large();
     }
-    return as_whole.ec == std::errc() ? Result<Operand>(Integer{whole}) : tl::unexpected(too_large());
+    return as_whole.ec == std::errc() ? Result<Operand>(Integer{whole}) : too_large();
   }
 
   static Result<Operand> computed(char sign, const Operand& left, const Operand& right) {
     if (sign == '/' && as_double(right) == 0) {
-      return tl::unexpected(bad_expression("a division by zero", "divide by another number"));
+      return bad_expression("a division by zero", "divide by another number");
     }
     if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
       const double a = as_double(left);
@@ -194,15 +185,14 @@ private:
                            : sign == '-' ? __builtin_sub_overflow(a, b, &result)
                            : sign == '*' ? __builtin_mul_overflow(a, b, &result)
                                          : (result = a / b, false);
-    return overflows ? tl::unexpected(too_large()) : Result<Operand>(result);
+    return overflows ? too_large() : Result<Operand>(result);
   }
 
-  static Error too_large() {
-    return {.code = ErrorCode::out_of_range,
-            .message = "the value does not fit into 64 bits",
-            .fix = "give smaller numbers, or one with a decimal point"};
+  static tl::unexpected<Error> too_large() {
+    return failure(ErrorCode::out_of_range, "the value does not fit into 64 bits",
+                   "give smaller numbers, or one with a decimal point");
   }
-  Error unexpected_text() {
+  tl::unexpected<Error> unexpected_text() {
     return bad_expression(next() == '\0' ? "the expression ends early"
                                          : fmt::format("the expression goes on with {}",
                                                        in_quotes(shortened(text_.substr(at_), 20))),
@@ -235,7 +225,7 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
   std::vector<Stated> all;
   if (json.find("\"parameter") != std::string::npos) {
     if (const auto document = parser.parse(json)) {
-      find_stated(*document, "", {}, all);
+      find_stated(*document, "", nullptr, all);
     }
   }
   ErrorList errors;
@@ -251,16 +241,17 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
     const std::string& name = *stated.parameter;
     if (!is_name(name)) {
       add(bad_expression(fmt::format("{} is not a name of a parameter", in_quotes(name)),
-                         "use letters, digits and _, and no digit first"),
+                         "use letters, digits and _, and no digit first")
+              .value(),
           stated);
     }
     const std::string_view text = stated.value.text();
-    auto value = stated.expression ? Expression(*stated.expression, known).value()
-                 : is_digit(text[0]) || text[0] == '-'
-                     ? Expression(text, {}).value()
-                     : tl::unexpected(bad_expression(
-                           fmt::format("the parameter {} is {}, not a number", in_quotes(name), text),
-                           R"(give a number, or an expression: {"parameter": "2 * n"})"));
+    auto value =
+        stated.expression ? Expression(*stated.expression, known).value()
+        : is_digit(text[0]) || text[0] == '-'
+            ? Expression(text, {}).value()
+            : bad_expression(fmt::format("the parameter {} is {}, not a number", in_quotes(name), text),
+                             R"(give a number, or an expression: {"parameter": "2 * n"})");
     if (const auto other = std::ranges::find(given, name, &Parameter::first); other != given.end()) {
       value = other->second;
     }

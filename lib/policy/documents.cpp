@@ -233,10 +233,17 @@ TIDEGATE_DOCUMENT(SiblingDiffusion, "sibling_diffusion",
                   "Priorities of siblings and the parameters of their diffusion", Direction::input);
 TIDEGATE_DOCUMENT(DiffusedPriorities, "diffused_priorities", "Priorities after diffusion", Direction::output);
 
+constexpr Sequence costs_or_null = [] {
+  Sequence list = detail::sequence<std::vector<double>>;
+  list.element.or_null = true;
+  return list;
+}();
+
 constexpr Field measured_costs_fields[] = {
     required<&MeasuredCosts::candidates>("values that were tried"),
     required<&MeasuredCosts::costs>("cost of each, in any single unit; null for a candidate that failed; "
-                                    "surplus values are ignored"),
+                                    "surplus values are ignored")
+        .of(costs_or_null),
     optional<&MeasuredCosts::current>("the value in use; kept, and needed, if no candidate has a cost"),
 };
 TIDEGATE_RECORD(MeasuredCosts, measured_costs_fields);

@@ -104,7 +104,7 @@ TIDEGATE_HAS_DOCUMENT(DiffusedPriorities);
 
 struct MeasuredCosts {
   std::vector<std::uint32_t> candidates;
-  std::vector<NumberOrNull> costs;
+  std::vector<double> costs; // NaN: none
   std::optional<std::uint32_t> current;
 };
 

@@ -14,7 +14,7 @@ namespace {
 [[maybe_unused]] const bool filled = (app::fill_catalogue(), true); // as main() does
 
 void round_trip(const documents::Document& document, std::string_view json) {
-  const auto object = document.record->object();
+  const auto object = document.record->create();
   const auto decoded = documents::decode(document, json, object.get());
   if (!decoded) {
     fuzz::require_sound(documents::located(decoded.error(), json));
@@ -22,7 +22,7 @@ void round_trip(const documents::Document& document, std::string_view json) {
   }
   std::string first;
   documents::encode(document, object.get(), documents::Style::pretty, first);
-  const auto again = document.record->object();
+  const auto again = document.record->create();
   fuzz::require(documents::decode(document, first, again.get()).has_value(), "what was encoded is read");
   std::string second;
   documents::encode(document, again.get(), documents::Style::pretty, second);
