@@ -17,7 +17,7 @@ std::string range_text(double low, double high) {
 
 } // namespace
 
-std::string speed_text(const engine::Comparison& speed, std::string_view other) {
+std::string speed_text(const runtime::Comparison& speed, std::string_view other) {
   const std::string counted = plural(speed.rounds, "round");
   const std::string ratio = factor_text(speed.speedup);
   const std::string spread = range_text(speed.speedup_low, speed.speedup_high);
@@ -41,7 +41,7 @@ std::string speed_text(const engine::Comparison& speed, std::string_view other) 
   return {};
 }
 
-std::string markdown_text(const engine::Comparison& compared, std::string_view launched,
+std::string markdown_text(const runtime::Comparison& compared, std::string_view launched,
                           std::string_view other) {
   std::string text = "| launched by | median | least | most | times as fast |\n|:---|---:|---:|---:|---:|\n";
   const auto row = [&text](std::string_view name, const std::vector<double>& ns, const std::string& speed) {
@@ -56,7 +56,7 @@ std::string markdown_text(const engine::Comparison& compared, std::string_view l
   return text;
 }
 
-std::string csv_text(const engine::Comparison& compared) {
+std::string csv_text(const runtime::Comparison& compared) {
   std::string text = "round,run_ns,other_ns\n";
   for (std::size_t i = 0; i < compared.run_rounds_ns.size(); ++i) {
     text += fmt::format("{},{:.0f},{:.0f}\n", i + 1, compared.run_rounds_ns[i], compared.plain_rounds_ns[i]);

@@ -113,13 +113,13 @@ TIDEGATE_RECORD(ComparedNumber, compared_number_fields);
 
 constexpr Field baseline_fields[] = {
     required<&Baseline::file>("report of the earlier run"),
-    required<&Baseline::compared, &engine::Comparison::run_ns>("their median"),
-    required<&Baseline::compared, &engine::Comparison::speedup>(
+    required<&Baseline::compared, &runtime::Comparison::run_ns>("their median"),
+    required<&Baseline::compared, &runtime::Comparison::speedup>(
         "median of all ratios of an earlier time and one of this run"),
-    required<&Baseline::compared, &engine::Comparison::speedup_low>(
+    required<&Baseline::compared, &runtime::Comparison::speedup_low>(
         "lower end of the interval that holds the true ratio with 95 % confidence"),
-    required<&Baseline::compared, &engine::Comparison::speedup_high>("upper end of that interval"),
-    required<&Baseline::compared, &engine::Comparison::verdict>(
+    required<&Baseline::compared, &runtime::Comparison::speedup_high>("upper end of that interval"),
+    required<&Baseline::compared, &runtime::Comparison::verdict>(
         "faster or slower than the earlier run if the interval leaves out 1"),
 };
 TIDEGATE_RECORD(Baseline, baseline_fields);

@@ -82,7 +82,7 @@ struct ComparedNumber {
 // A run's times next to those of an earlier report; nothing pairs the rounds.
 struct Baseline {
   std::string file;
-  engine::Comparison compared; // `run_ns` is of the earlier run, `speedup` its time divided by the later one
+  runtime::Comparison compared; // `run_ns` is of the earlier run, `speedup` its time divided by the later one
 };
 
 // Two reports of runs, A the earlier one.

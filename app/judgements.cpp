@@ -164,13 +164,13 @@ Result<void> judge(const documents::ArenaPlanDocument& document, const CheckCont
 
 // A run that ended early or found a fault is a negative answer, with the run's own error. The statuses of a success are
 // listed, so that an unknown one is none.
-Result<void> judge_status(const engine::ReportHead& report) {
-  using engine::RunStatus;
+Result<void> judge_status(const runtime::ReportHead& report) {
+  using runtime::RunStatus;
   if (report.status == RunStatus::done || report.status == RunStatus::planned ||
       report.status == RunStatus::checked) {
     return {};
   }
-  const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
+  const std::string_view status = runtime::run_status_names[static_cast<std::size_t>(report.status)];
   const bool negative = report.error && exit_code(report.error->code) == ExitCode::negative;
   return failure(negative ? report.error->code : ErrorCode::incomplete_evidence,
                  fmt::format("the status of the run is {}{}{}", status, report.error ? ": " : "",
@@ -238,7 +238,7 @@ Result<void> judge(const documents::RunReportDocument& document) {
 
 namespace {
 
-void add_warning(const engine::Warning& warning, CheckedDocument& entry) {
+void add_warning(const Warning& warning, CheckedDocument& entry) {
   entry.warnings = entry.warnings.value_or(std::vector<Error>());
   entry.warnings->push_back({.code = ErrorCode::warning,
                              .message = warning.message,
@@ -257,7 +257,7 @@ Result<void> judge(const engine::WaveProgram& program, const CheckContext& conte
       engine::keep_inputs(resolved, {.inputs = {{entry.file, "the program", {}}}, .outputs = {}});
   const auto compiled = engine::compile(resolved, nullptr, {.dry_run = true});
   if (compiled && files) {
-    for (const engine::Warning& warning : compiled->warnings) {
+    for (const Warning& warning : compiled->warnings) {
       add_warning(warning, entry);
     }
     return {};

@@ -139,13 +139,13 @@ static Result<device::DeviceInfo> device_of_rank(Run& run, const device::DeviceL
   const auto local = static_cast<std::size_t>(place.local_size);
   if (local > devices.size()) {
     run.device_warning =
-        engine::Warning{.message = fmt::format("{} of this host share {}", plural(local, "rank"),
-                                               plural(devices.size(), "device")),
-                        .fix = "start as many ranks on a host as it has devices, or list them: --device 0,1",
-                        .pointer = {}};
+        Warning{.message = fmt::format("{} of this host share {}", plural(local, "rank"),
+                                       plural(devices.size(), "device")),
+                .fix = "start as many ranks on a host as it has devices, or list them: --device 0,1",
+                .pointer = {}};
   }
   if (const std::string drivers = replaced_drivers(); !drivers.empty()) {
-    run.device_warning = engine::Warning{
+    run.device_warning = Warning{
         .message =
             fmt::format("mpirun has replaced OCL_ICD_FILENAMES={}, so its devices are missing", drivers),
         .fix = fmt::format("state it for each rank: mpirun -n {} env OCL_ICD_FILENAMES={} tidegate run …",

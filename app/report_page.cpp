@@ -7,9 +7,9 @@
 namespace tidegate::app {
 namespace {
 
-using engine::Lane;
-using engine::SpanKind;
-using engine::TimelineSpan;
+using runtime::Lane;
+using runtime::SpanKind;
+using runtime::TimelineSpan;
 // Inside of it, `name` is text of a document, kernel or driver, and everything else is markup.
 std::string isolated(std::string_view name) {
   return fmt::format("<bdi class=\"name\">{}</bdi>", xml_text(name));
@@ -97,7 +97,7 @@ std::string tile(std::string_view name, const std::string& shown, const std::str
 }
 
 // The tiles at the top of a page: the speed, the outputs, an iteration.
-std::string tiles(const engine::ReportHead& report, std::string_view other, std::string_view outputs,
+std::string tiles(const runtime::ReportHead& report, std::string_view other, std::string_view outputs,
                   const std::string& verdict, std::string_view each, std::uint64_t iterations) {
   std::string text;
   if (const auto& compared = report.comparison) {
@@ -122,7 +122,7 @@ std::string tiles(const engine::ReportHead& report, std::string_view other, std:
                      "wall_time_ns", static_cast<double>(report.wall_time_ns));
 }
 
-std::string notices(const engine::ReportHead& report) {
+std::string notices(const runtime::ReportHead& report) {
   std::string text;
   const auto add = [&text](std::string_view kind, std::string_view strong, std::string_view rest) {
     text += fmt::format("<div class=\"notice {}\"><p><strong>{}</strong></p><p>{}</p></div>\n", kind,
@@ -131,14 +131,14 @@ std::string notices(const engine::ReportHead& report) {
   if (report.error) {
     add("bad\" id=\"error", report.error->message, report.error->fix);
   }
-  for (const engine::Warning& warning : report.warnings) {
+  for (const Warning& warning : report.warnings) {
     add("warn", warning.message, fmt::format("{} {}", warning.fix, warning.pointer));
   }
   return text;
 }
 
 // Where the wall time went.
-std::string wall_time(const engine::ReportHead& report, std::vector<Part> parts) {
+std::string wall_time(const runtime::ReportHead& report, std::vector<Part> parts) {
   std::uint64_t rest = report.wall_time_ns;
   for (const Part& part : parts) {
     rest -= std::min(part.amount, rest);
@@ -149,7 +149,7 @@ std::string wall_time(const engine::ReportHead& report, std::vector<Part> parts)
 }
 
 // Every round of both ways a dot, the median a bar.
-std::string spread(const engine::Comparison& compared, std::string_view other) {
+std::string spread(const runtime::Comparison& compared, std::string_view other) {
   constexpr double left = 104, width = 560, row_height = 40;
   const std::array<std::pair<std::string_view, const std::vector<double>*>, 2> ways{
       {{"this run", &compared.run_rounds_ns}, {other, &compared.plain_rounds_ns}}};
@@ -182,7 +182,7 @@ std::string spread(const engine::Comparison& compared, std::string_view other) {
   return picture.svg;
 }
 
-std::string speed_part(const engine::ReportHead& report, std::string_view other) {
+std::string speed_part(const runtime::ReportHead& report, std::string_view other) {
   return !report.comparison ? ""
                             : fmt::format("<p>{}</p>{}", xml_text(speed_text(*report.comparison, other)),
                                           spread(*report.comparison, other));
@@ -192,7 +192,7 @@ std::string speed_part(const engine::ReportHead& report, std::string_view other)
 // these are parts of the run and not nanoseconds.
 
 // The text of a span: what, which iteration and tiles, how long.
-std::string span_text(const engine::Timeline& timeline, const TimelineSpan& span) {
+std::string span_text(const runtime::Timeline& timeline, const TimelineSpan& span) {
   std::string text = span.kind == SpanKind::wait
                          ? fmt::format("waits in front of stage {}", span.stage.value_or(0))
                      : span.kind == SpanKind::until ? "looks at until"
@@ -205,7 +205,7 @@ std::string span_text(const engine::Timeline& timeline, const TimelineSpan& span
                      time_text(span.begin_ns));
 }
 
-std::string timeline_part(const engine::Timeline& timeline, const std::vector<std::size_t>& colours) {
+std::string timeline_part(const runtime::Timeline& timeline, const std::vector<std::size_t>& colours) {
   constexpr std::size_t most_lanes = 48, most_columns = 3000;
   constexpr double lane_height = 20, left = 120, width = 1200, whole = 100'000;
   std::vector<const Lane*> lanes;
@@ -241,7 +241,7 @@ std::string timeline_part(const engine::Timeline& timeline, const std::vector<st
           work ? fmt::format(" fill=\"{}\"",
                              picture_colours[(span.name < colours.size() ? colours[span.name] : span.name) %
                                              picture_colours.size()])
-               : fmt::format(" class=\"{}\"", engine::span_kind_names[static_cast<std::size_t>(span.kind)]);
+               : fmt::format(" class=\"{}\"", runtime::span_kind_names[static_cast<std::size_t>(span.kind)]);
       spans += fmt::format(
           "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"{}><title>{}{}</title></rect>\n",
           scale * static_cast<double>(span.begin_ns), top + (work ? 2 : 4),
@@ -257,10 +257,10 @@ std::string timeline_part(const engine::Timeline& timeline, const std::vector<st
              plural(timeline.span_count(), "span"),
              timeline.left_out == 0 ? "" : fmt::format(", {} more had no room", timeline.left_out),
              shown == lanes.size() ? "" : fmt::format(", {} of {} lanes", shown, lanes.size()),
-             timeline.clock == engine::DeviceClock::none
+             timeline.clock == runtime::DeviceClock::none
                  ? "Launches are timed by their events."
                  : fmt::format("Work-groups read the clock {}.",
-                               engine::device_clock_names[static_cast<std::size_t>(timeline.clock)]),
+                               runtime::device_clock_names[static_cast<std::size_t>(timeline.clock)]),
              end, time_text(end)) +
          scrolled("Timeline",
                   fmt::format(
@@ -444,11 +444,12 @@ std::string again_part(const PageOrigin& origin) {
 
 // Puts parts into report_page.html.
 template <class Document>
-std::string page_of(const Document& document, const engine::ReportHead& report, const RunTable& made,
+std::string page_of(const Document& document, const runtime::ReportHead& report, const RunTable& made,
                     const PageOrigin& origin, const std::string& body) {
-  const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
-  const bool good = report.status == engine::RunStatus::done || report.status == engine::RunStatus::planned ||
-                    report.status == engine::RunStatus::checked;
+  const std::string_view status = runtime::run_status_names[static_cast<std::size_t>(report.status)];
+  const bool good = report.status == runtime::RunStatus::done ||
+                    report.status == runtime::RunStatus::planned ||
+                    report.status == runtime::RunStatus::checked;
   std::string words(status);
   std::ranges::replace(words, '_', ' ');
   const std::string heading = fmt::format(
@@ -469,7 +470,7 @@ std::string page_of(const Document& document, const engine::ReportHead& report, 
 }
 
 // The parts that pages of both kinds of programs have, above those of their kind.
-std::string first_parts(const engine::ReportHead& report, const RunTable& made, std::string_view other,
+std::string first_parts(const runtime::ReportHead& report, const RunTable& made, std::string_view other,
                         const std::string& figures, const std::vector<Part>& times) {
   return notices(report) +
          fmt::format("<div class=\"figures\">{}</div>\n<div class=\"columns\">\n", figures) +

@@ -121,12 +121,12 @@ Result<void> write_trace_and_page(Report& report, const Run& run) {
       display_name(run.program) + (run.graph.empty() ? "" : ' ' + display_name(run.graph));
   if (!report.trace.empty()) {
     TIDEGATE_CHECK(write_text(report.trace, trace_json(*report.timeline, program)));
-    report.files_written.push_back(engine::written_file(report.trace, "trace"));
+    report.files_written.push_back(runtime::written_file(report.trace, "trace"));
   }
   if (!run.options.page.empty()) {
     const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};
     TIDEGATE_CHECK(write_text(run.options.page, report_page(document_of(report, run.plan_options), origin)));
-    report.files_written.push_back(engine::written_file(run.options.page, "page"));
+    report.files_written.push_back(runtime::written_file(run.options.page, "page"));
   }
   return {};
 }
@@ -142,10 +142,10 @@ void leave_out_times(Report& report) {
 
 template <class Report>
 Result<ExitCode> write_report(Report report, const Run& run) {
-  if (report.status == engine::RunStatus::planned) {
+  if (report.status == runtime::RunStatus::planned) {
     leave_out_times(report);
   }
-  for (const engine::Warning& warning : report.warnings) {
+  for (const Warning& warning : report.warnings) {
     print_warning(warning, run.graph.empty() ? run.program : run.graph);
   }
   TIDEGATE_CHECK(write_trace_and_page(report, run));
@@ -216,11 +216,11 @@ bool needs_device(const Run& run) {
 }
 
 // Returns the device, or nullopt for a dry run without --device.
-Result<std::optional<device::DeviceInfo>> device_of(Run& run, engine::Monitor& monitor) {
+Result<std::optional<device::DeviceInfo>> device_of(Run& run, runtime::Monitor& monitor) {
   if (!needs_device(run)) {
     return std::nullopt;
   }
-  monitor.begin(engine::Activity::asking);
+  monitor.begin(runtime::Activity::asking);
   if (run.device) {
     return run.device;
   }
@@ -247,7 +247,7 @@ Result<void> write_timings(Report& report, const Run& run) {
     TIDEGATE_CHECK(write_text(
         file, csv ? csv_text(*report.comparison)
                   : markdown_text(*report.comparison, launched_as(report), compared_with(report))));
-    report.files_written.push_back(engine::written_file(file, csv ? "times as CSV" : "times as Markdown"));
+    report.files_written.push_back(runtime::written_file(file, csv ? "times as CSV" : "times as Markdown"));
   }
   return {};
 }
@@ -296,7 +296,7 @@ std::optional<std::string> program_of(const Run& run) {
 // Runs again a program that an earlier request of the stream has run.
 Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared>& prepared,
                                           engine::WaveProgram& program, const Run& run,
-                                          const device::DeviceInfo& device, engine::Monitor& monitor) {
+                                          const device::DeviceInfo& device, runtime::Monitor& monitor) {
   engine::RunOptions options = run.options;
   options.compile.tuning = prepared->compiled.tuning;
   options.slice_ns = run.slice_ns.value_or(options.compile.tuning.slice_ns);
@@ -321,7 +321,7 @@ std::optional<std::string> policy_file(const Run& run, const TakenTuning& taken)
 
 } // namespace
 
-Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
+Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
   using Clock = std::chrono::steady_clock;
   engine::RunOptions& options = run.options;
   const Clock::time_point began{std::chrono::nanoseconds(device::work_notes().began_ns)};
@@ -373,7 +373,7 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
   report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
-  if (options.verify_stated && report.status == engine::RunStatus::done) {
+  if (options.verify_stated && report.status == runtime::RunStatus::done) {
     first_run = note_stated(run, *device, key, report);
   }
   report.first_run = std::move(first_run.report);
@@ -388,8 +388,18 @@ Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor) {
   return report;
 }
 
-Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monitor) {
-  engine::RunOptions& options = run.options;
+traversal::RunOptions graph_options(const AskedRun& asked) {
+  traversal::RunOptions options = asked.graphs;
+  static_cast<runtime::Options&>(options) = asked.options;
+  options.strategy = asked.options.compile.strategy;
+  options.workers = asked.options.compile.workers;
+  options.timed = asked.options.compile.trace;
+  options.dry_run = asked.options.compile.dry_run;
+  return options;
+}
+
+Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monitor) {
+  traversal::RunOptions options = graph_options(run);
   const auto start = std::chrono::steady_clock::now();
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
   TIDEGATE_TRY(auto program, documents::decode<graphs::FrontierProgram>(run.text).map_error(at));
@@ -402,7 +412,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monito
   options.slice_ns = run.slice_ns.value_or(options.slice_ns);
   const std::string folder = program_folder(run.program);
   if (device && run.cache) {
-    options.traversal.checked = checked_file(run.text, program, folder, *device, options, TIDEGATE_VERSION);
+    options.checked = checked_file(run.text, program, folder, *device, options, TIDEGATE_VERSION);
   }
   const InterruptWatch interrupts;
   TIDEGATE_TRY(
@@ -467,7 +477,7 @@ static Result<ExitCode> run_here(Run& run) {
   if (run.stream && !run.ranks) {
     return run_stream(run);
   }
-  engine::Monitor monitor;
+  runtime::Monitor monitor;
   if (run.ranks) {
     monitor.waiting = &run.ranks->waiting();
   }
@@ -483,7 +493,7 @@ static Result<ExitCode> run_here(Run& run) {
     ::_exit(static_cast<int>(written ? *written : exit_code(written.error())));
   };
   options.abandon = abandon;
-  options.traversal.abandon = abandon;
+  run.graphs.abandon = abandon;
   hint_at_terminal(run.program);
   TIDEGATE_CHECK(read_plan(run));
   if (run.text.empty()) {

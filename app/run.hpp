@@ -7,6 +7,7 @@
 #include "core/table.hpp"
 #include "engine/execute.hpp"
 #include "traversal/documents.hpp"
+#include "traversal/plan.hpp"
 #include "work/run.hpp"
 #include <tidegate/device/device_list.hpp>
 
@@ -32,25 +33,29 @@ struct AskedRun {
   bool verbose = false;
   std::string_view format{}; // empty: a table on a terminal, else JSON
   bool by_wave = false;
-  bool explain = false;        // the report has its reasons, too
-  std::string times_file;      // .md or .csv
-  engine::RunOptions options;  // of the engine
-  std::set<std::string> given; // options, as note_given() has them
+  bool explain = false;   // the report has its reasons, too
+  std::string times_file; // .md or .csv
+  engine::RunOptions options;
+  traversal::RunOptions graphs; // its own part; graph_options() adds what both kinds share
+  std::set<std::string> given;  // options, as note_given() has them
 };
 
 // A run of a request: the options that follow from its program and its device, and what is known of both.
 struct Run : AskedRun {
   explicit Run(const AskedRun& request) : AskedRun(request) {}
 
-  std::string text;                              // of the program
-  std::string written;                           // see DocumentText::written
-  bool changed = false;                          // the text is not that of the file
-  std::optional<device::DeviceInfo> device;      // once it is known
-  std::optional<engine::Warning> device_warning; // ranks share devices
+  std::string text;                         // of the program
+  std::string written;                      // see DocumentText::written
+  bool changed = false;                     // the text is not that of the file
+  std::optional<device::DeviceInfo> device; // once it is known
+  std::optional<Warning> device_warning;    // ranks share devices
   std::uint32_t crashes = 0;           // of the driver while an earlier process of this run tried candidates
   std::shared_ptr<ranks::Ranks> ranks; // with this process among them; null: it is alone
   PlanOptions plan_options;            // of a given plan; without one the plan is layered
 };
+
+// Returns the options of a run of a graph program.
+traversal::RunOptions graph_options(const AskedRun& asked);
 
 Result<void> read_text(Run& run);
 Error at_program(Error error, const Run& run); // its file is the program if it names none
@@ -64,8 +69,8 @@ Result<ExitCode> run_program(const AskedRun& request);
 Result<ExitCode> run_stream(const Run& run);
 
 // Run the program and store in `settings` what was chosen, such as the tuning.
-Result<engine::RunReport> run_waves(Run& run, engine::Monitor& monitor);
-Result<traversal::FrontierReport> run_frontier(Run& run, engine::Monitor& monitor);
+Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor);
+Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monitor);
 
 // Refuse options that do not go together; and those that this kind of program does not have, or not on several ranks. Error:
 // invalid_usage.
@@ -109,7 +114,7 @@ TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps);
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
-std::string trace_json(const engine::Timeline& timeline, std::string_view title);
+std::string trace_json(const runtime::Timeline& timeline, std::string_view title);
 
 // A run takes its device profile and its launch policy from the files of --profile and --policy, or from the user's folder,
 // which keeps for each program what first runs and `tune measure` found.
@@ -124,7 +129,7 @@ std::string program_key(const engine::WaveProgram& program, const engine::Job& j
 // or the graph comes from a file that is not regular, such as standard input.
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
-                                   const engine::RunOptions& options, std::string_view tool_version);
+                                   const traversal::RunOptions& options, std::string_view tool_version);
 
 struct TakenTuning {
   std::optional<device::Tuning> tuning;              // of wave programs
@@ -153,7 +158,7 @@ void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options
 
 struct ChosenWay {
   std::optional<engine::FirstRun> report;
-  std::optional<engine::Warning> warning;
+  std::optional<Warning> warning;
 };
 
 // Chooses how to launch a program. If the command line states a strategy, decides whether this run is compared with plain
@@ -162,7 +167,7 @@ struct ChosenWay {
 // another process if a build is under way that nobody will use: a driver that compiles holds locks that others wait for.
 Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, std::chrono::steady_clock::time_point start,
-                             engine::Monitor& monitor);
+                             runtime::Monitor& monitor);
 
 // Completes and stores the result of the first run with a stated strategy, and returns a warning if outputs differed.
 ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const std::string& key,
@@ -171,12 +176,12 @@ ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const st
 // Times.
 
 // Returns "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
-std::string speed_text(const engine::Comparison& speed, std::string_view other);
+std::string speed_text(const runtime::Comparison& speed, std::string_view other);
 
 // Return a table of both times in Markdown, and every round in comma-separated values. `launched` and `other` name the ways.
-std::string markdown_text(const engine::Comparison& compared, std::string_view launched,
+std::string markdown_text(const runtime::Comparison& compared, std::string_view launched,
                           std::string_view other);
-std::string csv_text(const engine::Comparison& compared);
+std::string csv_text(const runtime::Comparison& compared);
 
 constexpr std::string_view compared_with(const engine::RunReport& /*report*/) {
   return "plain launches";

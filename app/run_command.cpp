@@ -109,15 +109,15 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
       index_option(
           "tuning.force-topology",
           [&request](std::size_t index) {
-            request.options.traversal.force_topology =
+            request.graphs.force_topology =
                 static_cast<policy::Topology>(index + 1); // the first one is empty
           },
           std::span(policy::topology_names).subspan(1), "Run all waves of a frontier program with this one"),
       number_option(
-          "tuning.group-size", options.traversal.group_size, 1, ~0U,
+          "tuning.group-size", request.graphs.group_size, 1, ~0U,
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
       number_option(
-          "tuning.alone-up-to", options.traversal.alone_vertices, 0, ~0U,
+          "tuning.alone-up-to", request.graphs.alone_vertices, 0, ~0U,
           "Largest frontier, in vertices, that one work-group works on alone (default: by the device)"),
       count_option("tuning.trace-spans", options.trace_spans,
                    "Spans that the trace and the page keep at most (default 200000)")};

@@ -49,7 +49,7 @@ public:
     TIDEGATE_CHECK(read_program_of(request, run));
     const bool frontier = is_frontier_program(run.text);
     TIDEGATE_CHECK(check_options_for(run, frontier));
-    engine::Monitor monitor;
+    runtime::Monitor monitor;
     const auto abandon = [this,
                           &request](auto report) { // the device has not come back, so this ends the process
       report.id = request.id;
@@ -61,7 +61,7 @@ public:
       ::_exit(code);
     };
     run.options.abandon = abandon;
-    run.options.traversal.abandon = abandon;
+    run.graphs.abandon = abandon;
     const InterruptWatch interrupts;
     auto done = frontier ? finish(run_frontier(run, monitor), request, reply)
                          : finish(run_waves(run, monitor), request, reply);
@@ -172,7 +172,7 @@ private:
   }
 
   Run run_;
-  engine::Kept kept_;
+  runtime::Kept kept_;
   std::map<std::string, ReadProgram> programs_; // by path
 };
 

@@ -26,7 +26,7 @@ std::string launches_text(std::uint64_t launches) {
 
 // Rows that both kinds of reports have.
 
-void add_head(const engine::ReportHead& report, Facts& made) {
+void add_head(const runtime::ReportHead& report, Facts& made) {
   if (report.device) {
     made.add("device", "{}", report.device->name);
   }
@@ -34,7 +34,7 @@ void add_head(const engine::ReportHead& report, Facts& made) {
            report.strategy_reason);
 }
 
-void add_sources(const engine::ReportHead& report, Facts& made) {
+void add_sources(const runtime::ReportHead& report, Facts& made) {
   for (const auto& [name, file] :
        {std::pair("profile", report.profile_file), std::pair("policy", report.policy_file)}) {
     if (file) {
@@ -45,17 +45,17 @@ void add_sources(const engine::ReportHead& report, Facts& made) {
 
 // `where` names the step that a work-group came to.
 template <class Where>
-void add_end(const engine::ReportHead& report, const Where& where, Facts& made) {
-  for (const engine::WrittenFile& written : report.files_written) {
+void add_end(const runtime::ReportHead& report, const Where& where, Facts& made) {
+  for (const runtime::WrittenFile& written : report.files_written) {
     made.add(&written == &report.files_written.front() ? "written" : "", "{}: {}, {}", written.file,
              written.what, bytes_text(written.bytes));
   }
   if (!report.trace.empty()) {
     made.add("trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace,
              plural(report.timeline->span_count(), "span"),
-             report.timeline->clock == engine::DeviceClock::none ? "of launches" : "by the device's clock");
+             report.timeline->clock == runtime::DeviceClock::none ? "of launches" : "by the device's clock");
   }
-  for (const engine::StuckGroup& stuck : report.stuck_groups) {
+  for (const runtime::StuckGroup& stuck : report.stuck_groups) {
     made.add("stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
              stuck.seen, stuck.expected);
   }
@@ -80,13 +80,13 @@ void add_comparison(const Report& report, Facts& made) {
   }
 }
 
-void add_ranks(const engine::ReportHead& report, Facts& made) {
+void add_ranks(const runtime::ReportHead& report, Facts& made) {
   if (!report.ranks) {
     return;
   }
-  const std::vector<engine::RankReport>& ranks = report.ranks->ranks;
+  const std::vector<runtime::RankReport>& ranks = report.ranks->ranks;
   std::uint64_t bytes = 0, messages = 0;
-  for (const engine::RankReport& rank : ranks) {
+  for (const runtime::RankReport& rank : ranks) {
     bytes += rank.bytes_sent;
     messages += rank.messages;
   }
@@ -97,16 +97,16 @@ void add_ranks(const engine::ReportHead& report, Facts& made) {
            ranks.size() == 1 ? "one alone reports, as the run ended early"
                              : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
            bytes_text(bytes), plural(messages, "message"));
-  for (const engine::RankReport& rank : ranks) {
+  for (const runtime::RankReport& rank : ranks) {
     made.add(fmt::format("rank {}", rank.rank), "{} on {}: {}, {} of it waiting{}{}", rank.device, rank.host,
              time_text(rank.dispatch_ns), time_text(rank.waiting_ns),
              rank.edges ? fmt::format("; {} edges", *rank.edges) : "",
              rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "");
   }
-  for (const engine::RankWaveReport& wave : report.ranks->waves) {
+  for (const runtime::RankWaveReport& wave : report.ranks->waves) {
     made.add("on one rank", "{}, as {}", wave.wave, wave.reason);
   }
-  for (const engine::RankBufferReport& buffer : report.ranks->buffers) {
+  for (const runtime::RankBufferReport& buffer : report.ranks->buffers) {
     if (buffer.split && !buffer.in_parts) {
       made.add("not in parts", "{}, as {}", in_quotes(buffer.buffer), buffer.reason);
     }
@@ -117,7 +117,7 @@ void add_ranks(const engine::ReportHead& report, Facts& made) {
 
 std::string verdict(const engine::RunReport& report) {
   if (!report.output_parity) {
-    return report.status != engine::RunStatus::done && report.files_written.empty() ? "none written"
+    return report.status != runtime::RunStatus::done && report.files_written.empty() ? "none written"
            : report.first_run && report.first_run->equal
                ? "equal to plain launches on the first run; not compared in this run (--verify)"
            : report.first_run ? report.first_run->reason
@@ -266,7 +266,7 @@ void add_choices(const documents::RunReportDocument& document, bool planned, Fac
     const double measured =
         report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
     made.add("estimate", "{}{}", estimates_text(*report.candidates),
-             report.status == engine::RunStatus::done ? "; measured " + short_time_text(measured) : "");
+             report.status == runtime::RunStatus::done ? "; measured " + short_time_text(measured) : "");
   }
   made.add("mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
   for (const engine::WindowReport& window : report.promotion.windows) {
@@ -405,7 +405,7 @@ std::string answer_text(const traversal::FrontierReport& report) {
 
 RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves) {
   const engine::RunReport& report = document.report;
-  const bool planned = report.status == engine::RunStatus::planned;
+  const bool planned = report.status == runtime::RunStatus::planned;
   Facts made;
   add_head(report, made);
   add_choices(document, planned, made);
@@ -446,12 +446,12 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
     }
     add_times(report, made);
   }
-  const auto where = [](const engine::StuckGroup& stuck) {
+  const auto where = [](const runtime::StuckGroup& stuck) {
     return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
   };
   add_end(report, where, made);
   return {.headline = fmt::format(
-              "{}: {} of {} items{}", engine::run_status_names[static_cast<std::size_t>(report.status)],
+              "{}: {} of {} items{}", runtime::run_status_names[static_cast<std::size_t>(report.status)],
               report.items_processed, report.items_processed + report.items_remaining,
               is_divided(report)
                   ? fmt::format(", in {} instead of one", launches_text(report.telemetry.kernel_launches))
@@ -470,7 +470,7 @@ RunTable run_rows(const traversal::FrontierReport& report) {
   add_sources(report, made);
   made.add("memory", "{}{}", bytes_text(report.memory.bytes),
            report.memory.constrained ? ", memory_constrained" : "");
-  const bool planned = report.status == engine::RunStatus::planned;
+  const bool planned = report.status == runtime::RunStatus::planned;
   if (!planned) {
     made.add("time", "{}, {} edges a second, {}{}", time_text(report.dispatch_ns),
              count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
@@ -491,12 +491,12 @@ RunTable run_rows(const traversal::FrontierReport& report) {
     made.add("result", "{}", verdict(report));
     add_comparison(report, made);
   }
-  const auto where = [](const engine::StuckGroup& stuck) {
+  const auto where = [](const runtime::StuckGroup& stuck) {
     return fmt::format("after wave {}", stuck.iteration);
   };
   add_end(report, where, made);
   return {.headline = fmt::format("{}: {} of {} vertices and {} edges",
-                                  engine::run_status_names[static_cast<std::size_t>(report.status)],
+                                  runtime::run_status_names[static_cast<std::size_t>(report.status)],
                                   report.source.value_or(std::string(
                                       graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
                                   report.graph.vertices, report.graph.edges),

@@ -1,8 +1,8 @@
 // The frame of commands that turn documents into documents: reads files, asks for answers, writes files.
 #pragma once
 #include "core/parameters.hpp"
-#include "device/monitor.hpp"
 #include "engine/job.hpp"
+#include "runtime/monitor.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 
@@ -28,7 +28,7 @@ struct Reporting {
 inline Reporting reporting;
 
 // Prints a warning of a program, named by its path, on standard error: as an error of the code `warning`.
-void print_warning(const engine::Warning& warning, const std::string& program);
+void print_warning(const Warning& warning, const std::string& program);
 
 // Returns the error of a command that a signal ended before it had an answer.
 Error interrupt_error();
@@ -51,12 +51,12 @@ enum class ProgressStyle : std::uint8_t {
 };
 
 // Returns "running the waves, iteration 12 of 500, 3.2 s", or "first run: timing barrier, 2 of 3, at most 2 s".
-std::string progress_text(const engine::Monitor& monitor, std::chrono::nanoseconds elapsed);
+std::string progress_text(const runtime::Monitor& monitor, std::chrono::nanoseconds elapsed);
 
 // Watches the monitor of a run from a separate thread: writing to a blocked terminal would stall the run's watchdog.
 class Progress {
 public:
-  Progress(engine::Monitor& monitor, ProgressStyle style);
+  Progress(runtime::Monitor& monitor, ProgressStyle style);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -68,7 +68,7 @@ private:
   void write(std::string_view text) const;
   void report(); // under the lock
 
-  engine::Monitor& monitor_;
+  runtime::Monitor& monitor_;
   ProgressStyle style_;
   Descriptor
       error_; // a copy of standard error: what drivers print to the original is caught while they build

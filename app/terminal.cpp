@@ -74,7 +74,7 @@ void explain_interrupts(bool json) {
   handle_interrupts(alone ? std::move(message) : "", alone ? error_text(error) : "");
 }
 
-void print_warning(const engine::Warning& warning, const std::string& program) {
+void print_warning(const Warning& warning, const std::string& program) {
   print_error({.code = ErrorCode::warning,
                .message = warning.message,
                .fix = warning.fix,
@@ -116,26 +116,26 @@ std::size_t terminal_width() {
 
 } // namespace
 
-std::string progress_text(const engine::Monitor& monitor, std::chrono::nanoseconds elapsed) {
+std::string progress_text(const runtime::Monitor& monitor, std::chrono::nanoseconds elapsed) {
   if (const auto [said, end] = monitor.said(); !said.empty()) {
     const auto left = std::max<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now(), 0ns);
-    return end == engine::Monitor::Clock::time_point::max()
+    return end == runtime::Monitor::Clock::time_point::max()
                ? said
                : fmt::format("{}, at most {:.0f} s", said, std::chrono::duration<double>(left).count());
   }
-  const engine::Activity activity = monitor.activity;
-  std::string text(engine::activity_names[static_cast<std::size_t>(activity)]);
+  const runtime::Activity activity = monitor.activity;
+  std::string text(runtime::activity_names[static_cast<std::size_t>(activity)]);
   const std::uint64_t most = monitor.most_iterations;
-  if (activity == engine::Activity::running && most > 1) {
+  if (activity == runtime::Activity::running && most > 1) {
     text += fmt::format(", {} {}", monitor.counted.load(), monitor.iterations.load());
-    if (most != engine::Monitor::unlimited) {
+    if (most != runtime::Monitor::unlimited) {
       text += fmt::format(" of {}", most);
     }
   }
   return text + fmt::format(", {:.1f} s", std::chrono::duration<double>(elapsed).count());
 }
 
-Progress::Progress(engine::Monitor& monitor, ProgressStyle style)
+Progress::Progress(runtime::Monitor& monitor, ProgressStyle style)
     : monitor_(monitor), style_(style), error_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
   if (style_ == ProgressStyle::lines) {
     monitor_.began = [this] {

@@ -19,10 +19,10 @@ std::string micros(std::uint64_t ns) {
 
 } // namespace
 
-std::string trace_json(const engine::Timeline& timeline, std::string_view title) {
+std::string trace_json(const runtime::Timeline& timeline, std::string_view title) {
   std::string text = fmt::format(
       R"({{"displayTimeUnit":"ns","otherData":{{"tool":"tidegate","clock":"{}","left_out_spans":{}}},"traceEvents":[)",
-      engine::device_clock_names[static_cast<std::size_t>(timeline.clock)], timeline.left_out);
+      runtime::device_clock_names[static_cast<std::size_t>(timeline.clock)], timeline.left_out);
   // Adds an event of thread `tid` of the only process.
   const auto event = [&text](char phase, std::string_view name, std::size_t tid, const std::string& rest) {
     text += fmt::format("{}\n{{\"ph\":\"{}\",\"name\":{},\"pid\":1,\"tid\":{},{}}}",
@@ -36,7 +36,7 @@ std::string trace_json(const engine::Timeline& timeline, std::string_view title)
   metadata("process", 0, title);
   for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
     metadata("thread", i + 1, timeline.lanes[i].name);
-    for (const engine::TimelineSpan& span : timeline.lanes[i].spans) {
+    for (const runtime::TimelineSpan& span : timeline.lanes[i].spans) {
       std::string more = span.stage ? fmt::format(R"(,"stage":{})", *span.stage) : "";
       if (span.tiles) {
         more += fmt::format(R"(,"first_tile":{},"tile_step":{},"tiles":{})", span.tiles->first,
@@ -44,11 +44,11 @@ std::string trace_json(const engine::Timeline& timeline, std::string_view title)
       }
       event('X', timeline.names[span.name], i + 1,
             fmt::format(R"("cat":"{}","ts":{},"dur":{},"args":{{"iteration":{}{}}})",
-                        engine::span_kind_names[static_cast<std::size_t>(span.kind)], micros(span.begin_ns),
+                        runtime::span_kind_names[static_cast<std::size_t>(span.kind)], micros(span.begin_ns),
                         micros(span.end_ns - span.begin_ns), span.iteration, more));
     }
   }
-  for (const engine::Curve& curve : timeline.curves) {
+  for (const runtime::Curve& curve : timeline.curves) {
     for (const auto& [ns, value] : curve.points) {
       event('C', curve.name, 0, fmt::format(R"("ts":{},"args":{{"value":{}}})", micros(ns), value));
     }

@@ -68,14 +68,13 @@ std::string program_key(const engine::WaveProgram& program, const engine::Job& j
 
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
-                                   const engine::RunOptions& options, std::string_view tool_version) {
+                                   const traversal::RunOptions& options, std::string_view tool_version) {
   const std::filesystem::path cache = cache_folder();
-  std::string key =
-      fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number_of(options.compile.strategy),
-                  number_of(options.traversal.force_topology), number_of(options.compile.workers),
-                  number_of(options.traversal.group_size), number_of(options.traversal.alone_vertices),
-                  documents::encode(program.policy.launch),
-                  device.profile ? documents::encode(*device.profile) : "", tool_version);
+  std::string key = fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number_of(options.strategy),
+                                number_of(options.force_topology), number_of(options.workers),
+                                number_of(options.group_size), number_of(options.alone_vertices),
+                                documents::encode(program.policy.launch),
+                                device.profile ? documents::encode(*device.profile) : "", tool_version);
   if (program.own) { // its text contains the files that it includes
     const auto own = traversal::read_own(program, folder, options.scope);
     key += own ? own->text : "";
@@ -104,7 +103,7 @@ bool too_slow(const engine::RunReport& report, const engine::CompileOptions& opt
   const auto chosen = options.tuning.strategy;
   const auto longest = engine::longest_ns(options.tuning, report.iterations);
   return longest && chosen && is_persistent(*chosen) && !options.strategy &&
-         report.status == engine::RunStatus::done &&
+         report.status == runtime::RunStatus::done &&
          (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest);
 }
 
@@ -193,8 +192,8 @@ static Result<void> write_difference(const std::filesystem::path& file, std::str
 }
 
 // Returns the warning that outputs differ from plain launches.
-static engine::Warning difference_warning(const engine::FirstRun& first_run, std::string_view of_whom,
-                                          bool fp_contract_off, const std::string& pointer = "") {
+static Warning difference_warning(const engine::FirstRun& first_run, std::string_view of_whom,
+                                  bool fp_contract_off, const std::string& pointer = "") {
   std::string message = fmt::format("outputs differ from those of plain launches{}: ", of_whom);
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
@@ -210,8 +209,8 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, std
   return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
 }
 
-static std::optional<engine::Warning> difference_of(const engine::FirstRun& first, std::string_view of_whom,
-                                                    const Run& run) {
+static std::optional<Warning> difference_of(const engine::FirstRun& first, std::string_view of_whom,
+                                            const Run& run) {
   return first.compared && !first.equal
              ? std::optional(difference_warning(first, of_whom, run.options.compile.fp_contract_off))
              : std::nullopt;
@@ -235,7 +234,7 @@ static engine::FirstRun of_earlier_run(engine::FirstRun first, std::string reaso
   return first;
 }
 
-static engine::Warning not_kept_warning(const std::filesystem::path& file) {
+static Warning not_kept_warning(const std::filesystem::path& file) {
   return {.message = fmt::format("cannot write in {}, so nothing is kept for later runs",
                                  in_quotes(file.parent_path().string())),
           .fix = "make it writable, or name another folder by XDG_CACHE_HOME",
@@ -290,7 +289,7 @@ ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const st
 
 Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, std::chrono::steady_clock::time_point start,
-                             engine::Monitor& monitor) {
+                             runtime::Monitor& monitor) {
   const device::DeviceInfo* const device = lowering.device();
   engine::RunOptions& options = run.options;
   options.verify_stated = false;
@@ -336,10 +335,10 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
   device::DeviceInfo tried = *device;
   if (run.crashes != 0) {
     chosen.warning =
-        engine::Warning{.message = "the OpenCL driver crashed, or did not come back, when it built or ran "
-                                   "candidates of the first run, so they were left out",
-                        .fix = "outputs are not affected; --strategy barrier shows what the driver says",
-                        .pointer = ""};
+        Warning{.message = "the OpenCL driver crashed, or did not come back, when it built or ran "
+                           "candidates of the first run, so they were left out",
+                .fix = "outputs are not affected; --strategy barrier shows what the driver says",
+                .pointer = ""};
     if (run.crashes > 1) {
       options.compile.tuning.strategy = engine::Strategy::plain;
       options.compile.why = "plain launches: the driver crashed when it built or ran candidates";
@@ -533,7 +532,7 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   }
   TIDEGATE_TRY(auto device, find_device(common));
 
-  engine::Monitor monitor;
+  runtime::Monitor monitor;
   Progress progress(monitor, progress_style(common));
   tuning::MeasureOptions measuring{.run = options, .budget_ns = settings.budget_ns, .abandon = {}};
   measuring.abandon = [&](const Error& error) {

@@ -1,7 +1,7 @@
-// Words that report a persistent launch's position to the host, and a span of its timeline (progress.cl);
-// shared by kernel and host.
+// Words that report a persistent launch's position to the host (progress.cl); shared by kernel and host.
 
 #include "common/counters.h"
+#include "common/span.h"
 
 #define TG_PROGRESS_ITERATION 0
 #define TG_PROGRESS_STAGE 1
@@ -13,20 +13,6 @@
 #define TG_PROGRESS_CLOCK_BEGIN 8  // of group 0 in this launch, two words each
 #define TG_PROGRESS_CLOCK_END 10
 #define TG_PROGRESS_GROUPS 16      // words before the groups' reports
-
-#define TG_SPAN_UNTIL 0xffffffffu // in place of a stage: evaluation of the `until` condition
-
-typedef struct {
-  ulong asked; // the group reached the task
-  ulong began; // all waits have ended
-  ulong ended;
-  uint iteration;
-  uint stage;
-  uint first; // first tile (or pack of tiles) of `count`, `step` apart
-  uint step;
-  uint count;
-  uint unused;
-} tg_span;
 
 // Number of spans of a group so far; the first `room` are kept.
 #define TG_SPAN_COUNTS(groups) (TG_PROGRESS_GROUPS + TG_REPORT * (groups))

@@ -244,6 +244,13 @@ private:
   bool already_reported_ = false;
 };
 
+// Part of a program that is valid but probably a mistake.
+struct Warning {
+  std::string message;
+  std::string fix;
+  std::string pointer; // into the program
+};
+
 } // namespace tidegate
 
 // Sequences of fallible passes: each macro yields the value, and the first error returns from the function.

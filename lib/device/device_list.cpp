@@ -236,6 +236,12 @@ bool is_pocl(const DeviceInfo& device) {
   return device.platform == "Portable Computing Language";
 }
 
+bool takes_ptx(const DeviceInfo& device) {
+  return device.profile && std::ranges::any_of(device.profile->trials, [](const OrderingTrial& trial) {
+           return trial.ordering == MemoryOrdering::ptx && trial.verdict == TrialVerdict::passed;
+         });
+}
+
 namespace {
 
 std::string lower(std::string_view text) {

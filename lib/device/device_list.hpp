@@ -60,6 +60,10 @@ struct DeviceInfo {
 // and caches the result.
 bool is_pocl(const DeviceInfo& device);
 
+// Returns true if the self-test proved that kernels can contain PTX (NVIDIA), and so have named barriers and
+// a clock.
+bool takes_ptx(const DeviceInfo& device);
+
 // A driver that is registered with the loader but cannot be used.
 struct BrokenDriver {
   std::string file; // the .icd file

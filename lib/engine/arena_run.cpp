@@ -1,9 +1,9 @@
 #include "engine/arena_run.hpp"
 
 #include "engine/device_memory.hpp"
-#include "engine/kernel_cache.hpp"
 #include "engine/launch_tables.hpp"
 #include "policy/topology.hpp"
+#include "runtime/kernel_cache.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
@@ -20,7 +20,7 @@ std::vector<device::Object> bind_objects(const device::Session& session, const C
   std::vector<device::Object> bound;
   for (const KernelObject& object : compiled.schedule.objects) {
     if (!object.image) {
-      bound.push_back(make_sampler(session, object.sampler));
+      bound.push_back(device::require(session.make_sampler(object.sampler), "making a sampler"));
     } else if (arena != nullptr) {
       bound.push_back(arena->parts[*object.image].object);
     } else {
@@ -209,8 +209,8 @@ void keep_copy(const device::Session& session, const CompiledProgram& compiled, 
 }
 
 // Puts the first contents into the arena and the images, from the device if it has them.
-void fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-          Holding& memory, KeptInputs* inputs) {
+void fill_arena(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
+                Holding& memory, KeptInputs* inputs) {
   const std::vector<DevicePart>& parts = memory.arena.parts;
   for (std::size_t i = 0; inputs != nullptr && i < inputs->replaced.size(); ++i) {
     keep_copy(session, compiled, inputs->kept, inputs->replaced[i], i, parts[i]);
@@ -287,8 +287,8 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<Holding> 
 
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency) {
-  DispatchLimits limits =
-      dispatch_limits(device, residency, std::uint32_t{1} << 24U, options.slice_ns, options.max_wall_time_ns);
+  DispatchLimits limits = runtime::dispatch_limits(device, residency, std::uint32_t{1} << 24U,
+                                                   options.slice_ns, options.max_wall_time_ns);
   limits.first_turns =
       first_slice_turns(compiled.load, launch_shape(compiled, residency), compiled.model, options.slice_ns);
   return limits;
@@ -325,7 +325,7 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   const QueueStates queues(session, program, arena);
   Dispatcher dispatcher(context, plain ? &*plain : nullptr, queues, arena, limits);
   clear_arena(session, program, arena, false); // some drivers allocate only now
-  fill(session, compiled, first, *memory, inputs);
+  fill_arena(session, compiled, first, *memory, inputs);
   if (use == ArenaUse::both) {
     touch(session, arena);
   }

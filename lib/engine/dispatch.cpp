@@ -1,6 +1,7 @@
 #include "engine/dispatch.hpp"
 
-#include "engine/kernel_cache.hpp"
+#include "runtime/kernel_cache.hpp"
+#include "wave/progress_state.h"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
@@ -54,7 +55,7 @@ Dispatcher::Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStat
   device_tables_.waits = upload_rows(session_, tables_.waits);
   device_tables_.words = upload_rows(session_, tables_.words);
   counters_.emplace(session_, limits_.workers, monitor_);
-  if (compiled_.persistent() && limits_.clock != engine::DeviceClock::none) {
+  if (compiled_.persistent() && limits_.clock != runtime::DeviceClock::none) {
     span_room_ = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
   }

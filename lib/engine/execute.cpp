@@ -144,7 +144,7 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
     traced.deadline = Clock::now() + *most;
   }
   monitor.deadline = traced.deadline;
-  traced.trace_spans = options.most_spans();
+  traced.trace_spans = options.most_spans(options.compile.trace);
   traced.clock = compiled.clock;
   ArenaRun run = run_in_arena(context, first, traced, inputs ? &*inputs : nullptr);
   if (inputs) {

@@ -2,7 +2,7 @@
 #include "core/files.hpp"
 #include "device/kernels.hpp"
 #include "engine/execute.hpp"
-#include "engine/kernel_cache.hpp"
+#include "runtime/kernel_cache.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

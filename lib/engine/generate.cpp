@@ -7,28 +7,6 @@
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
-namespace {
-
-#if defined(__x86_64__)
-constexpr bool x86 = true;
-#else
-constexpr bool x86 = false; // other systems may forbid programs to read the counter
-#endif
-
-} // namespace
-
-DeviceClock device_clock(const device::DeviceInfo& device) {
-  if (takes_ptx(device)) {
-    return DeviceClock::nanoseconds;
-  }
-  if (device.extensions.find("cl_khr_kernel_clock") != std::string::npos) {
-    return DeviceClock::extension;
-  }
-  // Clang has a built-in function for the counter.
-  return x86 && device::is_pocl(device) && device.type == device::DeviceType::cpu ? DeviceClock::processor
-                                                                                  : DeviceClock::none;
-}
-
 #include "wave/queue_state.h"
 
 namespace {

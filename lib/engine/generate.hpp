@@ -3,22 +3,12 @@
 #include "engine/job.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/schedule.hpp"
+#include "runtime/kernel_cache.hpp"
+#include "runtime/trace.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
 namespace tidegate::engine {
-
-// Clock that work-groups read for --trace; the values match kernels/common/clock.cl.
-enum class DeviceClock : std::uint8_t {
-  none,
-  nanoseconds, // NVIDIA: a nanosecond register
-  extension,   // cl_khr_kernel_clock
-  processor,   // the cycle counter of an x86 processor, if host and device are the same
-};
-inline constexpr std::array<std::string_view, 4> device_clock_names{"none", "globaltimer",
-                                                                    "cl_khr_kernel_clock", "processor"};
-
-DeviceClock device_clock(const device::DeviceInfo& device);
 
 struct KernelRequest {
   Strategy strategy = Strategy::barrier;
@@ -33,15 +23,6 @@ struct KernelRequest {
   bool claims = false;                         // work-groups claim tiles (kernels/wave/claims.cl)
   bool gates = false;                          // ops wait where TG_PASS is (kernels/wave/gate.cl)
   std::optional<std::size_t> stress_word = {}; // of --stress: index of the seed among the words
-};
-
-struct KernelSource {
-  std::string source;
-  std::string options; // compiler options
-  std::string kernel;  // kernel name
-  // Work-groups that a compute unit must hold at a time: with few, NVIDIA's assembler may give each work-item more
-  // registers. 0: not stated.
-  std::uint32_t groups_per_unit = 0;
 };
 
 // Returns the text that precedes every source, generated or the user's; may be empty.

@@ -11,7 +11,11 @@
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
+namespace tidegate::runtime {}
+
 namespace tidegate::engine {
+
+using namespace runtime; // monitors, memory, slices, outcomes
 
 // Defined in active.hpp, hits.hpp and queue.hpp, for the files that own them.
 struct ActiveTiles;
@@ -24,13 +28,6 @@ inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "
 // A wave runs once before the iterations, in each iteration, or once after them.
 enum class Section : std::uint8_t { before, each, after };
 inline constexpr std::array<std::string_view, 3> section_names{"before", "each", "after"};
-
-// Part of a program that is valid but probably a mistake.
-struct Warning {
-  std::string message;
-  std::string fix;
-  std::string pointer; // into the program
-};
 
 // The difference of two contents whose elements are in no order.
 struct UnorderedDifference {

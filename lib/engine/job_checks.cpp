@@ -102,14 +102,6 @@ Result<void> check_sub_groups(const Job& program, const OutlinedOps& ops, const 
 
 } // namespace
 
-bool takes_ptx(const device::DeviceInfo& device) {
-  return device.profile &&
-         std::ranges::any_of(device.profile->trials, [](const device::OrderingTrial& trial) {
-           return trial.ordering == device::MemoryOrdering::ptx &&
-                  trial.verdict == device::TrialVerdict::passed;
-         });
-}
-
 std::string_view sub_group_extension(std::string_view function) {
   struct Family {
     std::string_view prefix;

@@ -1,12 +1,12 @@
 // Some buffers and waves have more than others: lists of hits, to which lanes append in any order, active tiles, and queues.
 #pragma once
 #include "engine/job.hpp"
+#include "runtime/memory.hpp"
+#include "runtime/monitor.hpp"
 #include <tidegate/policy/topology.hpp>
 
 namespace tidegate::engine {
 
-class HostContents;
-struct Position;
 struct Schedule;
 
 // If a list has no room for all hits, the run fails, the list keeps what it has room for, or the program runs

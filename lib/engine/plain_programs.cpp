@@ -115,8 +115,8 @@ Error at_source(const Job& program, std::uint32_t unit, Error error) {
     return *std::move(wrong);
   }
   error.code = ErrorCode::kernel_source;
-  if (!error.line) {
-    place_missing_function(program.units[unit].unit, error);
+  if (const auto missing = error.line ? std::nullopt : device::unresolved_function(*error.log)) {
+    opencl_c::place_missing_function(program.units[unit].unit, *missing, error);
   }
   if (!error.line) {
     error.source = program.units[unit].path;
@@ -134,14 +134,6 @@ Error at_source(const Job& program, std::uint32_t unit, Error error) {
 }
 
 } // namespace
-
-void place_missing_function(const opencl_c::TranslationUnit& unit, Error& error) {
-  const std::optional<std::string> name = device::unresolved_function(*error.log);
-  if (name && opencl_c::place_at_word(unit, *name, error)) {
-    error.message = fmt::format("function '{}' is declared nowhere", *name);
-    error.fix = "correct the kernel";
-  }
-}
 
 PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
                              const std::vector<std::uint32_t>& waves,

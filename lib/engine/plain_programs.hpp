@@ -39,9 +39,6 @@ private:
   std::uint64_t compile_ns_ = 0;
 };
 
-// Sets the location of a failure to the call of a function that the linker did not find, if its log names one.
-void place_missing_function(const opencl_c::TranslationUnit& unit, Error& build_failure);
-
 // Finds the source that breaks a generated kernel by compiling each source alone, as written, so that the
 // location is the user's in any strategy. Returns the error of the first source that fails; if all compile,
 // returns the failure unchanged, because the fault is not the user's.

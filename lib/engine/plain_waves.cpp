@@ -57,7 +57,7 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
               session.set_object(prepared.kernel, i, memory.arena.parts[storage[argument.buffer]].object);
           break;
         case ProgramArgument::Kind::sampler:
-          prepared.samplers.push_back(make_sampler(session, argument.sampler));
+          prepared.samplers.push_back(require(session.make_sampler(argument.sampler), "making a sampler"));
           status = session.set_object(prepared.kernel, i, prepared.samplers.back());
           break;
         case ProgramArgument::Kind::local:

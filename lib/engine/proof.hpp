@@ -1,12 +1,11 @@
 // Proof of equal output: the same kernels as plain launches, one per wave in the program's order, with
 // separate buffers. It uses neither the generated kernel nor the arena nor the plan.
 #pragma once
-#include "core/statistics.hpp"
 #include "engine/arena_run.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
 #include "engine/plain_waves.hpp"
-#include "engine/slices.hpp"
+#include "runtime/outcome.hpp"
 
 namespace tidegate::engine {
 
@@ -79,18 +78,6 @@ struct StressReport {
   bool in_time = true;               // all of them, or those before the failure
   std::vector<StressKind> completed; // runs
   std::optional<StressFailure> failure;
-};
-
-// A run timed again and again, next to plain launches: of a traversal, a launch for each step.
-struct Comparison {
-  std::uint64_t rounds = 0;
-  double plain_ns = 0; // medians
-  double run_ns = 0;
-  double speedup = 0; // plain time divided by run time: the median of the rounds, with its interval
-  double speedup_low = 0, speedup_high = 0;
-  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
-  std::vector<double> plain_rounds_ns;
-  std::vector<double> run_rounds_ns;
 };
 
 // A candidate of a program's first runs, in the order in which they try them.
@@ -206,13 +193,6 @@ Proof prove(const RunContext& run, const HostContents& first, const HostContents
 // Compares each run with what the reference expects, and ends with the first that differs. Throws device::Refused.
 StressReport run_under_stress(const RunContext& run, const HostContents& first, Reference& reference,
                               std::chrono::steady_clock::time_point deadline);
-
-// Times both ways in pairs of alternating order. Each returns its nanoseconds, or nothing once time is up: then the
-// rounds before count. Returns nothing without a round. `same_launches`: both ways are the same, so what differs is
-// chance.
-std::optional<Comparison> compare_ways(std::uint64_t rounds, bool same_launches,
-                                       const std::function<std::optional<std::uint64_t>()>& plain,
-                                       const std::function<std::optional<std::uint64_t>()>& run);
 
 enum class Side : std::uint8_t { before, after };
 inline constexpr std::array<std::string_view, 2> side_names{"before", "after"}; // in documents

@@ -1,6 +1,6 @@
 #include "engine/rank_exchange.hpp"
 
-#include "engine/slices.hpp"
+#include "runtime/slices.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

@@ -1,17 +1,17 @@
 // What one of several ranks does around the waves that it launches: it exchanges what they need of split buffers
 // (split.hpp), combines what all add to, and gets from rank 0 what that alone has run.
 #pragma once
-#include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
-#include "engine/rank_clock.hpp"
 #include "engine/run_options.hpp"
-#include "engine/slices.hpp"
 #include "engine/split.hpp"
 #include "ranks/ranks.hpp"
+#include "runtime/monitor.hpp"
+#include "runtime/rank_clock.hpp"
+#include "runtime/slices.hpp"
 #include <tidegate/core/error.hpp>
 
 namespace tidegate::engine {

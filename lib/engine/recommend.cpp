@@ -71,29 +71,6 @@ Result<policy::LaunchRequest> launch_request(const Job& program, const policy::A
   return request;
 }
 
-std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
-                                          std::string_view others, std::string_view file) {
-  std::vector<std::string> idle;
-  std::string first;
-  for (const std::string& field : documents::changed_fields(policy)) {
-    const auto use = std::ranges::find(uses, field, &PolicyUse::field);
-    if (use == uses.end() || !use->used) {
-      first = first.empty() ? field : first;
-      idle.push_back(field == "sizing/default_worker_count"
-                         ? fmt::format("\"{}\" is read by no rule", field)
-                         : fmt::format("\"{}\" is for {}", field, use == uses.end() ? others : use->what));
-    }
-  }
-  if (idle.empty()) {
-    return {};
-  }
-  return Warning{.message = fmt::format("the program cannot use all of {}: {}",
-                                        file.empty() ? "its policy" : "the policy in " + in_quotes(file),
-                                        fmt::join(idle, ", ")),
-                 .fix = "leave these fields out",
-                 .pointer = file.empty() ? "/policy/" + first : ""};
-}
-
 std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file) {
   const std::vector<HitsReport> hits = hits_before(program);
   const bool derived = std::ranges::any_of(hits, [](const HitsReport& list) { return list.derived; });
@@ -101,25 +78,25 @@ std::optional<Warning> idle_policy_fields(const Job& program, std::string_view f
   const bool counted = std::ranges::any_of(program.waves, &ProgramWave::prepared);
   constexpr std::string_view lists = "lists of hits without a capacity";
   constexpr std::string_view tiles = "active tiles of waves that repeat";
-  return idle_policy_fields(program.policy,
-                            std::array<PolicyUse, 15>{{
-                                {"jit_queue_len_threshold", ""},
-                                {"hot_opcode_threshold", ""},
-                                {"hot_window_threshold", ""},
-                                {"memory_pressure_threshold_bps", ""},
-                                {"sizing/occupancy_worker_divisor", ""},
-                                {"sizing/max_dispatch_workgroups", ""},
-                                {"sizing/powerful_invocation_threshold", ""},
-                                {"sizing/powerful_min_worker_groups", ""},
-                                {"min_hit_capacity", lists, derived},
-                                {"hit_capacity_multiplier", lists, derived},
-                                {"scratch_bytes_per_hit", "lists of hits", !hits.empty()},
-                                {"priority_age_threshold", "queues whose ops requeue or publish", rounds},
-                                {"sparse_frontier_threshold_bps", tiles, counted},
-                                {"dense_frontier_threshold_bps", tiles, counted},
-                                {"fusion_edge_threshold", "graph programs", false},
-                            }},
-                            "`tidegate recommend`", file);
+  return policy::idle_fields(program.policy,
+                             std::array<policy::PolicyUse, 15>{{
+                                 {"jit_queue_len_threshold", ""},
+                                 {"hot_opcode_threshold", ""},
+                                 {"hot_window_threshold", ""},
+                                 {"memory_pressure_threshold_bps", ""},
+                                 {"sizing/occupancy_worker_divisor", ""},
+                                 {"sizing/max_dispatch_workgroups", ""},
+                                 {"sizing/powerful_invocation_threshold", ""},
+                                 {"sizing/powerful_min_worker_groups", ""},
+                                 {"min_hit_capacity", lists, derived},
+                                 {"hit_capacity_multiplier", lists, derived},
+                                 {"scratch_bytes_per_hit", "lists of hits", !hits.empty()},
+                                 {"priority_age_threshold", "queues whose ops requeue or publish", rounds},
+                                 {"sparse_frontier_threshold_bps", tiles, counted},
+                                 {"dense_frontier_threshold_bps", tiles, counted},
+                                 {"fusion_edge_threshold", "graph programs", false},
+                             }},
+                             "`tidegate recommend`", file);
 }
 
 static Result<Recommendation> asked(const policy::LaunchPolicy& policy,

@@ -25,17 +25,7 @@ Result<policy::LaunchRequest> launch_request(const Job& program, const policy::A
                                              std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                              const HotCounts& hot = {});
 
-// A field of a policy: what it is for, and whether a program uses it.
-struct PolicyUse {
-  std::string_view field;
-  std::string_view what; // for people
-  bool used = true;
-};
-
-// Warns of fields that differ from the standard policy and that the program cannot use: unused ones of `uses`, and all
-// fields that are not among them, which are for `others`. `file` is empty for the program's own policy.
-std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
-                                          std::string_view others, std::string_view file);
+// Warns of fields of the policy that the program cannot use (policy/documents.hpp).
 std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file = "");
 
 // The policy's answer with its evidence.

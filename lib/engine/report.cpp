@@ -2,8 +2,8 @@
 
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
-#include "device/monitor.hpp"
 #include "engine/progress.hpp"
+#include "runtime/monitor.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -1,9 +1,9 @@
 // Builds the report of a run from the results of the passes, all but its wall time.
 #pragma once
-#include "device/monitor.hpp"
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
 #include "engine/run_report.hpp"
+#include "runtime/monitor.hpp"
 
 namespace tidegate::engine {
 

@@ -1,10 +1,10 @@
 
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "device/monitor.hpp"
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
 #include "engine/report.hpp"
+#include "runtime/monitor.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

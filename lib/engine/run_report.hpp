@@ -1,12 +1,13 @@
 // The results of a run, which become the document run_report. Plain data.
 #pragma once
 #include "engine/kinds.hpp"
+#include "engine/proof.hpp"
 #include "engine/queue_rounds.hpp"
 #include "engine/recommend.hpp"
-#include "engine/report_head.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
 #include "engine/timeline.hpp"
+#include "runtime/report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/profile.hpp>
@@ -68,8 +69,9 @@ struct CandidateReport {
   std::optional<std::string> refused; // why it may not be chosen
 };
 
-struct RunReport : ReportHead {
-  std::string mode_reason; // of telemetry.execution_mode
+struct RunReport : runtime::ReportHead {
+  std::optional<FirstRun> first_run; // of an open launch plan
+  std::string mode_reason;           // of telemetry.execution_mode
   PromotionReport promotion;
   std::optional<std::vector<CandidateReport>> candidates; // if facts about the device are known
   std::uint64_t items_in_all = 0;                         // of the most iterations that the program may run

@@ -1,9 +1,9 @@
 // The launches of a program: barriers divide its waves into groups, which become stages; waves that cannot share a
 // launch are launched alone, as the user wrote them.
 #pragma once
-#include "device/monitor.hpp"
 #include "engine/job.hpp"
 #include "engine/outlined_ops.hpp"
+#include "runtime/monitor.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 #include <tidegate/planning/wave_dag.hpp>

@@ -320,14 +320,6 @@ private:
 
 } // namespace
 
-std::uint64_t Timeline::span_count() const {
-  std::uint64_t count = 0;
-  for (const Lane& lane : lanes) {
-    count += lane.spans.size();
-  }
-  return count;
-}
-
 std::optional<WaveTimes> wave_times_of(const CompiledProgram& compiled, const Trace& trace,
                                        std::uint32_t workers, double device_bytes_per_ns) {
   if (trace.left_out != 0) {

@@ -133,14 +133,15 @@ std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit) {
   return words;
 }
 
-bool place_at_word(const TranslationUnit& unit, std::string_view word, Error& error) {
-  const auto found = std::ranges::find(unit.source.tokens, word, &Token::text);
+void place_missing_function(const TranslationUnit& unit, std::string_view function, Error& error) {
+  const auto found = std::ranges::find(unit.source.tokens, function, &Token::text);
   if (found != unit.source.tokens.end()) {
     error.source = unit.source.files[found->file];
     error.line = found->line;
     error.column = found->column;
+    error.message = fmt::format("function '{}' is declared nowhere", function);
+    error.fix = "correct the kernel";
   }
-  return found != unit.source.tokens.end();
 }
 
 Result<TranslationUnit> with_prefix(const TranslationUnit& unit, std::string_view prefix,

@@ -102,8 +102,8 @@ std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRa
 
 std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit);
 
-// Places the error at the first use of this word; returns false if there is none.
-bool place_at_word(const TranslationUnit& unit, std::string_view word, Error& error);
+// Places the error of a linker at the first call of the function that it did not find; nothing without one.
+void place_missing_function(const TranslationUnit& unit, std::string_view function, Error& error);
 
 // The unit with `prefix` before each identifier that is to be renamed. Errors as parse_translation_unit().
 Result<TranslationUnit> with_prefix(const TranslationUnit& unit, std::string_view prefix,

@@ -274,3 +274,30 @@ TIDEGATE_DOCUMENT(NaturalGradient, "natural_gradient", "A gradient and its preco
 TIDEGATE_DOCUMENT(NaturalGradientStep, "natural_gradient_step", "A natural-gradient step", Direction::output);
 
 } // namespace tidegate::documents
+
+namespace tidegate::policy {
+
+std::optional<Warning> idle_fields(const LaunchPolicy& policy, std::span<const PolicyUse> uses,
+                                   std::string_view others, std::string_view file) {
+  std::vector<std::string> idle;
+  std::string first;
+  for (const std::string& field : documents::changed_fields(policy)) {
+    const auto use = std::ranges::find(uses, field, &PolicyUse::field);
+    if (use == uses.end() || !use->used) {
+      first = first.empty() ? field : first;
+      idle.push_back(field == "sizing/default_worker_count"
+                         ? fmt::format("\"{}\" is read by no rule", field)
+                         : fmt::format("\"{}\" is for {}", field, use == uses.end() ? others : use->what));
+    }
+  }
+  if (idle.empty()) {
+    return {};
+  }
+  return Warning{.message = fmt::format("the program cannot use all of {}: {}",
+                                        file.empty() ? "its policy" : "the policy in " + in_quotes(file),
+                                        fmt::join(idle, ", ")),
+                 .fix = "leave these fields out",
+                 .pointer = file.empty() ? "/policy/" + first : ""};
+}
+
+} // namespace tidegate::policy

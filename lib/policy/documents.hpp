@@ -1,9 +1,27 @@
 // Launch requests, policies and recommendations as documents.
 #pragma once
 #include <tidegate/core/describe.hpp>
+#include <tidegate/core/error.hpp>
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
+#include <tidegate/policy/topology.hpp>
+
+namespace tidegate::policy {
+
+// A field of a policy: what it is for, and whether a program uses it.
+struct PolicyUse {
+  std::string_view field;
+  std::string_view what; // for people
+  bool used = true;
+};
+
+// Warns of fields that differ from the standard policy and that the program cannot use: unused ones of `uses`, and all
+// fields that are not among them, which are for `others`. `file` is empty for the program's own policy.
+std::optional<Warning> idle_fields(const LaunchPolicy& policy, std::span<const PolicyUse> uses,
+                                   std::string_view others, std::string_view file);
+
+} // namespace tidegate::policy
 
 namespace tidegate::documents {
 
@@ -28,6 +46,7 @@ struct LaunchRecommendationDocument {
 };
 
 TIDEGATE_CHOICES(policy::Topology, policy::topology_names);
+TIDEGATE_CHOICES(policy::TopologyRule, policy::topology_rule_names);
 TIDEGATE_CHOICES(policy::QueuePressure, policy::queue_pressure_names);
 TIDEGATE_CHOICES(policy::ExecutionMode, policy::execution_mode_names);
 TIDEGATE_CHOICES(policy::GraphblasSwitchClass, policy::graphblas_switch_class_names);

@@ -78,15 +78,15 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
 }
 
 // Returns the times of launches and, with a clock, of the first waves. `clocks`: of the launches that `times` has.
-engine::Trace trace_of(const device::Session& session, const engine::DispatchLimits& limits,
-                       const engine::LaunchTimes& times, std::span<const tg_clock> clocks,
-                       std::uint64_t first_wave, std::span<const std::uint64_t> ends, std::uint64_t waves) {
-  engine::Trace trace{.launches = times.spans(session), .tasks = {}, .left_out = times.left_out()};
-  if (limits.clock == engine::DeviceClock::none) {
+runtime::Trace trace_of(const device::Session& session, const runtime::DispatchLimits& limits,
+                        const runtime::LaunchTimes& times, std::span<const tg_clock> clocks,
+                        std::uint64_t first_wave, std::span<const std::uint64_t> ends, std::uint64_t waves) {
+  runtime::Trace trace{.launches = times.spans(session), .tasks = {}, .left_out = times.left_out()};
+  if (limits.clock == runtime::DeviceClock::none) {
     return trace;
   }
-  std::vector<engine::SliceTimes> slices;
-  for (const engine::LaunchSpan& launch : trace.launches) {
+  std::vector<runtime::SliceTimes> slices;
+  for (const runtime::LaunchSpan& launch : trace.launches) {
     const tg_clock& clock = clocks[slices.size()];
     slices.push_back({.begin_ns = launch.begin_ns,
                       .end_ns = launch.end_ns,
@@ -99,10 +99,10 @@ engine::Trace trace_of(const device::Session& session, const engine::DispatchLim
 }
 
 // The groups that gave up waiting; they report the topology of their wave in place of a tile.
-std::vector<engine::StuckGroup> stuck_groups(const device::Session& session, const device::Buffer& reports,
-                                             std::uint32_t groups) {
-  auto stuck = engine::read_stuck_groups(session, reports, 0, groups);
-  for (engine::StuckGroup& group : stuck) {
+std::vector<runtime::StuckGroup> stuck_groups(const device::Session& session, const device::Buffer& reports,
+                                              std::uint32_t groups) {
+  auto stuck = runtime::read_stuck_groups(session, reports, 0, groups);
+  for (runtime::StuckGroup& group : stuck) {
     const auto topology = std::min<std::uint64_t>(group.tile, policy::topology_names.size() - 1);
     group.waves = {std::string(policy::topology_names[topology])};
     group.tile = 0;
@@ -112,23 +112,23 @@ std::vector<engine::StuckGroup> stuck_groups(const device::Session& session, con
 
 } // namespace
 
-Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                      engine::BuiltKernel& kernel, const TraversalFacts& facts,
-                                      engine::Strategy strategy, const engine::RunOptions& options) {
+Result<runtime::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
+                                       runtime::BuiltKernel& kernel, const TraversalFacts& facts,
+                                       device::Strategy strategy, const RunOptions& options) {
   constexpr std::uint32_t most_groups = 1U << 16U; // TG_ADD_PARTS of kernels/frontier/job.cl
-  const std::optional<std::uint32_t> asked_for = options.compile.workers;
-  engine::Residency groups{.workers = wanted_groups(device, facts.geometry, strategy, options)};
-  if (strategy != engine::Strategy::launch) {
-    groups.resident = engine::resident_groups(
+  const std::optional<std::uint32_t> asked_for = options.workers;
+  runtime::Residency groups{.workers = wanted_groups(device, facts.geometry, strategy, options)};
+  if (strategy != device::Strategy::launch) {
+    groups.resident = runtime::resident_groups(
         session, device, kernel, facts.geometry.group_size,
         [&](const device::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
           set_poll(session, kernel.kernel, poll, settle, most_polls);
         });
     groups.workers = asked_for ? groups.workers : std::min(groups.workers, groups.resident);
   }
-  TIDEGATE_CHECK(engine::check_workers(
+  TIDEGATE_CHECK(runtime::check_workers(
       groups.workers,
-      strategy == engine::Strategy::launch ? most_groups : std::min(groups.resident, most_groups), device));
+      strategy == device::Strategy::launch ? most_groups : std::min(groups.resident, most_groups), device));
   if (facts.memory.constrained && !asked_for) {
     policy::LaunchRequest request;
     request.requested_worker_groups = groups.workers;
@@ -142,30 +142,30 @@ Result<engine::Residency> find_groups(const device::Session& session, const devi
   return groups;
 }
 
-engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine::RunOptions& options,
-                                 const engine::Residency& groups, engine::Strategy strategy) {
+runtime::DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& options,
+                                  const runtime::Residency& groups, device::Strategy strategy) {
   constexpr std::uint32_t gpu_polls = std::uint32_t{1} << 26U; // groups wait long while one works alone
-  engine::DispatchLimits limits =
-      engine::dispatch_limits(device, groups, gpu_polls, options.slice_ns, options.max_wall_time_ns);
-  if (strategy == engine::Strategy::launch) { // nothing waits inside
+  runtime::DispatchLimits limits =
+      runtime::dispatch_limits(device, groups, gpu_polls, options.slice_ns, options.max_wall_time_ns);
+  if (strategy == device::Strategy::launch) { // nothing waits inside
     limits.arrivals_per_barrier = 0;
   }
   return limits;
 }
 
-void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
-                 const FrontierGeometry& geometry, const engine::Residency& groups) {
-  const device::Buffer nothing = engine::allocate(session, engine::poll_bytes);
-  require(session.clear(nothing, engine::poll_bytes), "clearing a buffer");
+void compile_now(const device::Session& session, runtime::BuiltKernel& kernel,
+                 const FrontierGeometry& geometry, const runtime::Residency& groups) {
+  const device::Buffer nothing = runtime::allocate(session, runtime::poll_bytes);
+  require(session.clear(nothing, runtime::poll_bytes), "clearing a buffer");
   set_poll(session, kernel.kernel, nothing, 1, 1);
-  engine::compile_by_launching(session, kernel, geometry.group_size, groups.workers);
+  runtime::compile_by_launching(session, kernel, geometry.group_size, groups.workers);
 }
 
-TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& kernel,
+TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& kernel,
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
-                          const engine::DispatchLimits& limits, engine::Monitor& monitor) {
+                          const runtime::DispatchLimits& limits, runtime::Monitor& monitor) {
   TraversalOutcome outcome{.waves = {.group_size = geometry.group_size, .workers = limits.workers}};
-  outcome.ended_at = engine::SliceLoop::Clock::now();
+  outcome.ended_at = runtime::SliceLoop::Clock::now();
   if (resident.vertices == 0) { // no kernel need ask whether there is a first vertex
     return outcome;
   }
@@ -173,9 +173,9 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   std::memcpy(&setting, resident.setting.data(), sizeof setting);
   outcome.vertices_left = setting.source_count != 0 ? setting.source_count : resident.vertices;
   const device::LaunchRange groups = device::work_groups(limits.workers, geometry.group_size);
-  const engine::Counters counters(session, limits.workers, monitor);
-  const std::uint64_t report_bytes = engine::group_report_words * sizeof(std::uint32_t) * limits.workers;
-  const device::Buffer reports = engine::allocate(session, report_bytes);
+  const runtime::Counters counters(session, limits.workers, monitor);
+  const std::uint64_t report_bytes = runtime::group_report_words * sizeof(std::uint32_t) * limits.workers;
+  const device::Buffer reports = runtime::allocate(session, report_bytes);
   require(session.clear(reports, report_bytes), "clearing reports");
   require(session.clear(resident.part(Part::state), sizeof(tg_state)), "clearing the state of a traversal");
   require(session.clear(resident.part(Part::log), log_rows * sizeof(tg_log_row)),
@@ -198,11 +198,11 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   // On a CPU a launch in vain costs as much as it does to ask whether there is more to do: launches that take
   // longer than this are worth asking.
   constexpr std::uint64_t short_launch_ns = 50'000;
-  const auto start = engine::SliceLoop::Clock::now();
+  const auto start = runtime::SliceLoop::Clock::now();
   const device::CallCounts calls_before = session.calls()->now();
   outcome.ended_at = start;
-  engine::SliceLoop loop(session, monitor, outcome);
-  engine::LaunchTimes times(limits.trace_spans, start);
+  runtime::SliceLoop loop(session, monitor, outcome);
+  runtime::LaunchTimes times(limits.trace_spans, start);
   std::vector<tg_clock> clocks;    // of the first launches
   std::vector<std::uint64_t> ends; // of the first waves
   const std::uint64_t most_ends = std::min<std::uint64_t>(limits.trace_spans, WaveLog::most_records);
@@ -210,7 +210,7 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   // Takes the first rows of the log, up to one that is not of the wave that follows.
   const auto take_log = [&](std::uint32_t most, std::uint32_t wave) {
     std::vector<tg_log_row> rows(most);
-    engine::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
+    runtime::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
     for (const tg_log_row& row : rows) {
       if (row.wave != wave || (wave == 0 && row.vertices == 0)) {
         break;
@@ -252,8 +252,8 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
       } read{};
       static_assert(offsetof(tg_state, clocks) ==
                     offsetof(tg_state, first_wave) + offsetof(decltype(read), of));
-      engine::download(session, resident.part(Part::state), offsetof(tg_state, first_wave),
-                       std::as_writable_bytes(std::span(&read, 1)));
+      runtime::download(session, resident.part(Part::state), offsetof(tg_state, first_wave),
+                        std::as_writable_bytes(std::span(&read, 1)));
       first_wave = read.first_wave;
       for (std::uint64_t next = clocks.size();
            next < std::min<std::uint64_t>(arguments.launch, limits.trace_spans); ++next) {
@@ -283,26 +283,27 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
       budget = std::min<std::uint64_t>(budget * 4, log_rows);
     }
     const bool asks_seldom = !session.on_host || elapsed < batch * short_launch_ns;
-    batch =
-        persistent ? 1 : engine::next_batch(batch, elapsed, limits.slice_ns, asks_seldom ? 2 : 1, most_batch);
+    batch = persistent
+                ? 1
+                : runtime::next_batch(batch, elapsed, limits.slice_ns, asks_seldom ? 2 : 1, most_batch);
   }
   outcome.dispatch_ns = elapsed_ns(start, outcome.ended_at);
   outcome.calls = session.calls()->since(calls_before);
   if (limits.trace_spans != 0) {
     outcome.trace = trace_of(session, limits, times, clocks, first_wave, ends, outcome.waves.sums.waves);
-    for (const engine::TaskSpan& task : outcome.trace->tasks) {
+    for (const runtime::TaskSpan& task : outcome.trace->tasks) {
       outcome.waves.records[task.iteration].time_ns = task.ended_ns - task.began_ns;
     }
   }
   return outcome;
 }
 
-using engine::TaskSpan;
+using runtime::TaskSpan;
 
-std::vector<TaskSpan> wave_spans(engine::DeviceClock clock, std::span<const engine::SliceTimes> launches,
+std::vector<TaskSpan> wave_spans(runtime::DeviceClock clock, std::span<const runtime::SliceTimes> launches,
                                  std::uint64_t first, std::span<const std::uint64_t> ends) {
   // The first wave, too, may end in a later launch than that of its begin: a row of its own ends there.
-  std::vector<engine::SpanRow> rows{{.asked = first, .began = first, .ended = first}};
+  std::vector<runtime::SpanRow> rows{{.asked = first, .began = first, .ended = first}};
   for (const std::uint64_t end : ends) {
     rows.push_back(
         {.asked = end, .began = end, .ended = end, .iteration = static_cast<std::uint32_t>(rows.size() - 1)});
@@ -315,17 +316,17 @@ std::vector<TaskSpan> wave_spans(engine::DeviceClock clock, std::span<const engi
   return spans;
 }
 
-engine::Timeline timeline_of(std::span<const WaveRecord> waves, const engine::Trace& trace,
-                             engine::DeviceClock clock, bool persistent) {
-  engine::Timeline timeline{.clock = clock, .names = {}, .left_out = trace.left_out};
+runtime::Timeline timeline_of(std::span<const WaveRecord> waves, const runtime::Trace& trace,
+                              runtime::DeviceClock clock, bool persistent) {
+  runtime::Timeline timeline{.clock = clock, .names = {}, .left_out = trace.left_out};
   for (const std::string_view name : policy::topology_names) {
     timeline.names.emplace_back(name);
   }
   const auto launch = static_cast<std::uint32_t>(timeline.names.size());
   timeline.names.emplace_back(persistent ? "slice" : "step");
   timeline.lanes = {{.name = "launches", .spans = {}}, {.name = "waves", .spans = {}}};
-  for (const engine::LaunchSpan& span : trace.launches) {
-    timeline.lanes[0].spans.push_back({.kind = engine::SpanKind::slice,
+  for (const runtime::LaunchSpan& span : trace.launches) {
+    timeline.lanes[0].spans.push_back({.kind = runtime::SpanKind::slice,
                                        .begin_ns = span.begin_ns,
                                        .end_ns = span.end_ns,
                                        .name = launch,
@@ -335,7 +336,7 @@ engine::Timeline timeline_of(std::span<const WaveRecord> waves, const engine::Tr
                      {.name = "edges scanned", .points = {}}};
   for (const TaskSpan& task : trace.tasks) {
     const WaveRecord& wave = waves[task.iteration];
-    timeline.lanes[1].spans.push_back({.kind = engine::SpanKind::work,
+    timeline.lanes[1].spans.push_back({.kind = runtime::SpanKind::work,
                                        .begin_ns = task.began_ns,
                                        .end_ns = task.ended_ns,
                                        .name = static_cast<std::uint32_t>(wave.topology),
@@ -344,7 +345,7 @@ engine::Timeline timeline_of(std::span<const WaveRecord> waves, const engine::Tr
     timeline.curves[1].points.emplace_back(task.began_ns, wave.scanned_edges);
   }
   if (!trace.tasks.empty()) { // back to nothing
-    for (engine::Curve& curve : timeline.curves) {
+    for (runtime::Curve& curve : timeline.curves) {
       curve.points.emplace_back(trace.tasks.back().ended_ns, 0);
     }
   }

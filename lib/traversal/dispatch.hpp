@@ -1,48 +1,47 @@
 // Runs a traversal on a device, or on those of several ranks: by one persistent launch in bounded slices, or by a launch for each step.
 #pragma once
-#include "device/monitor.hpp"
-#include "engine/launch_times.hpp"
-#include "engine/rank_clock.hpp"
-#include "engine/slices.hpp"
-#include "engine/timeline.hpp"
+#include "runtime/monitor.hpp"
+#include "runtime/rank_clock.hpp"
+#include "runtime/slices.hpp"
+#include "runtime/trace.hpp"
 #include "traversal/plan.hpp"
 
 namespace tidegate::traversal {
 
 // The kernel is compiled before the traversal. Throws device::Refused.
-void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
-                 const FrontierGeometry& geometry, const engine::Residency& groups);
+void compile_now(const device::Session& session, runtime::BuiltKernel& kernel,
+                 const FrontierGeometry& geometry, const runtime::Residency& groups);
 
-struct TraversalOutcome : engine::DispatchOutcome {
+struct TraversalOutcome : runtime::DispatchOutcome {
   WaveLog waves;
   std::uint64_t vertices_left = 0; // in the frontier of the next wave
   double rank_change = 0;          // of pagerank: of all ranks in the last iteration, in sum
 };
 
 // Runs all waves. If `limits.arrivals_per_barrier` is 0, each launch runs one step. Throws device::Refused.
-TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& kernel,
+TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& kernel,
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
-                          const engine::DispatchLimits& limits, engine::Monitor& monitor);
+                          const runtime::DispatchLimits& limits, runtime::Monitor& monitor);
 
 // Chooses the work-groups: the resident ones, or with launches a few per compute unit, to balance unequal
 // work; fewer if memory is short. Returns too_many_workers if the options exceed the resident groups.
-Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                      engine::BuiltKernel& kernel, const TraversalFacts& facts,
-                                      engine::Strategy strategy, const engine::RunOptions& options);
+Result<runtime::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
+                                       runtime::BuiltKernel& kernel, const TraversalFacts& facts,
+                                       device::Strategy strategy, const RunOptions& options);
 
-engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine::RunOptions& options,
-                                 const engine::Residency& groups, engine::Strategy strategy);
+runtime::DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& options,
+                                  const runtime::Residency& groups, device::Strategy strategy);
 
 // Returns a span for each wave, whose `iteration` is its number. A span begins where the previous one ends, so it
 // includes the conversion of the frontier and the gap between launches. `first` (where the first one begins) and `ends`
 // are ticks.
-std::vector<engine::TaskSpan> wave_spans(engine::DeviceClock clock,
-                                         std::span<const engine::SliceTimes> launches, std::uint64_t first,
-                                         std::span<const std::uint64_t> ends);
+std::vector<runtime::TaskSpan> wave_spans(runtime::DeviceClock clock,
+                                          std::span<const runtime::SliceTimes> launches, std::uint64_t first,
+                                          std::span<const std::uint64_t> ends);
 
 // Returns a timeline with a lane for launches, a lane for waves, and the sizes of frontiers as curves.
-engine::Timeline timeline_of(std::span<const WaveRecord> waves, const engine::Trace& trace,
-                             engine::DeviceClock clock, bool persistent);
+runtime::Timeline timeline_of(std::span<const WaveRecord> waves, const runtime::Trace& trace,
+                              runtime::DeviceClock clock, bool persistent);
 
 // A traversal on several ranks (kernels/frontier/ranks.cl): the device of each has the rows of its vertices and works on
 // its part of every wave; ranks send each other improved vertices.
@@ -63,7 +62,7 @@ struct RankSetting {
 // Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in parts. Throws
 // device::Refused, also for errors of ranks and an interrupt.
 RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
-                              const RankSetting& setting, const engine::RunOptions& options,
-                              engine::Monitor& monitor);
+                              const RankSetting& setting, const RunOptions& options,
+                              runtime::Monitor& monitor);
 
 } // namespace tidegate::traversal

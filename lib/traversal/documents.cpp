@@ -1,7 +1,7 @@
 #include "traversal/documents.hpp"
 
 #include "device/documents.hpp"
-#include "engine/documents.hpp"
+#include "runtime/documents.hpp"
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::documents {
@@ -230,18 +230,18 @@ constexpr Field answer_fields[] = {
 TIDEGATE_RECORD(Answer, answer_fields);
 
 constexpr Field checked_run_fields[] = {
-    required<&engine::FirstRun::compared>("whether the result was compared with the serial algorithm's"),
-    required<&engine::FirstRun::equal>("whether it was equal; of ranks within their rounding"),
-    required<&engine::FirstRun::reason>("what was compared, or why it was not"),
-    required<&engine::FirstRun::elapsed_ns>("time that it took"),
+    required<&FirstCheck::compared>("whether the result was compared with the serial algorithm's"),
+    required<&FirstCheck::equal>("whether it was equal; of ranks within their rounding"),
+    required<&FirstCheck::reason>("what was compared, or why it was not"),
+    required<&FirstCheck::elapsed_ns>("time that it took"),
 };
-constinit const Record checked_run = record_of<engine::FirstRun>(checked_run_fields);
+constinit const Record checked_run = record_of<FirstCheck>(checked_run_fields);
 
 constexpr Field graph_ranks_fields[] = {
-    required<&engine::RanksReport::ranks>(
+    required<&runtime::RanksReport::ranks>(
         "each of them; of a run that ended early the one alone that reports"),
 };
-constinit const Record graph_ranks = record_of<engine::RanksReport>(graph_ranks_fields);
+constinit const Record graph_ranks = record_of<runtime::RanksReport>(graph_ranks_fields);
 
 using TraversalHead = HeadFields<FrontierReport>;
 constexpr TraversalHead traversal_head;

@@ -1,8 +1,8 @@
 // Documents: frontier programs and their runs.
 #pragma once
 #include "device/documents.hpp"
-#include "engine/documents.hpp"
 #include "graph/program.hpp"
+#include "runtime/documents.hpp"
 #include "traversal/report.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/graph/load.hpp>

@@ -1,7 +1,7 @@
 #include "traversal/memory.hpp"
 
 #include "common/counters.h"
-#include "engine/slices.hpp"
+#include "runtime/slices.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
@@ -69,7 +69,7 @@ FrontierMemory layout_of(const TraversalShape& shape, bool constrained) {
        {Memory::state_and_log, sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row)},
        // Each group has a line of counters, as have two common ones, and room for its report; what is empty takes 8 bytes.
        {Memory::work_groups, (shape.groups + 2) * counter_line +
-                                 shape.groups * engine::group_report_words * word +
+                                 shape.groups * runtime::group_report_words * word +
                                  static_cast<std::uint64_t>(Part::count) * sizeof(std::uint64_t)}});
 }
 

@@ -5,8 +5,8 @@
 namespace tidegate::traversal {
 namespace {
 
-using engine::RunStatus;
 using graphs::Algorithm;
+using runtime::RunStatus;
 using Clock = std::chrono::steady_clock;
 
 // The semiring in which an algorithm multiplies the frontier with the graph's matrix.
@@ -36,7 +36,7 @@ void report_waves(const graphs::FrontierProgram& program, const TraversalOutcome
       report.dispatch_ns == 0
           ? 0
           : static_cast<double>(log.sums.frontier_edges) * 1e9 / static_cast<double>(report.dispatch_ns);
-  engine::Telemetry& telemetry = report.telemetry;
+  runtime::Telemetry& telemetry = report.telemetry;
   telemetry.frontier_density_bps = densest.density_bps;
   telemetry.topology = densest.topology;
   telemetry.pressure = densest.vertices == 0                              ? policy::QueuePressure::empty
@@ -180,7 +180,7 @@ Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks) {
   return answer;
 }
 
-engine::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns) {
+runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns) {
   return {.host = {},
           .device = plan.asked.device->name,
           .dispatch_ns = dispatch_ns,
@@ -229,22 +229,22 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
   report.telemetry.estimated_peak_device_bytes = plan.memory.bytes;
   report.telemetry.device_memory_budget_bytes = plan.memory.budget_bytes;
   if (device != nullptr) {
-    report.device = engine::device_report(*device);
+    report.device = runtime::device_report(*device);
   }
   return report;
 }
 
-void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
-                    const engine::RunOptions& options, FrontierReport& report) {
+void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome, const RunOptions& options,
+                    FrontierReport& report) {
   const graphs::FrontierProgram& program = plan.program;
-  engine::report_dispatch(report, outcome);
+  runtime::report_dispatch(report, outcome);
   report_waves(program, outcome, report);
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
   if (report.status != RunStatus::done) {
     const auto& stuck = report.stuck_groups;
-    engine::report_ending(
+    runtime::report_ending(
         report,
         {.left = fmt::format("{} done", plural(report.summary.waves, "wave")),
          .fix = "give --max-wall-time more",

@@ -15,10 +15,10 @@ Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);
 FrontierReport report_of_plan(const TraversalPlan& plan);
 
 // Adds what was dispatched and what the waves did, of a run that may be under way, and why it did not come to its end.
-void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
-                    const engine::RunOptions& options, FrontierReport& report);
+void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome, const RunOptions& options,
+                    FrontierReport& report);
 
 // Returns what a rank knows of its run without the other ranks.
-engine::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns);
+runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns);
 
 } // namespace tidegate::traversal

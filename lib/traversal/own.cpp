@@ -1,11 +1,11 @@
 #include "traversal/own.hpp"
 
+#include "device/driver_output.hpp"
 #include "device/kernels.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/kernel_cache.hpp"
-#include "engine/plain_programs.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/preprocessor.hpp"
+#include "runtime/kernel_cache.hpp"
+#include "runtime/memory.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
@@ -226,7 +226,9 @@ OwnCode wide_distances(const FrontierProgram& program) {
 
 Error at_own_source(const OwnCode& code, Error error) {
   if (error.code == ErrorCode::build_failure && error.log && !error.line) {
-    engine::place_missing_function(code.unit, error);
+    if (const auto missing = device::unresolved_function(*error.log)) {
+      opencl_c::place_missing_function(code.unit, *missing, error);
+    }
   }
   const bool names_it = error.code == ErrorCode::build_failure && error.source && error.line &&
                         std::ranges::find(code.files, *error.source) != code.files.end();
@@ -301,14 +303,14 @@ constexpr std::array<Law, 7> laws{{
 device::Program build_own_checks(const device::Session& session, const device::DeviceInfo& device,
                                  const OwnCode& code, const TraversalShape& shape,
                                  const std::filesystem::path& cache_folder) {
-  return engine::build_kernel(session, device,
-                              {.source = code.text + device::kernel_source("frontier/own_check.cl"),
-                               .options = fmt::format(
-                                   "-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}",
-                                   static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
-                                   static_cast<int>(shape.weights)),
-                               .kernel = "tidegate_own_edges"},
-                              0, cache_folder)
+  return runtime::build_kernel(session, device,
+                               {.source = code.text + device::kernel_source("frontier/own_check.cl"),
+                                .options = fmt::format(
+                                    "-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}",
+                                    static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+                                    static_cast<int>(shape.weights)),
+                                .kernel = "tidegate_own_edges"},
+                               0, cache_folder)
       .program;
 }
 
@@ -316,8 +318,8 @@ OwnChecks::OwnChecks(const device::Session& session, const FrontierProgram& prog
                      const ResidentGraph& resident, const TraversalShape& shape, device::Program built)
     : session_(session), program_(program), code_(code), resident_(resident), shape_(shape),
       built_(std::move(built)),
-      values_(engine::allocate(session, value_bytes(shape) + sizeof(std::uint64_t))), // more than 0 bytes
-      fired_(engine::allocate(session, fired_bytes())), noted_(engine::allocate(session, sizeof(Noted))) {}
+      values_(runtime::allocate(session, value_bytes(shape) + sizeof(std::uint64_t))), // more than 0 bytes
+      fired_(runtime::allocate(session, fired_bytes())), noted_(runtime::allocate(session, sizeof(Noted))) {}
 
 template <class... Arguments>
 void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const {
@@ -351,16 +353,16 @@ Result<void> OwnChecks::check_laws() {
     return {};
   }
   begin();
-  const device::Buffer found = engine::allocate(session_, std::uint64_t{law_trials} * sizeof(std::uint64_t));
+  const device::Buffer found = runtime::allocate(session_, std::uint64_t{law_trials} * sizeof(std::uint64_t));
   const std::uint64_t flaw_bytes = std::uint64_t{law_trials} * flaw_words * sizeof(std::uint64_t);
-  const device::Buffer flaws = engine::allocate(session_, flaw_bytes);
+  const device::Buffer flaws = runtime::allocate(session_, flaw_bytes);
   launch("tidegate_own_walk", law_trials, resident_.part(Part::offsets), resident_.part(Part::neighbours),
          resident_.part(Part::weights), values_, resident_.part(Part::sources),
          static_cast<std::uint32_t>(program_.sources.size()), found, shape_.vertices);
   launch("tidegate_own_laws", law_trials, resident_.part(Part::weights), shape_.edges, found, law_trials,
          flaws);
   std::vector<std::uint64_t> words(std::size_t{law_trials} * flaw_words);
-  engine::download(session_, flaws, 0, std::as_writable_bytes(std::span(words)));
+  runtime::download(session_, flaws, 0, std::as_writable_bytes(std::span(words)));
   for (std::size_t i = 0; i < words.size(); i += flaw_words) {
     if (words[i] != 0) {
       const auto text = [&](std::size_t at, ElementType type) {
@@ -387,14 +389,14 @@ OwnChecks::Noted OwnChecks::pass_along(const device::Buffer& from) {
          resident_.part(Part::neighbours), resident_.part(Part::weights), from, values_, fired_, noted_,
          shape_.vertices);
   Noted noted;
-  engine::download(session_, noted_, 0, std::as_writable_bytes(std::span(&noted, 1)));
+  runtime::download(session_, noted_, 0, std::as_writable_bytes(std::span(&noted, 1)));
   return noted;
 }
 
 std::optional<Error> OwnChecks::first_difference(const std::vector<std::uint32_t>& values,
                                                  std::string_view rule, std::string_view meaning) const {
   std::vector<std::uint32_t> expected(values.size());
-  engine::download(session_, values_, 0, std::as_writable_bytes(std::span(expected)));
+  runtime::download(session_, values_, 0, std::as_writable_bytes(std::span(expected)));
   const auto at = std::ranges::mismatch(expected, values).in1 - expected.begin();
   if (at == std::ssize(expected)) {
     return {};

@@ -1,11 +1,12 @@
 #include "traversal/plan.hpp"
 
 #include "device/kernels.hpp"
+#include <tidegate/policy/documents.hpp>
 
 namespace tidegate::traversal {
 namespace {
 
-using engine::Strategy;
+using device::Strategy;
 using graphs::Algorithm;
 
 // Returns the settings of the device's profile; all are unset without one.
@@ -28,7 +29,7 @@ RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
 } // namespace
 
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
-                             const engine::RunOptions& options) {
+                             const RunOptions& options) {
   const bool cpu = device.type == device::DeviceType::cpu;
   const bool all_vertices =
       program.algorithm == graphs::Algorithm::cc || program.algorithm == graphs::Algorithm::pagerank;
@@ -39,7 +40,7 @@ FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const devic
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
   FrontierGeometry geometry;
   geometry.group_size =
-      std::bit_floor(std::clamp(options.traversal.group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
+      std::bit_floor(std::clamp(options.group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
   // On an H200 a lone group is faster up to 256 vertices (`tidegate tune measure`: 512 was 1 % slower for
   // levels and 5 % for distances). On a CPU a lone thread is faster until a wave takes longer than a launch;
   // the number is a guess.
@@ -48,7 +49,7 @@ FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const devic
   geometry.alone_room = cpu ? 2 * cpu_alone : 4 * gpu_alone;
   const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
   geometry.alone_vertices =
-      all_vertices ? 0 : std::min(options.traversal.alone_vertices.value_or(usual), geometry.alone_room);
+      all_vertices ? 0 : std::min(options.alone_vertices.value_or(usual), geometry.alone_room);
   // Waves of all vertices wait for memory, not for other groups. On an H200 a third group gains nothing.
   geometry.groups_per_unit = all_vertices && !cpu && geometry.group_size <= gpu_group ? 2 : 1;
   // On PoCL grids take 1.4 to 1.7 times as long with three times the near width, and hubs first takes five times the time that it
@@ -57,23 +58,23 @@ FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const devic
   return geometry;
 }
 
-FrontierStrategy choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
+FrontierStrategy choose_strategy(const RunOptions& options, const device::DeviceInfo* device) {
   if (options.ranks != nullptr) {
     return {Strategy::launch, "several ranks exchange what they find after each step"};
   }
-  if (options.compile.strategy == Strategy::launch) {
+  if (options.strategy == Strategy::launch) {
     return {Strategy::launch, "requested"};
   }
-  if (device == nullptr || (options.compile.dry_run && !device->profile)) {
-    return {options.compile.strategy.value_or(Strategy::barrier),
-            options.compile.strategy ? "requested" : "planned for a device whose self-test passes"};
+  if (device == nullptr || (options.dry_run && !device->profile)) {
+    return {options.strategy.value_or(Strategy::barrier),
+            options.strategy ? "requested" : "planned for a device whose self-test passes"};
   }
   if (!device->profile || !device->profile->ordering) {
     return {Strategy::launch,
             "the device has not passed the self-test: no memory ordering between work-groups "
             "is proved, so nothing may wait inside a launch"};
   }
-  if (options.compile.strategy) {
+  if (options.strategy) {
     return {Strategy::barrier, "requested"};
   }
   if (const auto measured = traversal_profile(*device).strategy) {
@@ -86,37 +87,37 @@ FrontierStrategy choose_strategy(const engine::RunOptions& options, const device
 }
 
 TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
-                                 const device::TraversalProfile& profile, const engine::RunOptions& options) {
+                                 const device::TraversalProfile& profile, const RunOptions& options) {
   return {.switch_rule =
               program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
-          .forced = options.traversal.force_topology};
+          .forced = options.force_topology};
 }
 
-std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
-                                                  graphs::SwitchRule rule, std::string_view file) {
+std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program, graphs::SwitchRule rule,
+                                          std::string_view file) {
   const bool density = rule == graphs::SwitchRule::density;
   const bool fuses = graphs::is_monotone(program);
   constexpr std::string_view by_density = "\"switch_rule\": \"density\"";
   constexpr std::string_view fused = "algorithms whose waves can be fused";
-  return engine::idle_policy_fields(program.policy.launch,
-                                    std::array<engine::PolicyUse, 5>{{
-                                        {"memory_pressure_threshold_bps", ""},
-                                        {"sparse_frontier_threshold_bps", by_density, density},
-                                        {"dense_frontier_threshold_bps", by_density, density},
-                                        {"fusion_edge_threshold", fused, fuses},
-                                        {"hot_window_threshold", fused, fuses},
-                                    }},
-                                    "wave programs or `tidegate recommend`", file);
+  return policy::idle_fields(program.policy.launch,
+                             std::array<policy::PolicyUse, 5>{{
+                                 {"memory_pressure_threshold_bps", ""},
+                                 {"sparse_frontier_threshold_bps", by_density, density},
+                                 {"dense_frontier_threshold_bps", by_density, density},
+                                 {"fusion_edge_threshold", fused, fuses},
+                                 {"hot_window_threshold", fused, fuses},
+                             }},
+                             "wave programs or `tidegate recommend`", file);
 }
 
 std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
-                            Strategy strategy, const engine::RunOptions& options) {
+                            Strategy strategy, const RunOptions& options) {
   const device::TraversalProfile profile = traversal_profile(device);
-  if (options.compile.workers) {
-    return *options.compile.workers;
+  if (options.workers) {
+    return *options.workers;
   }
   // The profile's number was measured for its strategy and does not apply to another.
-  if (profile.workers && !options.compile.strategy && profile.strategy.value_or(strategy) == strategy) {
+  if (profile.workers && !options.strategy && profile.strategy.value_or(strategy) == strategy) {
     return *profile.workers;
   }
   const std::uint32_t units = std::max(device.compute_units, 1U);
@@ -128,9 +129,9 @@ std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeom
                                                   : 2 * units;
 }
 
-engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                     const FrontierGeometry& geometry, const KernelTarget& target,
-                                     const OwnCode* own) {
+runtime::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
+                                      const FrontierGeometry& geometry, const KernelTarget& target,
+                                      const OwnCode* own) {
   const auto algorithm = static_cast<std::size_t>(shape.algorithm);
   constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory
   const device::MemoryOrdering used = target.ordering.value_or(device::MemoryOrdering::classic);
@@ -157,7 +158,7 @@ engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_wei
 }
 
 Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,
-                                     const OwnCode* own, const engine::RunOptions& options) {
+                                     const OwnCode* own, const RunOptions& options) {
   const graphs::Graph& graph = asked.kept->loaded.graph;
   const device::DeviceInfo* const device = asked.device;
   TraversalPlan plan{.asked = asked, .program = program, .own = own, .shape = shape_of(program, graph)};
@@ -174,12 +175,12 @@ Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::
       wanted_groups(device == nullptr ? any : *device, plan.geometry, plan.strategy.strategy, options);
   TIDEGATE_TRY(plan.memory, plan.part ? plan_rank_memory(plan.shape, plan.part->shape(), budget, device_bytes)
                                       : plan_memory(plan.shape, program.policy.launch, budget, device_bytes,
-                                                    options.traversal.force_topology));
-  if (device != nullptr && device->profile && plan.strategy.strategy == engine::Strategy::barrier) {
+                                                    options.force_topology));
+  if (device != nullptr && device->profile && plan.strategy.strategy == device::Strategy::barrier) {
     plan.ordering = device->profile->ordering;
   }
-  if (device != nullptr && options.compile.trace && !plan.part) {
-    plan.clock = engine::device_clock(*device);
+  if (device != nullptr && options.timed && !plan.part) {
+    plan.clock = runtime::device_clock(*device);
   }
   TraversalShape shape = plan.shape; // of the rows that the kernel has
   shape.edges = plan.part ? plan.part->shape().most_edges() : shape.edges;

@@ -1,9 +1,9 @@
 // What is decided before a device is used: the strategy, the geometry, memory and kernel of a traversal.
 #pragma once
-#include "engine/device_memory.hpp"
-#include "engine/generate.hpp"
-#include "engine/run_options.hpp"
 #include "ranks/ranks.hpp"
+#include "runtime/kernel_cache.hpp"
+#include "runtime/memory.hpp"
+#include "runtime/options.hpp"
 #include "traversal/own.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -11,40 +11,58 @@
 
 namespace tidegate::traversal {
 
+struct FrontierReport;
+
+struct RunOptions : runtime::Options {
+  RunOptions() = default;
+  explicit RunOptions(const runtime::Options& common) : runtime::Options(common) {}
+
+  std::optional<device::Strategy> strategy; // empty: chosen by the device's profile
+  std::optional<std::uint32_t> workers;     // work-groups; empty: chosen
+  bool timed = false;                       // each wave, by the device's clock
+  bool dry_run = false;
+  std::optional<policy::Topology> force_topology;
+  std::optional<std::uint32_t> group_size;     // work-items of a work-group
+  std::optional<std::uint32_t> alone_vertices; // largest frontier that one group processes alone
+  std::filesystem::path checked; // exists once a run of the program was correct; empty: not stored
+  // Called with the known facts if the device does not respond; ends the process.
+  std::function<void(const FrontierReport&)> abandon;
+};
+
 struct FrontierStrategy {
-  engine::Strategy strategy = engine::Strategy::launch;
+  device::Strategy strategy = device::Strategy::launch;
   std::string reason;
 };
 
 // A null `device` means one whose self-test passes. Without a proved ordering nothing waits inside a launch.
-FrontierStrategy choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device);
+FrontierStrategy choose_strategy(const RunOptions& options, const device::DeviceInfo* device);
 
 // The program's choice of a switch rule overrides the profile's.
 TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
-                                 const device::TraversalProfile& profile, const engine::RunOptions& options);
+                                 const device::TraversalProfile& profile, const RunOptions& options);
 
 // Warns of fields of the policy that the program states and cannot use, with the rule that switches its topologies.
-std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
-                                                  graphs::SwitchRule rule, std::string_view file = "");
+std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program, graphs::SwitchRule rule,
+                                          std::string_view file = "");
 
 // Algorithms that start from all vertices never use a lone group.
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
-                             const engine::RunOptions& options);
+                             const RunOptions& options);
 
 // Returns how many work-groups a traversal launches if as many can be resident.
 std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
-                            engine::Strategy strategy, const engine::RunOptions& options);
+                            device::Strategy strategy, const RunOptions& options);
 
 struct KernelTarget {
   std::optional<device::MemoryOrdering> ordering = {}; // of persistent launches
   std::string opencl_version = {};
-  engine::DeviceClock clock = engine::DeviceClock::none; // that stamps the rows of the log
+  runtime::DeviceClock clock = runtime::DeviceClock::none; // that stamps the rows of the log
 };
 
 // `own`: the code of an algorithm of the program's own, or null.
-engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                     const FrontierGeometry& geometry, const KernelTarget& target,
-                                     const OwnCode* own = nullptr);
+runtime::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
+                                      const FrontierGeometry& geometry, const KernelTarget& target,
+                                      const OwnCode* own = nullptr);
 
 // The part of a graph that a rank's device holds.
 struct RankPart {
@@ -63,13 +81,13 @@ struct RankPart {
   }
 };
 // A graph, on the host and on the device, with what was built for it. In a stream it stays for the next traversal.
-struct KeptGraph final : engine::Holding {
+struct KeptGraph final : runtime::Holding {
   std::string key;
   graphs::LoadedGraph loaded;
   std::optional<ResidentGraph> resident;
-  engine::KernelSource source;    // that `kernel` was built from
+  runtime::KernelSource source;   // that `kernel` was built from
   std::vector<std::byte> initial; // first values of the vertices, if the program has a file of them
-  std::optional<engine::BuiltKernel> kernel;
+  std::optional<runtime::BuiltKernel> kernel;
   bool checked = false;                      // a result of this graph was checked and right
   std::optional<device::Program> own_checks; // set once the algorithm has kept its laws
 
@@ -104,8 +122,8 @@ struct TraversalPlan {
   FrontierStrategy strategy;
   std::optional<device::MemoryOrdering> ordering; // persistent launches only
   FrontierGeometry geometry;
-  engine::DeviceClock clock = engine::DeviceClock::none; // that the kernel reads
-  engine::KernelSource source;
+  runtime::DeviceClock clock = runtime::DeviceClock::none; // that the kernel reads
+  runtime::KernelSource source;
 
   [[nodiscard]] const graphs::Graph& graph() const { return asked.kept->loaded.graph; }
   [[nodiscard]] TraversalFacts facts() const { return {program, graph(), memory, geometry, asked.policy}; }
@@ -113,6 +131,6 @@ struct TraversalPlan {
 
 // Errors: of plan_memory().
 Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,
-                                     const OwnCode* own, const engine::RunOptions& options);
+                                     const OwnCode* own, const RunOptions& options);
 
 } // namespace tidegate::traversal

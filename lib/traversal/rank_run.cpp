@@ -1,4 +1,4 @@
-#include "engine/device_memory.hpp"
+#include "runtime/memory.hpp"
 #include "traversal/dispatch.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -7,8 +7,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using device::require;
-using engine::RunStatus;
 using graphs::Algorithm;
+using runtime::RunStatus;
 
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 
@@ -21,7 +21,7 @@ struct Counted {
 class RankTraversal {
 public:
   RankTraversal(const device::Session& session, const TraversalPlan& plan, const RankSetting& setting,
-                const engine::RunOptions& options, engine::Monitor& monitor)
+                const RunOptions& options, runtime::Monitor& monitor)
       : session_(session), plan_(plan), shape_(plan.shape), rank_(setting), options_(options),
         monitor_(monitor), kernel_(plan.asked.kept->kernel->kernel), ranks_(*options.ranks),
         groups_(device::work_groups(setting.groups, plan.geometry.group_size)) {
@@ -32,8 +32,8 @@ public:
     part_.end = plan.part->end();
     part_.near = setting_.delta;
     upload();
-    engine::compile_by_launching(session_, *plan.asked.kept->kernel, plan.geometry.group_size,
-                                 setting.groups); // it does nothing
+    runtime::compile_by_launching(session_, *plan.asked.kept->kernel, plan.geometry.group_size,
+                                  setting.groups); // it does nothing
   }
 
   RankTraversalRun run() {
@@ -52,7 +52,7 @@ public:
     outcome.iterations = outcome.waves.sums.waves;
     outcome.calls = session_.calls()->since(calls_before);
     if (outcome.status == RunStatus::done) {
-      monitor_.begin(engine::Activity::reading);
+      monitor_.begin(runtime::Activity::reading);
       const auto reading = Clock::now();
       run_.results = {.values = gather(RankPlace::values, shape_.value_words * word_bytes),
                       .wide = shape_.value_words == 2,
@@ -78,12 +78,12 @@ private:
   // Memory of an argument: these bytes first, and room for more.
   void put(RankPlace place, std::span<const std::byte> bytes) {
     const std::uint64_t room = rank_room(place, shape_, plan_.part->shape());
-    memory(place) = engine::allocate(session_, std::max<std::uint64_t>({bytes.size(), room, 8}));
-    engine::upload(session_, memory(place), 0, bytes);
+    memory(place) = runtime::allocate(session_, std::max<std::uint64_t>({bytes.size(), room, 8}));
+    runtime::upload(session_, memory(place), 0, bytes);
   }
 
   void upload() {
-    monitor_.begin(engine::Activity::filling);
+    monitor_.begin(runtime::Activity::filling);
     const auto start = Clock::now();
     const auto put_rows = [&](RankPlace first, const graphs::Rows& rows) {
       std::ranges::copy(
@@ -128,7 +128,7 @@ private:
     require(session_.clear(memory(RankPlace::counters), sizeof(Counters)), "clearing counters");
     launch(action);
     Counters words{};
-    engine::download(session_, memory(RankPlace::counters), 0, std::as_writable_bytes(std::span(words)));
+    runtime::download(session_, memory(RankPlace::counters), 0, std::as_writable_bytes(std::span(words)));
     return words;
   }
 
@@ -140,26 +140,26 @@ private:
     std::array<std::uint64_t, 6> numbers{
         words[TG_VERTICES * TG_COUNTER_LINE], at(TG_EDGES, 16),  at(TG_SCANNED, 16),
         words[TG_FAR * TG_COUNTER_LINE],      at(TG_CHANGE, 32), at(TG_IDLE, 32)};
-    engine::or_refuse(ranks_.reduce(numbers, ranks::Reduction::sum));
+    runtime::or_refuse(ranks_.reduce(numbers, ranks::Reduction::sum));
     return std::bit_cast<Counted>(numbers);
   }
 
-  bool out_of_time() { return engine::out_of_time(run_.outcome, deadline_); }
+  bool out_of_time() { return runtime::out_of_time(run_.outcome, deadline_); }
 
   // Gives each rank what the others have for it.
   template <class T>
   std::vector<std::vector<T>> exchange(std::vector<std::vector<T>> sent) {
-    return engine::or_refuse(ranks_.exchange(std::move(sent)));
+    return runtime::or_refuse(ranks_.exchange(std::move(sent)));
   }
 
   // Gives every rank the own parts of an array of words in device memory, one for each vertex.
   void share(RankPlace place, std::uint64_t offset) {
     const graphs::VertexCut& cut = plan_.part->cut;
     std::vector<std::byte> own((part_.end - part_.first) * word_bytes);
-    engine::download(session_, memory(place), offset + part_.first * word_bytes, own);
+    runtime::download(session_, memory(place), offset + part_.first * word_bytes, own);
     const auto parts = exchange(std::vector(cut.size() - 1, own));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-      engine::upload(session_, memory(place), offset + cut[rank] * word_bytes, parts[rank]);
+      runtime::upload(session_, memory(place), offset + cut[rank] * word_bytes, parts[rank]);
     }
   }
 
@@ -169,8 +169,8 @@ private:
     const graphs::VertexCut& cut = plan_.part->cut;
     std::vector<std::uint32_t> listed(std::uint64_t{counters_after(TG_PART_PUSH)[TG_TAIL]} * entry);
     launch(TG_PART_FILL);
-    engine::download(session_, memory(RankPlace::counters), sizeof(Counters),
-                     std::as_writable_bytes(std::span(listed)));
+    runtime::download(session_, memory(RankPlace::counters), sizeof(Counters),
+                      std::as_writable_bytes(std::span(listed)));
     std::vector<std::vector<std::uint32_t>> sent(cut.size() - 1);
     for (std::size_t i = 0; i < listed.size(); i += entry) {
       auto& words =
@@ -182,7 +182,7 @@ private:
     for (const std::vector<std::uint32_t>& words : exchange(std::move(sent))) {
       for (std::size_t at = 0; at < words.size(); at += most) {
         const auto some = std::span(words).subspan(at, std::min(most, words.size() - at));
-        engine::upload(session_, memory(RankPlace::heard), 0, std::as_bytes(some));
+        runtime::upload(session_, memory(RankPlace::heard), 0, std::as_bytes(some));
         part_.count = static_cast<std::uint32_t>(some.size() / entry);
         launch(TG_PART_ADOPT);
       }
@@ -198,7 +198,7 @@ private:
         return all;
       }
       std::uint64_t nearest = ~words[TG_NEAREST * TG_COUNTER_LINE];
-      nearest = engine::or_refuse(ranks_.reduce(nearest, ranks::Reduction::min));
+      nearest = runtime::or_refuse(ranks_.reduce(nearest, ranks::Reduction::min));
       part_.near = near_after(static_cast<std::uint32_t>(nearest));
     }
   }
@@ -272,7 +272,7 @@ private:
       Counters words = counters_after(TG_PART_RANK);
       if (by_shares) {
         launch(TG_PART_APPLY);
-        engine::download(session_, memory(RankPlace::counters), 0, std::as_writable_bytes(std::span(words)));
+        runtime::download(session_, memory(RankPlace::counters), 0, std::as_writable_bytes(std::span(words)));
       }
       of = of_all(words);
       wave.scanned_edges = of.scanned;
@@ -293,10 +293,10 @@ private:
     launch(TG_PART_FINISH);
     const int rank = ranks_.rank();
     std::vector<std::byte> forest(value_bytes(shape_));
-    const auto wait = [this] { return engine::or_refuse(ranks_.wait()); };
+    const auto wait = [this] { return runtime::or_refuse(ranks_.wait()); };
     for (int bit = 1; bit < ranks_.size() && !out_of_time(); bit *= 2) {
       if ((rank & bit) != 0) {
-        engine::download(session_, memory(RankPlace::values), 0, forest);
+        runtime::download(session_, memory(RankPlace::values), 0, forest);
         ranks_.send(rank - bit, forest);
         wait();
         break;
@@ -304,7 +304,7 @@ private:
       if (rank + bit < ranks_.size()) {
         ranks_.receive(rank + bit, forest);
         wait();
-        engine::upload(session_, memory(RankPlace::heard), 0, forest);
+        runtime::upload(session_, memory(RankPlace::heard), 0, forest);
         launch(TG_PART_ADOPT);
         launch(TG_PART_FINISH);
       }
@@ -317,8 +317,8 @@ private:
     const bool whole = shape_.algorithm == Algorithm::cc && !rank_.in_parts; // rank 0 has all
     std::vector<std::uint32_t> gathered(bytes * (whole ? shape_.vertices : part_.end - part_.first) /
                                         word_bytes);
-    engine::download(session_, memory(from), whole ? 0 : bytes * part_.first,
-                     std::as_writable_bytes(std::span(gathered)));
+    runtime::download(session_, memory(from), whole ? 0 : bytes * part_.first,
+                      std::as_writable_bytes(std::span(gathered)));
     if (rank_.in_parts || whole) {
       return gathered;
     }
@@ -336,8 +336,8 @@ private:
   const TraversalPlan& plan_;
   const TraversalShape& shape_;
   const RankSetting& rank_;
-  const engine::RunOptions& options_;
-  engine::Monitor& monitor_;
+  const RunOptions& options_;
+  runtime::Monitor& monitor_;
   const device::Kernel& kernel_;
   ranks::Ranks& ranks_;
   const device::LaunchRange groups_;
@@ -345,15 +345,15 @@ private:
   tg_part part_{};
   std::array<device::Buffer, static_cast<std::size_t>(RankPlace::setting)> memory_;
   RankTraversalRun run_;
-  engine::RankClock clock_{ranks_, monitor_};
+  runtime::RankClock clock_{ranks_, monitor_};
   Clock::time_point deadline_;
 };
 
 } // namespace
 
 RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
-                              const RankSetting& setting, const engine::RunOptions& options,
-                              engine::Monitor& monitor) {
+                              const RankSetting& setting, const RunOptions& options,
+                              runtime::Monitor& monitor) {
   return RankTraversal(session, plan, setting, options, monitor).run();
 }
 

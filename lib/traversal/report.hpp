@@ -1,8 +1,7 @@
 // Results of a traversal, which become its document. Plain data.
 #pragma once
-#include "engine/job.hpp"
-#include "engine/report_head.hpp"
 #include "graph/program.hpp"
+#include "runtime/report.hpp"
 #include "traversal/checks.hpp"
 #include "traversal/memory.hpp"
 #include "traversal/waves.hpp"
@@ -40,7 +39,18 @@ struct Answer {
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-struct FrontierReport : engine::ReportHead {
+// The check of a program's first result by a serial algorithm, without --verify.
+struct FirstCheck {
+  bool compared = false;
+  bool equal = false;
+  bool kept = false;  // for later runs
+  std::string reason; // for people
+  std::uint64_t budget_ns = 0;
+  std::uint64_t elapsed_ns = 0;
+};
+
+struct FrontierReport : runtime::ReportHead {
+  std::optional<FirstCheck> first_run;
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
   std::optional<std::string> source; // of an algorithm of the program's own
   std::string semiring;

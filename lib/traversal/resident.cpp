@@ -1,7 +1,7 @@
 #include "traversal/resident.hpp"
 
 #include "device/kernels.hpp"
-#include "engine/device_memory.hpp"
+#include "runtime/memory.hpp"
 
 namespace tidegate::traversal {
 namespace {
@@ -13,8 +13,8 @@ using graphs::Rows;
 device::Buffer upload_all(const device::Session& session, std::span<const std::byte> bytes,
                           std::uint64_t room = 0) {
   device::Buffer memory =
-      engine::allocate(session, std::max<std::uint64_t>({bytes.size(), room, sizeof(std::uint64_t)}));
-  engine::upload(session, memory, 0, bytes);
+      runtime::allocate(session, std::max<std::uint64_t>({bytes.size(), room, sizeof(std::uint64_t)}));
+  runtime::upload(session, memory, 0, bytes);
   return memory;
 }
 
@@ -111,9 +111,9 @@ ResidentGraph make_resident(const device::Session& session, const TraversalFacts
   room(Part::bitmaps, {Memory::bitmaps});
   room(Part::queues, {Memory::queues});
   room(Part::far, {Memory::far_queues, Memory::shares});
-  resident.part(Part::state) = engine::allocate(session, sizeof(tg_state));
+  resident.part(Part::state) = runtime::allocate(session, sizeof(tg_state));
   resident.part(Part::sources) = upload_sources(session, facts.program);
-  resident.part(Part::log) = engine::allocate(session, log_rows * sizeof(tg_log_row));
+  resident.part(Part::log) = runtime::allocate(session, log_rows * sizeof(tg_log_row));
   return resident;
 }
 
@@ -171,10 +171,10 @@ TraversalResults read_back(const device::Session& session, const ResidentGraph& 
                                std::vector<std::uint32_t>(std::size_t{shape.vertices} * shape.value_words),
                            .wide = shape.value_words == 2,
                            .parents = std::vector<std::uint32_t>(shape.parents ? shape.vertices : 0)};
-  engine::download(session, resident.part(Part::values), 0,
-                   std::as_writable_bytes(std::span(results.values)));
-  engine::download(session, resident.part(Part::others), 0,
-                   std::as_writable_bytes(std::span(results.parents)));
+  runtime::download(session, resident.part(Part::values), 0,
+                    std::as_writable_bytes(std::span(results.values)));
+  runtime::download(session, resident.part(Part::others), 0,
+                    std::as_writable_bytes(std::span(results.parents)));
   return results;
 }
 
@@ -216,7 +216,7 @@ void change_rows(const device::Session& session, const device::DeviceInfo& devic
     return;
   }
   const bool wide = shape.edges > std::numeric_limits<std::uint32_t>::max();
-  const engine::BuiltKernel kernel = engine::build_kernel(
+  const runtime::BuiltKernel kernel = runtime::build_kernel(
       session, device,
       {.source = device::kernel_source("frontier/rows.cl"),
        .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),

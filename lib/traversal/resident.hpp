@@ -1,8 +1,8 @@
 // A graph and the state of its traversal in device memory, and the source of the kernels that work on it.
 #pragma once
 #include "device/session.hpp"
-#include "engine/kernel_cache.hpp"
 #include "graph/program.hpp"
+#include "runtime/kernel_cache.hpp"
 #include "traversal/checks.hpp"
 #include "traversal/memory.hpp"
 #include "traversal/waves.hpp"

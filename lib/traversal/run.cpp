@@ -3,7 +3,6 @@
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
-#include "engine/proof.hpp"
 #include "traversal/outcome.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
@@ -11,8 +10,8 @@
 namespace tidegate::traversal {
 namespace {
 
-using engine::RunStatus;
 using graphs::Algorithm;
+using runtime::RunStatus;
 using Clock = std::chrono::steady_clock;
 
 // Returns a key of all that decides how a program's graph is loaded and laid out in memory; empty if a file's
@@ -40,8 +39,7 @@ std::string graph_key(graphs::FrontierProgram program, const std::string& folder
 
 // Loads a program's graph, unless an earlier traversal of the stream has left it. Errors: of the graph and of the sources.
 Result<std::shared_ptr<KeptGraph>> load_or_find(const graphs::FrontierProgram& program,
-                                                const std::string& folder,
-                                                const engine::RunOptions& options) {
+                                                const std::string& folder, const RunOptions& options) {
   auto kept = std::make_shared<KeptGraph>();
   if (options.kept != nullptr) {
     kept->key = graph_key(program, folder);
@@ -60,7 +58,7 @@ Result<std::shared_ptr<KeptGraph>> load_or_find(const graphs::FrontierProgram& p
 
 // Refuses devices and forced topologies that cannot run the program's algorithm.
 Result<void> check_own_use(const graphs::FrontierProgram& program, const device::DeviceInfo* device,
-                           const engine::RunOptions& options) {
+                           const RunOptions& options) {
   if (program.own && program.own->value == graphs::OwnValue::u64 && device != nullptr &&
       !device->int64_atomics) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,
@@ -68,7 +66,7 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
                                 .fix = "use values of 32 bits, or another device",
                                 .pointer = "/algorithm/value"});
   }
-  if (options.traversal.force_topology == policy::Topology::fused_dense && !graphs::is_monotone(program)) {
+  if (options.force_topology == policy::Topology::fused_dense && !graphs::is_monotone(program)) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_usage,
               .message = "fused_dense is not for sums: a vertex would add to its neighbours several times",
@@ -80,11 +78,11 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
 // A traversal under way.
 struct TraversalRun {
   const TraversalPlan& plan;
-  const engine::RunOptions& options;
-  engine::Monitor& monitor;
+  const RunOptions& options;
+  runtime::Monitor& monitor;
   FrontierReport& report;
   std::shared_ptr<device::Session> session{};
-  engine::Residency groups{};
+  runtime::Residency groups{};
   device::CallCounts calls_before{}; // of the session
 };
 
@@ -127,17 +125,15 @@ VerificationCost verification_cost(const graphs::FrontierProgram& program, const
 }
 
 // Decides whether to check this run's result as a first run's: yes if `compared` and not `kept`.
-engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOptions& options,
-                                  std::uint64_t waves) {
+FirstCheck plan_first_check(const TraversalPlan& plan, const RunOptions& options, std::uint64_t waves) {
   const graphs::FrontierProgram& program = plan.asked.program;
   const graphs::Graph& graph = plan.graph();
-  engine::FirstRun first{.budget_ns = options.first_check_ns()};
+  FirstCheck first{.budget_ns = options.first_check_ns()};
   const std::string_view reference = reference_of(program);
   std::error_code unknown;
   if (!options.verify_first) {
     first.reason = "not checked: --set verify-first=no";
-  } else if (!options.traversal.checked.empty() &&
-             std::filesystem::exists(options.traversal.checked, unknown)) {
+  } else if (!options.checked.empty() && std::filesystem::exists(options.checked, unknown)) {
     first.compared = first.equal = first.kept = true;
     first.reason = "checked on an earlier run here, right by " + std::string(reference);
   } else if (plan.asked.kept->checked) {
@@ -179,11 +175,11 @@ void check_fix_point(TraversalRun& run, OwnChecks& own, const std::vector<std::u
 // true if its outputs may be written.
 bool check_result(TraversalRun& run, const TraversalResults& results, std::optional<OwnChecks>& own) {
   const TraversalPlan& plan = run.plan;
-  const engine::RunOptions& options = run.options;
+  const RunOptions& options = run.options;
   std::optional<Verification>& verification = run.report.verification;
   const auto judged = [&] {
     if (verification && verification->error) {
-      run.report.status = engine::RunStatus::outputs_differ;
+      run.report.status = runtime::RunStatus::outputs_differ;
       run.report.error = verification->error;
     }
     return !verification || verification->right;
@@ -194,13 +190,14 @@ bool check_result(TraversalRun& run, const TraversalResults& results, std::optio
   if (!judged()) {
     return false;
   }
-  engine::FirstRun& first = run.report.first_run.emplace(plan_first_check(plan, options, results.waves));
+  FirstCheck& first = run.report.first_run.emplace(plan_first_check(plan, options, results.waves));
   if (!options.verify && (!first.compared || first.kept)) {
     return true;
   }
-  run.monitor.begin(engine::Activity::verifying);
+  run.monitor.begin(runtime::Activity::verifying);
   const auto start = Clock::now();
-  run.monitor.deadline = start + engine::build_limit; // the check may take long: the watchdog must not end it
+  run.monitor.deadline =
+      start + runtime::build_limit; // the check may take long: the watchdog must not end it
   if (!own) {
     verification = verify(plan.asked.program, plan.graph(), results);
   } else {
@@ -226,11 +223,9 @@ bool check_result(TraversalRun& run, const TraversalResults& results, std::optio
   first.compared = true;
   first.elapsed_ns = elapsed_ns(start);
   run.report.verify_ns += first.elapsed_ns;
-  first.runs = 1;
-  first.iterations = results.waves;
   first.equal = verification->right;
   plan.asked.kept->checked = first.equal;
-  first.kept = first.equal && keep_file(options.traversal.checked, "right by the serial algorithm\n");
+  first.kept = first.equal && keep_file(options.checked, "right by the serial algorithm\n");
   first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
                              : verification->error->message;
   if (!first.equal && !options.verify) {
@@ -290,7 +285,7 @@ Result<void> write_outputs(TraversalRun& run, const TraversalResults& results,
       TIDEGATE_CHECK(output.commit());
     }
     if (ranks == nullptr || ranks->rank() == 0) {
-      run.report.files_written.push_back(engine::written_file(file.path, name));
+      run.report.files_written.push_back(runtime::written_file(file.path, name));
     }
   }
   return {};
@@ -301,15 +296,15 @@ Result<void> build(TraversalRun& run) {
   const TraversalPlan& plan = run.plan;
   const device::DeviceInfo& device = *plan.asked.device;
   KeptGraph& kept = *plan.asked.kept;
-  TIDEGATE_TRY(run.session, run.options.open_session(device, run.options.compile.trace && !plan.part
+  TIDEGATE_TRY(run.session, run.options.open_session(device, run.options.timed && !plan.part
                                                                  ? device::Profiling::always
                                                                  : device::Profiling::as_needed));
-  run.monitor.begin(engine::Activity::building);
+  run.monitor.begin(runtime::Activity::building);
   const auto start = Clock::now();
   const bool built_before =
       kept.kernel && kept.source.source == plan.source.source && kept.source.options == plan.source.options;
   if (!built_before) {
-    kept.kernel = engine::build_kernel(*run.session, device, plan.source, 0, run.options.cache_folder);
+    kept.kernel = runtime::build_kernel(*run.session, device, plan.source, 0, run.options.cache_folder);
     kept.source = plan.source;
     kept.checked = false;
     kept.own_checks.reset();
@@ -331,8 +326,8 @@ Result<void> build(TraversalRun& run) {
 void fill(TraversalRun& run) {
   const TraversalPlan& plan = run.plan;
   KeptGraph& kept = *plan.asked.kept;
-  engine::Kept* const stream = run.options.kept;
-  run.monitor.begin(engine::Activity::filling);
+  runtime::Kept* const stream = run.options.kept;
+  run.monitor.begin(runtime::Activity::filling);
   const auto start = Clock::now();
   run.report.telemetry.resident_input_cache_hit = kept.resident.has_value();
   if (kept.resident) {
@@ -375,35 +370,35 @@ Result<std::optional<OwnChecks>> own_checks(const TraversalRun& run, const Resid
   return own;
 }
 
-engine::DispatchLimits limits_of_run(const TraversalRun& run) {
-  const engine::DispatchLimits limits =
+runtime::DispatchLimits limits_of_run(const TraversalRun& run) {
+  const runtime::DispatchLimits limits =
       limits_of(*run.plan.asked.device, run.options, run.groups, run.plan.strategy.strategy);
   run.monitor.deadline = limits.deadline;
   return limits;
 }
 
-TraversalOutcome traverse(const TraversalRun& run, const engine::DispatchLimits& limits) {
+TraversalOutcome traverse(const TraversalRun& run, const runtime::DispatchLimits& limits) {
   KeptGraph& kept = *run.plan.asked.kept;
   return traverse(*run.session, *kept.kernel, *kept.resident, run.plan.geometry, limits, run.monitor);
 }
 
 // Times the traversal as it ran, and launch by launch.
-std::optional<engine::Comparison> compare(const TraversalRun& run) {
-  run.monitor.begin(engine::Activity::comparing);
-  const engine::DispatchLimits limits = limits_of_run(run);
-  engine::DispatchLimits launches = limits;
+std::optional<runtime::Comparison> compare(const TraversalRun& run) {
+  run.monitor.begin(runtime::Activity::comparing);
+  const runtime::DispatchLimits limits = limits_of_run(run);
+  runtime::DispatchLimits launches = limits;
   launches.arrivals_per_barrier = 0;
-  const auto timed = [&](const engine::DispatchLimits& way) -> std::optional<std::uint64_t> {
+  const auto timed = [&](const runtime::DispatchLimits& way) -> std::optional<std::uint64_t> {
     const TraversalOutcome once = traverse(run, way);
     return once.status == RunStatus::done ? std::optional(once.dispatch_ns) : std::nullopt;
   };
-  return engine::compare_ways(
+  return runtime::compare_ways(
       run.options.compare_rounds, limits.arrivals_per_barrier == 0, [&] { return timed(launches); },
       [&] { return timed(limits); });
 }
 
 void report_calls(const TraversalRun& run, const TraversalOutcome& outcome) {
-  engine::report_calls(run.report.telemetry, run.session->calls()->since(run.calls_before), outcome.calls);
+  runtime::report_calls(run.report.telemetry, run.session->calls()->since(run.calls_before), outcome.calls);
 }
 
 // Checks the results, and writes the outputs if they are right.
@@ -433,23 +428,23 @@ Result<void> run_alone(TraversalRun& run) {
   TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(run, resident));
 
   // The run itself; its wall time begins here.
-  run.monitor.begin(engine::Activity::running);
-  engine::DispatchLimits limits = limits_of_run(run);
-  limits.trace_spans = run.options.most_spans();
+  run.monitor.begin(runtime::Activity::running);
+  runtime::DispatchLimits limits = limits_of_run(run);
+  limits.trace_spans = run.options.most_spans(run.options.timed);
   limits.clock = plan.clock;
   const TraversalOutcome outcome = traverse(run, limits);
   report_calls(run, outcome);
   report_outcome(plan, outcome, run.options, report);
   if (outcome.trace) {
     report.timeline = timeline_of(outcome.waves.records, *outcome.trace, limits.clock,
-                                  plan.strategy.strategy == engine::Strategy::barrier);
-    engine::report_timeline(report, run.options);
+                                  plan.strategy.strategy == device::Strategy::barrier);
+    runtime::report_timeline(report, run.options);
   }
   if (outcome.status != RunStatus::done) {
     return {};
   }
 
-  run.monitor.begin(engine::Activity::reading);
+  run.monitor.begin(runtime::Activity::reading);
   const auto start = Clock::now();
   TraversalResults results = read_back(*run.session, resident, plan.shape);
   results.rank_change = outcome.rank_change;
@@ -477,7 +472,7 @@ Result<void> run_together(TraversalRun& run) {
     return ranks.broadcast(std::as_writable_bytes(std::span(&said, 1))).map([&said] { return said != 0; });
   };
   const bool sums = algorithm == Algorithm::sssp && plan.shape.weights;
-  engine::FirstRun first = plan_first_check(plan, run.options, 0);
+  FirstCheck first = plan_first_check(plan, run.options, 0);
   TIDEGATE_TRY(const bool checks,
                of_rank_0(own_algorithm || run.options.verify || (first.compared && !first.kept)));
   const bool in_parts = !checks && algorithm != Algorithm::cc && !sums; // rank 0 checks the fit of sums
@@ -489,8 +484,8 @@ Result<void> run_together(TraversalRun& run) {
   report.read_back_ns = ran.read_back_ns;
   report_calls(run, ran.outcome);
   report_outcome(plan, ran.outcome, run.options, report);
-  TIDEGATE_TRY(report.ranks, engine::report_ranks(ran.outcome.status, ran.traffic,
-                                                  rank_report(plan, ran.outcome.dispatch_ns), ranks));
+  TIDEGATE_TRY(report.ranks, runtime::report_ranks(ran.outcome.status, ran.traffic,
+                                                   rank_report(plan, ran.outcome.dispatch_ns), ranks));
   if (ran.outcome.status != RunStatus::done) {
     return {};
   }
@@ -518,8 +513,8 @@ Result<void> run_together(TraversalRun& run) {
   if (own_algorithm) {
     const TraversalFacts facts{plan.program, plan.graph(), whole, plan.geometry, plan.asked.policy};
     resident = make_resident(*run.session, facts, plan.asked.kept->initial);
-    engine::upload(*run.session, resident.part(Part::values), 0,
-                   std::as_bytes(std::span(ran.results.values)));
+    runtime::upload(*run.session, resident.part(Part::values), 0,
+                    std::as_bytes(std::span(ran.results.values)));
   }
   TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(run, resident));
   return finish(run, own, ran.outcome, ran.results);
@@ -527,7 +522,7 @@ Result<void> run_together(TraversalRun& run) {
 
 // Builds, uploads, traverses, verifies, writes, and reports it. On several ranks all do so together. A run that ends
 // without outputs (deadline, interrupt, hang, wrong result) is no error. Throws device::Refused.
-Result<void> execute(const TraversalPlan& plan, const engine::RunOptions& options, engine::Monitor& monitor,
+Result<void> execute(const TraversalPlan& plan, const RunOptions& options, runtime::Monitor& monitor,
                      FrontierReport& report) {
   TraversalRun run{.plan = plan, .options = options, .monitor = monitor, .report = report};
   TIDEGATE_CHECK(build(run));
@@ -536,8 +531,8 @@ Result<void> execute(const TraversalPlan& plan, const engine::RunOptions& option
 
 // Runs the program on the graph that is loaded: the user's, or one that gives the same results.
 Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::FrontierProgram& program,
-                                  const OwnCode* own, Clock::time_point start,
-                                  const engine::RunOptions& options, engine::Monitor& monitor) try {
+                                  const OwnCode* own, Clock::time_point start, const RunOptions& options,
+                                  runtime::Monitor& monitor) try {
   // Plans, without touching the device.
   const auto planned_from = Clock::now();
   TIDEGATE_TRY(const TraversalPlan plan, plan_traversal(asked, program, own, options));
@@ -545,11 +540,11 @@ Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::Fro
   report.queue_plan_ns = elapsed_ns(planned_from);
   if (!options.emit_kernel.empty()) {
     TIDEGATE_TRY(report.files_written.emplace_back(),
-                 engine::write_file(options.emit_kernel,
-                                    fmt::format("// {}\n{}", plan.source.options, plan.source.source),
-                                    "generated kernel"));
+                 runtime::write_file(options.emit_kernel,
+                                     fmt::format("// {}\n{}", plan.source.options, plan.source.source),
+                                     "generated kernel"));
   }
-  if (options.compile.dry_run) {
+  if (options.dry_run) {
     report.status = RunStatus::planned;
     report.wall_time_ns = elapsed_ns(start);
     return report;
@@ -557,17 +552,17 @@ Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::Fro
 
   // Runs on the device; another thread reports a kernel that does not come back.
   monitor.counted = "wave";
-  monitor.most_iterations = engine::Monitor::unlimited;
-  monitor.deadline = Clock::now() + engine::build_limit;
-  const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) mutable {
-    engine::report_silence(known, monitor, interrupted, options, false);
+  monitor.most_iterations = runtime::Monitor::unlimited;
+  monitor.deadline = Clock::now() + runtime::build_limit;
+  const runtime::Watchdog watchdog(monitor, runtime::grace, [&, known = report](bool interrupted) mutable {
+    runtime::report_silence(known, monitor, interrupted, options, false);
     known.items_processed = known.published_items = monitor.items;
     known.wall_time_ns = elapsed_ns(start);
     if (plan.part) {
       known.ranks =
-          *engine::report_ranks(known.status, {}, rank_report(plan, known.dispatch_ns), *options.ranks);
+          *runtime::report_ranks(known.status, {}, rank_report(plan, known.dispatch_ns), *options.ranks);
     }
-    options.traversal.abandon(known);
+    options.abandon(known);
   });
   TIDEGATE_CHECK(execute(plan, options, monitor, report));
   report.wall_time_ns = elapsed_ns(start);
@@ -580,7 +575,7 @@ Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::Fro
 } // namespace
 
 Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
-                         const engine::RunOptions& options) {
+                         const RunOptions& options) {
   FileUses files = options.files;
   FileUses of_program = graphs::files_of(program, folder);
   for (const auto* const list : {&of_program.inputs, &of_program.outputs}) {
@@ -600,20 +595,19 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
 }
 
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
-                                 const engine::RunOptions& options) {
+                                 const RunOptions& options) {
   graphs::LoadOptions load_options = graphs::load_options(program);
   load_options.undirected |= program.algorithm == Algorithm::cc;
   const bool is_pagerank = program.algorithm == Algorithm::pagerank;
-  load_options.build.in_rows =
-      options.traversal.force_topology != policy::Topology::memory_constrained || is_pagerank;
+  load_options.build.in_rows = options.force_topology != policy::Topology::memory_constrained || is_pagerank;
   load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
                                                                   : graphs::RowOrder::by_neighbour;
   return graphs::load_graph(program, folder, load_options);
 }
 
 Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const std::string& folder,
-                                     const device::DeviceInfo* device, const engine::RunOptions& options,
-                                     engine::Monitor& monitor) {
+                                     const device::DeviceInfo* device, const RunOptions& options,
+                                     runtime::Monitor& monitor) {
   graphs::FrontierProgram program = given;
   const auto start = Clock::now();
   const InterruptWatch interrupts;
@@ -626,7 +620,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
   if (program.own) {
     TIDEGATE_TRY(own, read_own(program, folder, options.scope));
   }
-  if (!options.compile.dry_run) {
+  if (!options.dry_run) {
     for (const NamedFile& file : graphs::files_of(program, folder).outputs) {
       if (auto probe = Output::open(file.path, FileKinds::no_named_pipes); !probe) { // before the run
         probe.error().pointer = *file.pointer;
@@ -634,7 +628,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
       }
     }
   }
-  monitor.begin(engine::Activity::loading);
+  monitor.begin(runtime::Activity::loading);
   TIDEGATE_TRY(const std::shared_ptr<KeptGraph> kept, load_or_find(program, folder, options));
   const graphs::Graph& graph = kept->loaded.graph;
   const graphs::VertexNumbers numbers = graphs::numbers_of(program, kept->loaded);

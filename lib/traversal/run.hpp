@@ -10,15 +10,15 @@ namespace tidegate::traversal {
 // (null: one without limits). Updates the monitor. A failure on the device is in the report's status and
 // error.
 Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
-                                     const device::DeviceInfo* device, const engine::RunOptions& options,
-                                     engine::Monitor& monitor);
+                                     const device::DeviceInfo* device, const RunOptions& options,
+                                     runtime::Monitor& monitor);
 
 // Checks that paths stay in the program's folder and that no input is overwritten.
 Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
-                         const engine::RunOptions& options);
+                         const RunOptions& options);
 
 // Loads the graph: components use edges in both directions; pulls use incoming edges.
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
-                                 const engine::RunOptions& options);
+                                 const RunOptions& options);
 
 } // namespace tidegate::traversal

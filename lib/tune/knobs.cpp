@@ -178,7 +178,7 @@ KnobValues values_of(Knob knob, const Settings& settings, const Incumbent& incum
                                                           lowest_estimate(compiled, Strategy::counters)
                                    ? Strategy::barrier
                                    : Strategy::counters;
-    if (allowed.barrier && engine::takes_ptx(device)) {
+    if (allowed.barrier && device::takes_ptx(device)) {
       for (const std::uint32_t work_items : {1024U, 2048U}) {
         Settings& tried = found.add(fmt::format(
             "{}{}{}", compiled.persistent() ? "" : name_in(engine::strategy_names, favourite) + ", ",

@@ -3,8 +3,8 @@
 #include "core/interrupt.hpp"
 #include "core/statistics.hpp"
 #include "device/driver_output.hpp"
-#include "device/monitor.hpp"
 #include "engine/report.hpp"
+#include "runtime/monitor.hpp"
 #include "tune/statistics.hpp"
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>
@@ -13,7 +13,7 @@
 namespace tidegate::tuning {
 namespace {
 
-using Clock = engine::Monitor::Clock;
+using Clock = runtime::Monitor::Clock;
 using std::chrono::nanoseconds;
 
 constexpr std::uint64_t duel_rounds = 11;
@@ -35,7 +35,7 @@ std::uint64_t most_ns(double run_ns, std::uint64_t max_wall_time_ns) {
 class Search {
 public:
   Search(Bench& bench, std::uint64_t budget_ns, std::uint64_t max_wall_time_ns, Clock::time_point start,
-         engine::Monitor& monitor)
+         runtime::Monitor& monitor)
       : bench_(bench), max_wall_time_ns_(max_wall_time_ns), monitor_(monitor),
         // The rest of the budget pays for the final comparison with the first settings.
         search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
@@ -164,7 +164,7 @@ private:
 
   Bench& bench_;
   const std::uint64_t max_wall_time_ns_; // per run
-  engine::Monitor& monitor_;
+  runtime::Monitor& monitor_;
   Clock::time_point search_end_;
   Clock::time_point end_;
   Clock::duration longest_add_{};
@@ -186,12 +186,12 @@ Error hang_error(bool by_signal, const std::string& fix) {
 template <class MakeBench>
 Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::LaunchPolicy& policy,
                                 const std::string& fix_of_hang, const device::DeviceInfo& device,
-                                const MeasureOptions& options, engine::Monitor& monitor) {
+                                const MeasureOptions& options, runtime::Monitor& monitor) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
   const device::PrintsToStandardError prints; // kernel output must not mix with the report
-  const engine::Watchdog watchdog(
-      monitor, engine::grace, [&](bool by_signal) { options.abandon(hang_error(by_signal, fix_of_hang)); });
+  const runtime::Watchdog watchdog(
+      monitor, runtime::grace, [&](bool by_signal) { options.abandon(hang_error(by_signal, fix_of_hang)); });
   try {
     auto bench = make_bench();
     const device::DeviceProfile known = device.profile.value_or(
@@ -249,7 +249,7 @@ std::string last_writer(const engine::Job& program, const std::string& buffer) {
 class FirstSearch {
 public:
   FirstSearch(Workbench& bench, const device::DeviceInfo& device, const engine::RunOptions& options,
-              FirstRunResult& result, Clock::time_point start, engine::Monitor& monitor)
+              FirstRunResult& result, Clock::time_point start, runtime::Monitor& monitor)
       : bench_(bench), device_(device), options_(options), result_(result), first_(result.report),
         start_(start), monitor_(monitor) {}
 
@@ -581,7 +581,7 @@ private:
   FirstRunResult& result_;
   engine::FirstRun& first_; // of the result
   const Clock::time_point start_;
-  engine::Monitor& monitor_;
+  runtime::Monitor& monitor_;
   Clock::time_point end_ = Clock::time_point::max();
   std::vector<Settings> settings_;                         // of first_.candidates
   std::vector<std::optional<std::size_t>> configurations_; // likewise, of those that this run has built
@@ -603,7 +603,7 @@ Settings open_settings(const engine::Lowering& lowering, const engine::RunOption
 template <class Run>
 Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const device::DeviceInfo& device,
                                       const engine::RunOptions& options, FirstRunResult result,
-                                      engine::Monitor& monitor, const Run& run) {
+                                      runtime::Monitor& monitor, const Run& run) {
   constexpr std::uint64_t most_plain_ns = 20'000'000;
   const auto start = Clock::now();
   const InterruptWatch interrupts;
@@ -611,7 +611,7 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
   engine::RunOptions limited = options;
   limited.compile.trace = false;
   std::unique_ptr<Workbench, EndBench> bench;
-  const engine::Watchdog watchdog(monitor, engine::grace, [&](bool by_signal) {
+  const runtime::Watchdog watchdog(monitor, runtime::grace, [&](bool by_signal) {
     if (!by_signal && device::work_notes().trying) {
       std::abort(); // of a candidate: another process goes on without it
     }
@@ -670,7 +670,7 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
 } // namespace
 
 Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                             const MeasureOptions& options, engine::Monitor& monitor) {
+                             const MeasureOptions& options, runtime::Monitor& monitor) {
   return measure_on([&] { return Workbench(lowering, device, options.run, monitor, wave_program_knobs); },
                     lowering.program().policy,
                     "look for a loop without an end in the program's kernels; nothing was written", device,
@@ -679,7 +679,7 @@ Result<TuningReport> measure(const engine::Lowering& lowering, const device::Dev
 
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
-                             engine::Monitor& monitor) {
+                             runtime::Monitor& monitor) {
   return measure_on([&] { return TraversalBench(program, folder, device, options.run, monitor); },
                     program.policy.launch, "give --max-wall-time more; nothing was written", device, options,
                     monitor);
@@ -687,7 +687,7 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
 
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
                                  const engine::RunOptions& options, FirstRunResult earlier,
-                                 engine::Monitor& monitor) {
+                                 runtime::Monitor& monitor) {
   return on_first_bench(lowering, device, options, std::move(earlier), monitor,
                         [&](Workbench& bench, FirstRunResult& result, Clock::time_point start) {
                           return FirstSearch(bench, device, options, result, start, monitor)
@@ -696,7 +696,7 @@ Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device:
 }
 
 Result<FirstRunResult> compare_choice(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                      const engine::RunOptions& options, engine::Monitor& monitor) {
+                                      const engine::RunOptions& options, runtime::Monitor& monitor) {
   const Settings open = open_settings(lowering, options);
   const auto compare = [&](Workbench& bench, FirstRunResult& result, Clock::time_point) -> Result<void> {
     monitor.say("first run: comparing with plain launches", Clock::time_point::max());

@@ -1,9 +1,9 @@
 // The two searches for the fastest way to run a program. `tidegate tune measure` is the patient one: it measures one
 // knob after another. First runs try a short list of candidates, each once, within a time that plain launches set.
 #pragma once
-#include "device/monitor.hpp"
 #include "engine/run_options.hpp"
 #include "graph/program.hpp"
+#include "runtime/monitor.hpp"
 #include "tune/knobs.hpp"
 #include "tune/report.hpp"
 #include "work/run.hpp"
@@ -23,12 +23,12 @@ struct MeasureOptions {
 // configurations that would exceed the budget. Errors: those of a run, outputs_differ if the unchanged program differs
 // from its plain launches, interrupted.
 Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                             const MeasureOptions& options, engine::Monitor& monitor);
+                             const MeasureOptions& options, runtime::Monitor& monitor);
 
 // Measures a traversal of `folder`; outputs_differ means that the result of the unchanged program is wrong.
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
-                             engine::Monitor& monitor);
+                             runtime::Monitor& monitor);
 
 // What first runs have found so far, and the settings to launch the program with.
 struct FirstRunResult {
@@ -47,10 +47,10 @@ struct FirstRunResult {
 // be compared, plain launches are selected and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
                                  const engine::RunOptions& options, FirstRunResult earlier,
-                                 engine::Monitor& monitor);
+                                 runtime::Monitor& monitor);
 
 // Compares the cost model's choice with plain launches on the program's data, without timing it. Otherwise like first_run().
 Result<FirstRunResult> compare_choice(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                      const engine::RunOptions& options, engine::Monitor& monitor);
+                                      const engine::RunOptions& options, runtime::Monitor& monitor);
 
 } // namespace tidegate::tuning

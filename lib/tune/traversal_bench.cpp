@@ -8,7 +8,7 @@
 namespace tidegate::tuning {
 namespace {
 
-using engine::Strategy;
+using device::Strategy;
 using traversal::TraversalResults;
 using traversal::WaveRecord;
 
@@ -24,32 +24,33 @@ device::DeviceInfo with_profile(const device::DeviceInfo& device, const device::
 
 } // namespace
 
-Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
-                                                       const traversal::FrontierGeometry& geometry) {
+Result<runtime::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
+                                                        const traversal::FrontierGeometry& geometry) {
   const auto known = kernels_.find(strategy);
   if (known != kernels_.end()) {
     return &known->second;
   }
-  begin_building(engine::Activity::building);
+  begin_building(runtime::Activity::building);
   const bool floats = graphs::weight_type(graph_.out) == graphs::WeightType::f32;
-  const engine::KernelSource source = traversal::frontier_kernel(
+  const runtime::KernelSource source = traversal::frontier_kernel(
       shape_, floats, geometry,
       {.ordering = strategy == Strategy::barrier ? device_.profile->ordering : std::nullopt,
        .opencl_version = device_.opencl_version},
       own_ ? &*own_ : nullptr);
   return &kernels_
-              .emplace(strategy, engine::build_kernel(session_, device_, source, 0, options_.cache_folder))
+              .emplace(strategy,
+                       runtime::build_kernel(session_, device_, source, 0, run_options_.cache_folder))
               .first->second;
 }
 
 Result<TraversalBench::Configuration> TraversalBench::make(const Settings& settings) {
   const device::DeviceInfo device = with_profile(device_, settings.traversal);
   Configuration configuration{.settings = settings,
-                              .strategy = traversal::choose_strategy(options_, &device).strategy,
-                              .geometry = traversal::geometry_of(program_, device, options_),
+                              .strategy = traversal::choose_strategy(run_options_, &device).strategy,
+                              .geometry = traversal::geometry_of(program_, device, run_options_),
                               .groups = {},
                               .topologies =
-                                  traversal::traversal_policy(program_, settings.traversal, options_),
+                                  traversal::traversal_policy(program_, settings.traversal, run_options_),
                               .policy = {},
                               .resident = {},
                               .waves = {}};
@@ -57,7 +58,7 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
                                         configuration.topologies};
   TIDEGATE_TRY(configuration.kernel, kernel_of(configuration.strategy, configuration.geometry));
   TIDEGATE_TRY(configuration.groups, traversal::find_groups(session_, device, *configuration.kernel, facts,
-                                                            configuration.strategy, options_));
+                                                            configuration.strategy, run_options_));
   if (session_.on_host) {
     traversal::compile_now(session_, *configuration.kernel, configuration.geometry, configuration.groups);
   }
@@ -88,8 +89,8 @@ bool TraversalBench::runs_as_another(const Configuration& configuration) const {
 }
 
 traversal::TraversalOutcome TraversalBench::run(Configuration& configuration, std::uint64_t most_ns) {
-  engine::DispatchLimits limits =
-      traversal::limits_of(device_, options_, configuration.groups, configuration.strategy);
+  runtime::DispatchLimits limits =
+      traversal::limits_of(device_, run_options_, configuration.groups, configuration.strategy);
   limits.deadline = begin_run(most_ns);
   return traversal::traverse(session_, *configuration.kernel, configuration.resident, configuration.geometry,
                              limits, monitor_);
@@ -107,14 +108,14 @@ Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std
 
 Result<void> TraversalBench::make_first(const Settings& settings) try {
   TIDEGATE_CHECK(graphs::check_program(program_));
-  TIDEGATE_CHECK(traversal::check_files(program_, folder_, options_));
+  TIDEGATE_CHECK(traversal::check_files(program_, folder_, run_options_));
   if (program_.own) {
-    TIDEGATE_TRY(own_, traversal::read_own(program_, folder_, options_.scope));
+    TIDEGATE_TRY(own_, traversal::read_own(program_, folder_, run_options_.scope));
   }
   monitor_.counted = "wave";
-  monitor_.most_iterations = engine::Monitor::unlimited;
-  begin_building(engine::Activity::loading);
-  TIDEGATE_TRY(graphs::LoadedGraph loaded, traversal::load(program_, folder_, options_));
+  monitor_.most_iterations = runtime::Monitor::unlimited;
+  begin_building(runtime::Activity::loading);
+  TIDEGATE_TRY(graphs::LoadedGraph loaded, traversal::load(program_, folder_, run_options_));
   numbers_ = graphs::numbers_of(program_, loaded);
   graphs::use_positions(program_, numbers_);
   ids_ = std::move(loaded.ids); // which numbers_ names
@@ -128,15 +129,15 @@ Result<void> TraversalBench::make_first(const Settings& settings) try {
   TIDEGATE_TRY(memory_, traversal::plan_memory(shape_, settings.policy, program_.device_memory_budget_bytes,
                                                device_.global_memory_bytes, {}));
   TIDEGATE_TRY(Configuration configuration, make(settings));
-  monitor_.begin(engine::Activity::filling);
+  monitor_.begin(runtime::Activity::filling);
   const traversal::TraversalFacts facts{program_, graph_, memory_, configuration.geometry,
                                         configuration.topologies};
   configuration.resident = traversal::make_resident(session_, facts, initial);
-  traversal::change_rows(session_, device_, facts, shape_, configuration.resident, options_.cache_folder);
+  traversal::change_rows(session_, device_, facts, shape_, configuration.resident, run_options_.cache_folder);
   device::require(session_.finish(), "filling the buffers");
-  monitor_.begin(engine::Activity::proving);
-  TIDEGATE_TRY(expected_, prove(configuration, options_.max_wall_time_ns));
-  begin_building(engine::Activity::verifying); // serial algorithms are slow
+  monitor_.begin(runtime::Activity::proving);
+  TIDEGATE_TRY(expected_, prove(configuration, run_options_.max_wall_time_ns));
+  begin_building(runtime::Activity::verifying); // serial algorithms are slow
   TIDEGATE_CHECK(verify(configuration));
   configurations_.push_back(std::move(configuration));
   return {};
@@ -150,14 +151,14 @@ Result<void> TraversalBench::verify(const Configuration& configuration) {
   if (own_) {
     traversal::OwnChecks checks(
         session_, program_, *own_, configuration.resident, shape_,
-        traversal::build_own_checks(session_, device_, *own_, shape_, options_.cache_folder));
+        traversal::build_own_checks(session_, device_, *own_, shape_, run_options_.cache_folder));
     TIDEGATE_CHECK(checks.check_laws());
     std::uint64_t reached = 0;
     wrong = checks.check_fix_point(expected_.values, reached);
     if (!wrong) {
       wrong = checks.check_by_plain_rounds(expected_.values,
                                            std::chrono::steady_clock::now() +
-                                               std::chrono::nanoseconds(options_.max_wall_time_ns));
+                                               std::chrono::nanoseconds(run_options_.max_wall_time_ns));
     }
   } else {
     wrong = traversal::verify(program_, graph_, expected_).error;
@@ -177,7 +178,7 @@ Result<std::optional<std::size_t>> TraversalBench::make_and_prove(const Settings
   return std::optional(configurations_.size() - 1);
 }
 
-engine::DispatchOutcome TraversalBench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
+runtime::DispatchOutcome TraversalBench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
   return run(configurations_[configuration], most_ns);
 }
 

@@ -16,7 +16,7 @@
 namespace tidegate::tuning {
 namespace {
 
-using Clock = engine::Monitor::Clock;
+using Clock = runtime::Monitor::Clock;
 using engine::CompiledProgram;
 
 // Returns true if two configurations differ only in the number of work-groups.
@@ -69,17 +69,17 @@ std::string way_text(const Configuration& configuration) {
 
 } // namespace
 
-Result<void> check_finished(engine::RunStatus status) {
+Result<void> check_finished(runtime::RunStatus status) {
   if (InterruptWatch::interrupted()) {
     return tl::unexpected(interrupted());
   }
-  if (status == engine::RunStatus::done) {
+  if (status == runtime::RunStatus::done) {
     return {};
   }
-  if (status == engine::RunStatus::queue_failed) {
+  if (status == runtime::RunStatus::queue_failed) {
     return failure(ErrorCode::queue_fault, "an item of a queue failed", "`tidegate run` reports which");
   }
-  const bool hang = status == engine::RunStatus::hang;
+  const bool hang = status == runtime::RunStatus::hang;
   return failure(hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
                  hang ? "a wait on the device ran out"
                       : "the run takes many times as long as the best so far",
@@ -92,7 +92,7 @@ Error interrupted() {
           .fix = "nothing was written; run it again"};
 }
 
-Bench::Bench(const device::DeviceInfo& device, const engine::RunOptions& options, engine::Monitor& monitor,
+Bench::Bench(const device::DeviceInfo& device, const engine::RunOptions& options, runtime::Monitor& monitor,
              std::span<const Knob> knobs)
     : device_(device), options_(options), monitor_(monitor), opened_(opened(device, options)),
       session_(*opened_), knobs_(knobs) {}
@@ -110,8 +110,8 @@ Result<std::optional<std::size_t>> Bench::add(const Settings& settings, std::uin
 }
 
 std::optional<double> Bench::time(std::size_t configuration, std::uint64_t most_ns) try {
-  const engine::DispatchOutcome done = dispatch(configuration, most_ns);
-  return done.status == engine::RunStatus::done
+  const runtime::DispatchOutcome done = dispatch(configuration, most_ns);
+  return done.status == runtime::RunStatus::done
              ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.dispatch_ns, 1)))
              : std::nullopt;
 } catch (device::Refused&) {
@@ -125,14 +125,14 @@ Clock::time_point Bench::begin_run(std::uint64_t most_ns) {
   return deadline;
 }
 
-void Bench::begin_building(engine::Activity activity) {
+void Bench::begin_building(runtime::Activity activity) {
   monitor_.begin(activity);
-  monitor_.deadline = Clock::now() + engine::build_limit;
+  monitor_.deadline = Clock::now() + runtime::build_limit;
 }
 
 Workbench::Workbench(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                     const engine::RunOptions& options, engine::Monitor& monitor, std::span<const Knob> knobs,
-                     std::uint64_t most_plain_ns)
+                     const engine::RunOptions& options, runtime::Monitor& monitor,
+                     std::span<const Knob> knobs, std::uint64_t most_plain_ns)
     : Bench(device, options, monitor, knobs), lowering_(lowering), most_plain_ns_(most_plain_ns) {}
 
 Result<CompiledProgram> Workbench::compile(const Settings& settings) {
@@ -140,7 +140,7 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   options.tuning = settings.tuning;
   options.why = "a candidate, which has not been measured";
   lowering_.set_policy(settings.policy);
-  begin_building(engine::Activity::compiling);
+  begin_building(runtime::Activity::compiling);
   TIDEGATE_TRY(const engine::Job* const job, lowering_.job(settings.tuning));
   TIDEGATE_TRY(CompiledProgram compiled, engine::compile(*job, &device_, options));
   limit(compiled);
@@ -209,8 +209,8 @@ Result<bool> Workbench::begin(const Settings& settings) {
 
 bool Workbench::built_by(Clock::time_point end) {
   constexpr auto look = std::chrono::milliseconds(20);
-  monitor_.begin(engine::Activity::building);
-  monitor_.deadline = std::max(Clock::now() + engine::build_limit, end);
+  monitor_.begin(runtime::Activity::building);
+  monitor_.deadline = std::max(Clock::now() + runtime::build_limit, end);
   while (build_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     const auto now = Clock::now();
     if (now >= end || InterruptWatch::interrupted()) {
@@ -249,7 +249,7 @@ Result<std::optional<std::size_t>> Workbench::finish(std::uint64_t most_ns) try 
 
 Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_ns) {
   const engine::ArenaRun done = run(configuration, most_ns);
-  if (done.outcome.status == engine::RunStatus::queue_failed) {
+  if (done.outcome.status == runtime::RunStatus::queue_failed) {
     for (const engine::QueueOutcome& queue : done.queues) {
       if (queue.failure) {
         return tl::unexpected(
@@ -282,7 +282,7 @@ engine::RunContext Workbench::context_of(Configuration& configuration) {
 engine::ArenaRun Workbench::run(Configuration& configuration, std::uint64_t most_ns) {
   configuration.limits.deadline = begin_run(most_ns);
   engine::ArenaRun done = engine::run_in_arena(context_of(configuration), first_, configuration.limits);
-  if (done.outcome.status == engine::RunStatus::done) { // `until` may end the run earlier
+  if (done.outcome.status == runtime::RunStatus::done) { // `until` may end the run earlier
     configuration.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
   }
   return done;
@@ -321,11 +321,11 @@ Result<bool> Workbench::make_in_this_room(const Settings& settings) {
   TIDEGATE_TRY(first_, engine::first_contents(session_, configuration.compiled.program,
                                               settings.tuning.most_pinned_bytes));
   engine::check_images(session_, configuration.compiled.program);
-  monitor_.deadline = Clock::now() + engine::build_limit;
+  monitor_.deadline = Clock::now() + runtime::build_limit;
   reference_.emplace(session_, configuration.compiled.written, configuration.compiled.schedule.storage,
                      first_);
   reference_->one_by_one(monitor_);
-  monitor_.begin(engine::Activity::running);
+  monitor_.begin(runtime::Activity::running);
   Result<void> proved;
   try {
     TIDEGATE_TRY(engine::PlainRun plain_run, run_plain(configuration));
@@ -366,7 +366,7 @@ Result<engine::PlainRun> Workbench::run_plain(Configuration& configuration) {
                 : options_.max_wall_time_ns);
     engine::PlainRun plain = reference_->run(now + most);
     if (!plain.in_time) {
-      return tl::unexpected(check_finished(engine::RunStatus::deadline).error());
+      return tl::unexpected(check_finished(runtime::RunStatus::deadline).error());
     }
     // The first run may include compilation, so a step is at most 8.
     const double room = static_cast<double>(most_plain_ns_) /
@@ -391,7 +391,7 @@ Result<std::optional<std::size_t>> Workbench::make_and_prove(const Settings& set
   return finish(most_ns);
 }
 
-engine::DispatchOutcome Workbench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
+runtime::DispatchOutcome Workbench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
   return run(*configurations_[configuration], most_ns).outcome;
 }
 

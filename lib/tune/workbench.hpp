@@ -2,12 +2,12 @@
 // plain launches, and then configurations can be timed in any order.
 #pragma once
 #include "device/isolation.hpp"
-#include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/execute.hpp"
 #include "engine/proof.hpp"
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
+#include "runtime/monitor.hpp"
 #include "traversal/own.hpp"
 #include "traversal/run.hpp"
 #include "tune/knobs.hpp"
@@ -50,22 +50,22 @@ public:
 
 protected:
   // Throws device::Refused.
-  Bench(const device::DeviceInfo& device, const engine::RunOptions& options, engine::Monitor& monitor,
+  Bench(const device::DeviceInfo& device, const engine::RunOptions& options, runtime::Monitor& monitor,
         std::span<const Knob> knobs);
 
   // Each may throw device::Refused.
   virtual Result<void> make_first(const Settings& settings) = 0;
   virtual Result<std::optional<std::size_t>> make_and_prove(const Settings& settings,
                                                             std::uint64_t most_ns) = 0;
-  virtual engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) = 0;
+  virtual runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) = 0;
 
   // Counts a run and returns its deadline.
-  engine::Monitor::Clock::time_point begin_run(std::uint64_t most_ns);
-  void begin_building(engine::Activity activity); // or another activity that takes as long as it takes
+  runtime::Monitor::Clock::time_point begin_run(std::uint64_t most_ns);
+  void begin_building(runtime::Activity activity); // or another activity that takes as long as it takes
 
   const device::DeviceInfo& device_;
   const engine::RunOptions& options_;
-  engine::Monitor& monitor_;
+  runtime::Monitor& monitor_;
   std::shared_ptr<device::Session> opened_;
   const device::Session& session_;
 
@@ -78,15 +78,15 @@ private:
 Error interrupted();
 
 // Returns the error that rejects a configuration if its run did not finish.
-Result<void> check_finished(engine::RunStatus status);
+Result<void> check_finished(runtime::RunStatus status);
 
 struct Configuration {
   Settings settings;
   std::shared_ptr<device::Session> session; // of a CPU its own: builds launch kernels there
   engine::CompiledProgram compiled;
   std::optional<engine::BuiltProgram> built; // refers to `compiled`
-  engine::Residency residency;
-  engine::DispatchLimits limits;
+  runtime::Residency residency;
+  runtime::DispatchLimits limits;
 };
 
 // Returns true if a build that nobody waits for may still run: then the process has to end by _exit.
@@ -97,7 +97,7 @@ public:
   // Candidates run as many iterations as plain launches complete in `most_plain_ns`, at least one. Throws
   // device::Refused.
   Workbench(const engine::Lowering& lowering, const device::DeviceInfo& device,
-            const engine::RunOptions& options, engine::Monitor& monitor, std::span<const Knob> knobs,
+            const engine::RunOptions& options, runtime::Monitor& monitor, std::span<const Knob> knobs,
             std::uint64_t most_plain_ns = ~std::uint64_t{0});
 
   // add_first() calls it once plain launches have run; false: there is no time for a second run, which is compared.
@@ -107,7 +107,7 @@ public:
   // one; otherwise its build runs in another thread. built_by() waits for it, and abandons it if that time has come
   // (false). Without it finish() continues as add() does.
   Result<bool> begin(const Settings& settings);
-  bool built_by(engine::Monitor::Clock::time_point end);
+  bool built_by(runtime::Monitor::Clock::time_point end);
   Result<std::optional<std::size_t>> finish(std::uint64_t most_ns);
 
   // The candidates of first runs, the lowest estimate first, of a program whose plain launches take `plain_ns`; 0: all that
@@ -135,7 +135,7 @@ private:
   Result<bool> make_in_this_room(const Settings& settings);
   bool give_more_room(std::optional<engine::WaveProgram> larger);
   Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
-  engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
+  runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   Result<engine::CompiledProgram> compile(const Settings& settings);
   void limit(engine::CompiledProgram& compiled) const;
   Result<engine::PlainRun> run_plain(Configuration& configuration);
@@ -156,7 +156,7 @@ private:
   std::function<bool(const engine::PlainRun&)> plain_has_run_;
   bool proved_ = false;
   std::uint32_t repeat_ = 0;
-  engine::HostContents first_;
+  runtime::HostContents first_;
   std::optional<engine::Reference> reference_; // for the first configuration's program
   std::uint32_t iterations_ = 0;               // 0: not known yet
   std::optional<Different> different_;
@@ -172,8 +172,9 @@ public:
   // Throws device::Refused.
   TraversalBench(const graphs::FrontierProgram& program, const std::string& folder,
                  const device::DeviceInfo& device, const engine::RunOptions& options,
-                 engine::Monitor& monitor)
-      : Bench(device, options, monitor, frontier_program_knobs), program_(program), folder_(folder) {}
+                 runtime::Monitor& monitor)
+      : Bench(device, options, monitor, frontier_program_knobs), run_options_(options), program_(program),
+        folder_(folder) {}
 
   [[nodiscard]] KnobValues values_of(Knob knob, std::size_t configuration, double dispatch_ns) const override;
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
@@ -183,10 +184,10 @@ public:
 private:
   struct Configuration {
     Settings settings;
-    engine::Strategy strategy = engine::Strategy::launch;
-    engine::BuiltKernel* kernel = nullptr; // points into kernels_
+    device::Strategy strategy = device::Strategy::launch;
+    runtime::BuiltKernel* kernel = nullptr; // points into kernels_
     traversal::FrontierGeometry geometry;
-    engine::Residency groups;
+    runtime::Residency groups;
     traversal::TraversalPolicy topologies;
     traversal::ChoicePolicy policy;
     traversal::ResidentGraph resident; // shares all parts except the setting
@@ -195,10 +196,10 @@ private:
 
   Result<void> make_first(const Settings& settings) override; // loads the graph and verifies the result
   Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
-  engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
+  runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   Result<Configuration> make(const Settings& settings);
-  Result<engine::BuiltKernel*> kernel_of(engine::Strategy strategy,
-                                         const traversal::FrontierGeometry& geometry);
+  Result<runtime::BuiltKernel*> kernel_of(device::Strategy strategy,
+                                          const traversal::FrontierGeometry& geometry);
   [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;
   [[nodiscard]] bool runs_as_another(const Configuration& configuration) const;
   traversal::TraversalOutcome run(Configuration& configuration, std::uint64_t most_ns);
@@ -208,6 +209,7 @@ private:
   // Errors: a result that is wrong.
   Result<void> verify(const Configuration& configuration);
 
+  const traversal::RunOptions run_options_;
   graphs::FrontierProgram program_; // sources by position once the graph is loaded
   const std::string& folder_;
   std::vector<std::uint64_t> ids_; // LoadedGraph::ids
@@ -216,7 +218,7 @@ private:
   traversal::TraversalShape shape_;
   std::optional<traversal::OwnCode> own_; // of an algorithm of the program's own
   traversal::FrontierMemory memory_;
-  std::map<engine::Strategy, engine::BuiltKernel> kernels_;
+  std::map<device::Strategy, runtime::BuiltKernel> kernels_;
   std::vector<Configuration> configurations_;
   traversal::TraversalResults expected_; // results of the first configuration
 };

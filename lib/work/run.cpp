@@ -247,13 +247,15 @@ std::string stream_key(const WaveProgram& program, const std::string& folder) {
 
 std::shared_ptr<Prepared> find_prepared(const RunOptions& options) {
   const auto found = options.kept->programs.find(options.kept_key);
-  if (found == options.kept->programs.end() ||
-      std::ranges::any_of(found->second.prepared->sources,
-                          [](const auto& source) { return file_state(source.first) != source.second; })) {
+  const auto prepared =
+      found == options.kept->programs.end() ? nullptr : std::dynamic_pointer_cast<Prepared>(found->second);
+  if (prepared == nullptr || std::ranges::any_of(prepared->sources, [](const auto& source) {
+        return file_state(source.first) != source.second;
+      })) {
     return {};
   }
-  found->second.last_run = options.kept->run;
-  return found->second.prepared;
+  prepared->last_run = options.kept->run;
+  return prepared;
 }
 
 Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgram& program,

@@ -1,8 +1,8 @@
 // A wave program from start to finish: lower it to a job, and run that.
 #pragma once
-#include "device/monitor.hpp"
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
+#include "runtime/monitor.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"

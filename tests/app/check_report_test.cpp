@@ -27,7 +27,7 @@ documents::RunReportDocument complete_report() {
 
 TEST_CASE("check refuses the report of a run that did not reach its end, or whose outputs are not right") {
   using Document = documents::RunReportDocument;
-  using engine::RunStatus;
+  using runtime::RunStatus;
   const auto ended = [](RunStatus status, ErrorCode code) {
     return [status, code](Document& document) {
       document.report.status = status;
@@ -74,7 +74,7 @@ TEST_CASE("check refuses the report of a run that did not reach its end, or whos
 TEST_CASE("check refuses the report of a traversal that ended early or is wrong") {
   traversal::FrontierReport report;
   CHECK(judged(report) == "sound");
-  report.status = engine::RunStatus::deadline;
+  report.status = runtime::RunStatus::deadline;
   CHECK(judged(report).starts_with("incomplete_evidence /status "));
   report.verification = {.right = false};
   CHECK(judged(report).starts_with("outputs_differ /verification/right "));

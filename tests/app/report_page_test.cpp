@@ -22,12 +22,12 @@ documents::RunReportDocument hostile_document() {
   compiled.memory = {.offsets = {0}, .lifetimes = {{.lower = 0, .upper = 1}}};
   report.compiled = std::make_shared<const engine::CompiledProgram>(std::move(compiled));
   report.memory.arena_bytes = 16;
-  report.timeline = engine::Timeline{.names = {hostile, "wait"}};
-  engine::Lane lane{.name = "work-group 0", .spans = {}};
+  report.timeline = runtime::Timeline{.names = {hostile, "wait"}};
+  runtime::Lane lane{.name = "work-group 0", .spans = {}};
   lane.spans.push_back(
-      {.begin_ns = 100, .end_ns = 150, .iteration = 2, .stage = 1, .tiles = engine::TileRun{3, -1, 4}});
+      {.begin_ns = 100, .end_ns = 150, .iteration = 2, .stage = 1, .tiles = runtime::TileRun{3, -1, 4}});
   lane.spans.push_back(
-      {.kind = engine::SpanKind::wait, .begin_ns = 150, .end_ns = 175, .name = 1, .iteration = 1});
+      {.kind = runtime::SpanKind::wait, .begin_ns = 150, .end_ns = 175, .name = 1, .iteration = 1});
   report.timeline->lanes.push_back(lane);
   return document_of(std::move(report), {});
 }

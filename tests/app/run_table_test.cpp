@@ -32,15 +32,15 @@ TEST_CASE("a queue whose ops publish items") {
 }
 
 TEST_CASE("work-groups that gave up waiting") {
-  const engine::StuckGroup stuck{.group = 1,
-                                 .iteration = 2,
-                                 .stage = 1,
-                                 .waves = {"\"copy\""},
-                                 .counter = "arrivals at the barrier",
-                                 .expected = 3,
-                                 .seen = 2};
+  const runtime::StuckGroup stuck{.group = 1,
+                                  .iteration = 2,
+                                  .stage = 1,
+                                  .waves = {"\"copy\""},
+                                  .counter = "arrivals at the barrier",
+                                  .expected = 3,
+                                  .seen = 2};
   engine::RunReport report;
-  report.status = engine::RunStatus::hang;
+  report.status = runtime::RunStatus::hang;
   report.stuck_groups = {stuck};
   const std::string table = run_table(run_rows(document_of(std::move(report), {})), false);
   CHECK(table.find("  stuck") != std::string::npos);
@@ -48,7 +48,7 @@ TEST_CASE("work-groups that gave up waiting") {
         std::string::npos);
 
   traversal::FrontierReport traversal;
-  traversal.status = engine::RunStatus::hang;
+  traversal.status = runtime::RunStatus::hang;
   traversal.stuck_groups = {stuck};
   CHECK(run_table(run_rows(traversal), false)
             .find("work-group 1 after wave 2: arrivals at the barrier are 2, not 3\n") != std::string::npos);

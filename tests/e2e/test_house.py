@@ -13,15 +13,16 @@ ALLOWED = {
     "device": {"core", "policy"},
     "graph": {"core", "policy"},
     "ranks": {"core"},
-    "work": {"core", "device", "engine", "opencl_c", "planning", "policy"},
-    "engine": {"core", "device", "opencl_c", "planning", "policy", "ranks"},
-    "traversal": {"core", "device", "engine", "graph", "opencl_c", "policy", "ranks"},
-    "tune": {"core", "device", "engine", "graph", "policy", "traversal", "work"},
-    "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "traversal", "tune", "work"},
+    "runtime": {"core", "device", "policy", "ranks"},
+    "work": {"core", "device", "engine", "opencl_c", "planning", "policy", "runtime"},
+    "engine": {"core", "device", "opencl_c", "planning", "policy", "ranks", "runtime"},
+    "traversal": {"core", "device", "graph", "opencl_c", "policy", "ranks", "runtime"},
+    "tune": {"core", "device", "engine", "graph", "policy", "runtime", "traversal", "work"},
+    "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "runtime", "traversal", "tune", "work"},
 }
 FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in ALLOWED}
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)
-FREE_OF_CYCLES = {"engine", "traversal", "planning", "policy", "ranks", "tune"}
+FREE_OF_CYCLES = {"runtime", "engine", "traversal", "planning", "policy", "ranks", "tune"}
 REPORT_WRITERS = {"engine/report", "engine/run", "app/run", "app/tune", "tune/measure"}  # the last three: texts of fixes
 
 

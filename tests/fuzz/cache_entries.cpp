@@ -2,24 +2,24 @@
 // is none.
 #include "app/run.hpp"
 #include "device/documents.hpp"
-#include "engine/kernel_cache.hpp"
 #include "fuzz.hpp"
+#include "runtime/kernel_cache.hpp"
 
 using namespace tidegate;
 
 FUZZ_TARGET(cache_entries) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto entry = engine::decode_entry(bytes)) {
-    fuzz::require(engine::encode_entry(*entry) == bytes, "an entry is what was written");
+  if (const auto entry = runtime::decode_entry(bytes)) {
+    fuzz::require(runtime::encode_entry(*entry) == bytes, "an entry is what was written");
   }
-  const std::string sealed = engine::encode_entry(
+  const std::string sealed = runtime::encode_entry(
       {.resident_groups = static_cast<std::uint32_t>(size), .binary = {data, data + size}});
-  const auto opened = engine::decode_entry(sealed);
+  const auto opened = runtime::decode_entry(sealed);
   fuzz::require(opened && opened->binary.size() == size, "what was written is an entry");
   if (size != 0) {
     std::string damaged = sealed;
     damaged[data[0] % damaged.size()] ^= 1;
-    fuzz::require(!engine::decode_entry(damaged), "a damaged entry is none");
+    fuzz::require(!runtime::decode_entry(damaged), "a damaged entry is none");
   }
 
   device::DeviceInfo device;

@@ -1,5 +1,5 @@
 // Changes of rows: with hubs in front, put in order by this machine's CPU, against rows sorted here; and seats.
-#include "engine/device_memory.hpp"
+#include "runtime/memory.hpp"
 #include "support.hpp"
 #include "traversal/resident.hpp"
 
@@ -55,8 +55,8 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     RandomRows after = before;
     ResidentGraph resident{.parts = {}, .setting = {}, .vertices = before.vertices()};
     const auto put = [&](Part part, const std::vector<std::uint32_t>& values) {
-      device::Buffer memory = engine::allocate(session, values.size() * sizeof(std::uint32_t) + 8);
-      engine::upload(session, memory, 0, std::as_bytes(std::span(values)));
+      device::Buffer memory = runtime::allocate(session, values.size() * sizeof(std::uint32_t) + 8);
+      runtime::upload(session, memory, 0, std::as_bytes(std::span(values)));
       resident.part(part) = std::move(memory);
     };
     put(Part::in_offsets, before.offsets);
@@ -64,8 +64,8 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     const graphs::FrontierProgram program;
     const FrontierGeometry gpu{.gpu = true};
     change_rows(session, device, {program, {}, {}, gpu, {}}, {.vertices = 1, .edges = 8}, resident, {});
-    engine::download(session, resident.part(Part::in_neighbours), 0,
-                     std::as_writable_bytes(std::span(after.neighbours)));
+    runtime::download(session, resident.part(Part::in_neighbours), 0,
+                      std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {
       CAPTURE(v);
       std::vector<std::uint32_t> wanted(before.row(v).begin(), before.row(v).end());

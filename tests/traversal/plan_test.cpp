@@ -11,9 +11,9 @@ using policy::Topology;
 
 FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
                               std::optional<std::uint32_t> alone_vertices) {
-  engine::RunOptions options;
-  options.traversal.group_size = group_size;
-  options.traversal.alone_vertices = alone_vertices;
+  RunOptions options;
+  options.group_size = group_size;
+  options.alone_vertices = alone_vertices;
   return geometry_of({.algorithm = graphs::Algorithm::bfs}, device, options);
 }
 

@@ -43,15 +43,14 @@ graphs::FrontierProgram random_program(Algorithm algorithm, std::mt19937& random
   return program;
 }
 
-void check(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
-           engine::RunOptions options) {
+void check(const graphs::FrontierProgram& program, const device::DeviceInfo& device, RunOptions options) {
   options.verify = true;
   options.scope = PathScope::anywhere;
   options.max_wall_time_ns = 600'000'000'000;
-  engine::Monitor monitor;
+  runtime::Monitor monitor;
   const auto report = run_traversal(program, ".", &device, options, monitor);
   REQUIRE_MESSAGE(report, report.error().message);
-  REQUIRE_MESSAGE(report->status == engine::RunStatus::done, (report->error ? report->error->message : ""));
+  REQUIRE_MESSAGE(report->status == runtime::RunStatus::done, (report->error ? report->error->message : ""));
   // The rules make the device's choices again of the numbers that it logged.
   const auto loaded = load(program, ".", options);
   REQUIRE(loaded);
@@ -63,7 +62,7 @@ void check(const graphs::FrontierProgram& program, const device::DeviceInfo& dev
     REQUIRE(wave.previous_topology == previous);
     REQUIRE(choose(policy, wave) == wave);
     previous = wave.topology;
-    REQUIRE((!options.traversal.force_topology || wave.topology == *options.traversal.force_topology));
+    REQUIRE((!options.force_topology || wave.topology == *options.force_topology));
   }
 }
 
@@ -78,14 +77,15 @@ TEST_CASE("launch by launch") {
       continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
     }
     for (int i = 0; i < 18; ++i) {
-      engine::RunOptions options{.compile = {.strategy = engine::Strategy::launch}};
+      RunOptions options;
+      options.strategy = device::Strategy::launch;
       const auto topology = static_cast<Topology>(i % 6);
       if (topology != Topology::empty &&
           (topology != Topology::fused_dense || algorithm != Algorithm::pagerank)) {
-        options.traversal.force_topology = topology;
+        options.force_topology = topology;
       }
       if (i % 4 != 0) {
-        options.traversal.alone_vertices = 2;
+        options.alone_vertices = 2;
       }
       CAPTURE(static_cast<int>(algorithm));
       CAPTURE(i);
@@ -103,7 +103,9 @@ TEST_CASE("a wave that is chosen twice follows the topology of the last that ran
   graphs::FrontierProgram program{.algorithm = Algorithm::sssp, .sources = {0}};
   program.graph.generate = graphs::GeneratorSpec{.rmat = {}, .grid = graphs::GridSpec{10, 10}, .uniform = {}};
   program.graph.weights = graphs::ProgramWeights::u32;
-  check(program, device, {.compile = {.strategy = engine::Strategy::launch}});
+  RunOptions options;
+  options.strategy = device::Strategy::launch;
+  check(program, device, options);
 }
 
 } // namespace tidegate::traversal

@@ -32,19 +32,21 @@ struct Runs {
   // The report of rank 0, which verifies the result.
   FrontierReport check(const graphs::FrontierProgram& program, int size) {
     const auto ran = test::together(size, [&](ranks::Ranks* rank) {
-      engine::RunOptions options{.verify = true, .ranks = rank};
-      engine::Monitor monitor;
+      RunOptions options;
+      options.verify = true;
+      options.ranks = rank;
+      runtime::Monitor monitor;
       return run_traversal(program, folder.path().string(), &device, options, monitor);
     });
     REQUIRE_MESSAGE(ran, ran.error().message);
     const FrontierReport& report = *ran;
-    CHECK_MESSAGE(report.status == engine::RunStatus::done, (report.error ? report.error->message : ""));
+    CHECK_MESSAGE(report.status == runtime::RunStatus::done, (report.error ? report.error->message : ""));
     REQUIRE(report.verification);
     CHECK(report.verification->right);
     REQUIRE(report.ranks);
     CHECK(report.ranks->ranks.size() == static_cast<std::size_t>(size));
     std::uint64_t edges = 0;
-    for (const engine::RankReport& rank : report.ranks->ranks) {
+    for (const runtime::RankReport& rank : report.ranks->ranks) {
       edges += *rank.edges;
     }
     CHECK(edges == report.graph.edges);

@@ -11,7 +11,7 @@ using namespace tidegate;
 using namespace tidegate::traversal;
 using device::test::StandIn;
 using device::test::StandInLaunch;
-using engine::RunStatus;
+using runtime::RunStatus;
 
 namespace {
 
@@ -40,8 +40,8 @@ struct Run {
                             .compute_units = 2,
                             .max_workgroup_size = 256,
                             .global_memory_bytes = 1 << 30};
-  engine::RunOptions options;
-  engine::Monitor monitor;
+  RunOptions options;
+  runtime::Monitor monitor;
 
   Run() {
     folder.write("path.el", "0 1\n1 2\n2 3\n");
@@ -49,7 +49,7 @@ struct Run {
     program.sources = {0};
     program.outputs.levels = "levels.bin";
     program.outputs.parents = "parents.bin";
-    options.compile.strategy = engine::Strategy::launch;
+    options.strategy = device::Strategy::launch;
   }
 
   Result<FrontierReport> operator()() {
@@ -146,7 +146,7 @@ struct StandInRun : Run {
   }
 
   void persistent() {
-    options.compile.strategy = engine::Strategy::barrier;
+    options.strategy = device::Strategy::barrier;
     device.profile = device::DeviceProfile{.ordering = device::MemoryOrdering::c11, .trials = {}};
   }
 };
@@ -196,12 +196,12 @@ TEST_CASE("each corruption is named, and nothing is written") {
 TEST_CASE("groups that gave up waiting are reported with the wave before") {
   StandInRun run;
   run.persistent();
-  run.options.compile.workers = 2;
+  run.options.workers = 2;
   run.reports = [&run](tg_state& state, std::span<std::uint32_t> reports) {
     if (run.arrivals.size() == 3) {
       const std::uint32_t topology = 1;
       const std::array<std::uint32_t, 7> report{1, 2, 0, topology, 0, 8, 7};
-      std::ranges::copy(report, reports.begin() + engine::group_report_words);
+      std::ranges::copy(report, reports.begin() + runtime::group_report_words);
       state.stuck = 1;
     }
   };
@@ -267,7 +267,7 @@ TEST_CASE("nothing waits inside a launch on a device without a proved ordering")
   run.device.profile->ordering.reset();
   const auto report = run();
   REQUIRE(report);
-  CHECK(report->strategy == engine::Strategy::launch);
+  CHECK(report->strategy == device::Strategy::launch);
   CHECK(report->strategy_reason == "the device has not passed the self-test: no memory ordering between "
                                    "work-groups is proved, so nothing may wait inside a launch");
   CHECK(run.arrivals.front() == 0);
@@ -277,13 +277,13 @@ TEST_CASE("nothing waits inside a launch on a device without a proved ordering")
 TEST_CASE("the kernel itself counts its resident work-groups") {
   StandInRun run;
   run.persistent();
-  run.options.compile.workers = 4;
+  run.options.workers = 4;
   const auto refused = run();
   REQUIRE(!refused);
   CHECK(refused.error().message ==
         "4 work-groups requested, but only 3 of this kernel can run concurrently on stand-in");
   CHECK(run.polled_groups >= 2 * 4);
-  run.options.compile.workers = 3;
+  run.options.workers = 3;
   const auto report = run();
   REQUIRE(report);
   CHECK(report->geometry.worker_groups == 3);
@@ -316,12 +316,12 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
   const auto opened = device::open_session(cpu);
   REQUIRE(opened);
   const device::Session& session = **opened;
-  engine::BuiltKernel kernel = engine::build_kernel(
+  runtime::BuiltKernel kernel = runtime::build_kernel(
       session, cpu,
       frontier_kernel(shape, false, geometry, {device::MemoryOrdering::classic, cpu.opencl_version}), 0, {});
   const ResidentGraph resident = make_resident(session, {run.program, graph, *memory, geometry, policy}, {});
-  engine::DispatchLimits limits =
-      limits_of(cpu, run.options, {.resident = 1, .workers = 1}, engine::Strategy::barrier);
+  runtime::DispatchLimits limits =
+      limits_of(cpu, run.options, {.resident = 1, .workers = 1}, device::Strategy::barrier);
   ++limits.arrivals_per_barrier; // one too many
   limits.most_polls = std::uint32_t{1} << 16U;
   const TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, run.monitor);

@@ -56,9 +56,9 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
   }
   const device::DeviceInfo device = test::cpu(device::MemoryOrdering::classic);
 
-  const auto run = [&](const graphs::FrontierProgram& program, engine::RunOptions options) {
+  const auto run = [&](const graphs::FrontierProgram& program, RunOptions options) {
     options.verify = true;
-    engine::Monitor monitor;
+    runtime::Monitor monitor;
     return run_traversal(program, folder.path().string(), &device, options, monitor);
   };
   const auto check = [](const Result<FrontierReport>& report, const File& file, bool has_source) {
@@ -68,7 +68,8 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
       return;
     }
     REQUIRE_MESSAGE(report, report.error().message);
-    REQUIRE_MESSAGE(report->status == engine::RunStatus::done, (report->error ? report->error->message : ""));
+    REQUIRE_MESSAGE(report->status == runtime::RunStatus::done,
+                    (report->error ? report->error->message : ""));
     REQUIRE(report->verification);
     CHECK(report->verification->right);
     CHECK(report->graph.vertices == file.vertices);
@@ -92,14 +93,16 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
       const bool has_source = !program.sources.empty();
       for (const Topology topology : {Topology::empty, Topology::sparse_frontier, Topology::hybrid_frontier,
                                       Topology::dense_frontier, Topology::memory_constrained}) {
-        engine::RunOptions options{.compile = {.strategy = engine::Strategy::launch}};
-        options.traversal.force_topology =
-            topology == Topology::empty ? std::nullopt : std::optional(topology);
+        RunOptions options;
+        options.strategy = device::Strategy::launch;
+        options.force_topology = topology == Topology::empty ? std::nullopt : std::optional(topology);
         check(run(program, options), file, has_source);
       }
       if (algorithm == Algorithm::bfs || algorithm == Algorithm::cc) { // each launch has a kernel of its own
-        check(run(program, {.compile = {.strategy = engine::Strategy::barrier, .workers = 1}}), file,
-              has_source);
+        RunOptions options;
+        options.strategy = device::Strategy::barrier;
+        options.workers = 1;
+        check(run(program, options), file, has_source);
       }
 
       if (algorithm != Algorithm::bfs && algorithm != Algorithm::cc && own != "core.cl") {
@@ -107,7 +110,7 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
       }
       check(test::together(2,
                            [&](ranks::Ranks* rank) {
-                             engine::RunOptions options;
+                             RunOptions options;
                              options.ranks = rank;
                              return run(program, options);
                            }),

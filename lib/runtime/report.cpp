@@ -1,9 +1,9 @@
-#include "engine/report_head.hpp"
+#include "runtime/report.hpp"
 
 #include "device/isolation.hpp"
 #include <tidegate/core/text.hpp>
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
 DeviceReport device_report(const device::DeviceInfo& device) {
   return {.name = device.name, .driver_version = device.driver_version};
@@ -27,7 +27,7 @@ void report_dispatch(ReportHead& report, const DispatchOutcome& outcome) {
   report.stuck_groups = outcome.stuck_groups;
 }
 
-void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited) {
+void report_ending(ReportHead& report, const Ending& ending, const Options& options, bool waited) {
   if (report.status == RunStatus::deadline) {
     report.error =
         Error{.code = ErrorCode::wall_time_exceeded,
@@ -56,7 +56,7 @@ void report_ending(ReportHead& report, const Ending& ending, const RunOptions& o
   }
 }
 
-void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
+void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const Options& options,
                     bool own_kernels) {
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
   const device::CallCounts calls = monitor.calls();
@@ -87,7 +87,7 @@ void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted
                                                         : "give --max-wall-time more")};
 }
 
-void report_timeline(ReportHead& report, const RunOptions& options) {
+void report_timeline(ReportHead& report, const Options& options) {
   const std::uint64_t kept = report.timeline->span_count();
   if (const std::uint64_t left_out = report.timeline->left_out) {
     report.warnings.push_back(
@@ -99,4 +99,4 @@ void report_timeline(ReportHead& report, const RunOptions& options) {
   report.trace = options.trace;
 }
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

@@ -1,9 +1,9 @@
 // Built kernels and their cache.
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
-#include "engine/kernel_cache.hpp"
+#include "runtime/kernel_cache.hpp"
 
-namespace engine = tidegate::engine;
+namespace runtime = tidegate::runtime;
 
 namespace {
 
@@ -14,7 +14,7 @@ constexpr std::string_view ptx =
     ".entry wanted(\n\t.param .u32 wanted_param_0\n)\n.reqntid 128, 1, 1\n{\n\tret;\n}\n";
 
 TEST_CASE("PTX gets one statement, after the work-group size of the kernel") {
-  const auto stated = engine::stating_groups_per_unit(std::string(ptx), "wanted", 3);
+  const auto stated = runtime::stating_groups_per_unit(std::string(ptx), "wanted", 3);
   REQUIRE(stated);
   std::string expected(ptx);
   const std::string_view size = ".reqntid 128, 1, 1\n";
@@ -23,16 +23,16 @@ TEST_CASE("PTX gets one statement, after the work-group size of the kernel") {
 }
 
 TEST_CASE("other texts stay as they are") {
-  CHECK_FALSE(engine::stating_groups_per_unit(std::string(ptx), "want", 3)); // no such kernel
+  CHECK_FALSE(runtime::stating_groups_per_unit(std::string(ptx), "want", 3)); // no such kernel
   CHECK_FALSE(
-      engine::stating_groups_per_unit(std::string(ptx), "other", 3)); // without a size, which PTX wants
-  CHECK_FALSE(engine::stating_groups_per_unit("\x7f"
-                                              "ELF" +
-                                                  std::string(ptx),
-                                              "wanted", 3));
-  const auto stated = engine::stating_groups_per_unit(std::string(ptx), "wanted", 3);
+      runtime::stating_groups_per_unit(std::string(ptx), "other", 3)); // without a size, which PTX wants
+  CHECK_FALSE(runtime::stating_groups_per_unit("\x7f"
+                                               "ELF" +
+                                                   std::string(ptx),
+                                               "wanted", 3));
+  const auto stated = runtime::stating_groups_per_unit(std::string(ptx), "wanted", 3);
   REQUIRE(stated);
-  CHECK_FALSE(engine::stating_groups_per_unit(*stated, "wanted", 3)); // stated already
+  CHECK_FALSE(runtime::stating_groups_per_unit(*stated, "wanted", 3)); // stated already
 }
 
 TEST_CASE("atomics whose result nothing reads become reductions") {
@@ -53,11 +53,11 @@ TEST_CASE("atomics whose result nothing reads become reductions") {
            Case{"\tatom.acq_rel.gpu.global.add.u32 %r1, [%rd5], 1;\n", ""},
            Case{"\t@%p1 atom.global.add.u32 %r1, [%rd5], 1;\n", ""},
        }) {
-    const auto changed = engine::with_reductions(text(from));
+    const auto changed = runtime::with_reductions(text(from));
     CHECK(changed.value_or("") == (to.empty() ? "" : text(to)));
   }
   CHECK_FALSE(
-      engine::with_reductions("\tatom.global.add.u32 %r1, [%rd5], 1;\n")); // no text of NVIDIA's compiler
+      runtime::with_reductions("\tatom.global.add.u32 %r1, [%rd5], 1;\n")); // no text of NVIDIA's compiler
 }
 
 // Kernels of one device, built with a folder for them.
@@ -68,10 +68,10 @@ struct Cache {
                                       .type = tidegate::device::DeviceType::gpu,
                                       .platform = "platform",
                                       .compute_units = 4};
-  engine::KernelSource source{.source = "text", .options = "-O", .kernel = "wanted"};
+  runtime::KernelSource source{.source = "text", .options = "-O", .kernel = "wanted"};
   std::filesystem::path cache = folder.path() / "cache";
 
-  engine::BuiltKernel build() { return engine::build_kernel(session, device, source, 0, cache); }
+  runtime::BuiltKernel build() { return runtime::build_kernel(session, device, source, 0, cache); }
 
   [[nodiscard]] std::vector<std::filesystem::path> entries() const {
     std::vector<std::filesystem::path> found;
@@ -160,7 +160,7 @@ TEST_CASE("a driver that keeps binaries itself gets none from us") {
   CHECK(cache.session.count("build") == 2);
   CHECK(cache.session.count("load") == 0);
   CHECK(cache.session.count("binary_of") == 0); // PoCL takes as long for it as for a build
-  CHECK(engine::decode_entry(Cache::text(cache.entries().at(0)))->binary.empty());
+  CHECK(runtime::decode_entry(Cache::text(cache.entries().at(0)))->binary.empty());
 }
 
 TEST_CASE("the number of resident groups is kept with the kernel") {
@@ -170,11 +170,11 @@ TEST_CASE("the number of resident groups is kept with the kernel") {
     launch.template buffer<std::uint32_t>(0)[3 * 64] = 7;
   };
   for (const int launches : {1, 1, 1}) {
-    engine::BuiltKernel kernel = cache.build();
+    runtime::BuiltKernel kernel = cache.build();
     const auto set = [&](const tidegate::device::Buffer& poll, std::uint32_t, std::uint32_t) {
       CHECK(cache.session.set_object(kernel.kernel, 0, poll) == tidegate::device::success);
     };
-    CHECK(engine::resident_groups(cache.session, cache.device, kernel, 128, set) == 7);
+    CHECK(runtime::resident_groups(cache.session, cache.device, kernel, 128, set) == 7);
     CHECK(cache.session.count("launch") == launches);
   }
 }
@@ -183,12 +183,12 @@ TEST_CASE(
     "a device that lacks resources for the work-groups that are looked for has too few for the kernel") {
   Cache cache;
   cache.device.type = tidegate::device::DeviceType::gpu;
-  engine::BuiltKernel kernel = cache.build();
+  runtime::BuiltKernel kernel = cache.build();
   cache.session.kernels["wanted"] = [](const auto&) {};
   const auto set = [](const tidegate::device::Buffer&, std::uint32_t, std::uint32_t) {};
   const auto code = [&] {
     try {
-      engine::resident_groups(cache.session, cache.device, kernel, 128, set);
+      runtime::resident_groups(cache.session, cache.device, kernel, 128, set);
     } catch (const tidegate::device::Refused& refused) {
       return refused.error.code;
     }

@@ -1,12 +1,12 @@
-// Times and messages of one rank, of a wave program or of a traversal, and the report of all ranks.
+// Times and messages of one rank, and the report of all ranks.
 #pragma once
-#include "device/monitor.hpp"
 #include "device/session.hpp"
-#include "engine/slices.hpp"
 #include "ranks/ranks.hpp"
+#include "runtime/monitor.hpp"
+#include "runtime/outcome.hpp"
 #include <tidegate/core/error.hpp>
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
 // One of several ranks. Times are those of its dispatch.
 struct RankReport {
@@ -82,4 +82,4 @@ private:
 Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic, RankReport own,
                                  ranks::Ranks& ranks);
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

@@ -3,7 +3,7 @@
 #include "device/calls.hpp"
 #include "device/isolation.hpp"
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
 enum class Activity : std::uint8_t {
   asking,
@@ -143,11 +143,12 @@ private:
 };
 
 // Ends runs whose kernels never return. At the monitor's deadline, or at an interrupt, it asks the current
-// launch to stop. If the launch still runs after the grace period it calls `give_up`, which reports the hang
+// launch to stop. If the launch still runs after `patience` it calls `give_up`, which reports the hang
 // and ends the process. It stops watching once the run writes its outputs.
 class Watchdog {
 public:
-  Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool interrupted)> give_up);
+  Watchdog(Monitor& monitor, std::chrono::nanoseconds patience,
+           std::function<void(bool interrupted)> give_up);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -159,4 +160,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

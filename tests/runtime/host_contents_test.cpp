@@ -1,9 +1,9 @@
 // Contents in host memory, pinned as for a GPU and not, copied to a device and back.
 #include "device/session.hpp"
-#include "engine/device_memory.hpp"
+#include "runtime/memory.hpp"
 #include <tidegate/device/device_list.hpp>
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 namespace {
 
 // This machine's CPU, treated as a device across a bus or as a host device.
@@ -68,4 +68,4 @@ TEST_CASE("contents stay what they are, and go to the device and back") {
   }
 }
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

@@ -1,9 +1,8 @@
-#include "engine/slices.hpp"
+#include "runtime/slices.hpp"
 
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
 DispatchLimits dispatch_limits(const device::DeviceInfo& device, const Residency& residency,
                                std::uint32_t gpu_polls, std::uint64_t slice_ns, std::uint64_t most_ns) {
@@ -107,17 +106,4 @@ std::uint64_t next_batch(std::uint64_t batch, std::uint64_t elapsed_ns, std::uin
   return elapsed_ns < slice_ns / 4 ? std::min(batch * growth, most) : batch;
 }
 
-WrittenFile written_file(const std::string& file, std::string what) {
-  std::error_code unknown; // devices and pipes have no size
-  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
-  return {.file = file, .what = std::move(what), .bytes = unknown ? 0 : bytes};
-}
-
-Result<WrittenFile> write_file(const std::string& file, std::string_view text, std::string what) {
-  TIDEGATE_TRY(Output output, Output::open(file));
-  TIDEGATE_CHECK(output.write(text));
-  TIDEGATE_CHECK(output.commit());
-  return written_file(file, std::move(what));
-}
-
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

@@ -1,12 +1,12 @@
-#include "device/monitor.hpp"
+#include "runtime/monitor.hpp"
 
 #include "core/interrupt.hpp"
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
-Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::function<void(bool)> give_up) {
+Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds patience, std::function<void(bool)> give_up) {
   monitor.settled = false;
-  thread_ = std::thread([this, &monitor, grace, give_up = std::move(give_up)] {
+  thread_ = std::thread([this, &monitor, patience, give_up = std::move(give_up)] {
     using Clock = Monitor::Clock;
     constexpr auto look = std::chrono::milliseconds(50);
     std::optional<Clock::time_point> interrupted_at;
@@ -28,7 +28,7 @@ Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::functi
       if (now >= end) {
         monitor.stop(); // repeatedly, because a slice that has just started has cleared the word
       }
-      if (now - grace >= end && monitor.settle()) {
+      if (now - patience >= end && monitor.settle()) {
         give_up(interrupted_at.has_value());
         return;
       }
@@ -45,4 +45,4 @@ Watchdog::~Watchdog() {
   thread_.join();
 }
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

@@ -1,47 +1,20 @@
-// How a run ended, and the host's side of every launch that works for long, of a wave program or of a traversal. It runs in slices,
+// The host's side of every launch that works for long. It runs in slices,
 // so that no launch occupies the device for long: the host launches a slice, waits for it and reads the head
 // that the kernel left (where it stands, whether it has finished, how many work-groups gave up waiting), then
 // ends the dispatch or launches the next slice.
 #pragma once
 #include "common/counters.h"
 #include "device/calls.hpp"
-#include "device/monitor.hpp"
 #include "device/session.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/launch_times.hpp"
+#include "runtime/memory.hpp"
+#include "runtime/monitor.hpp"
+#include "runtime/outcome.hpp"
+#include "runtime/trace.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 
-namespace tidegate::engine {
-
-enum class RunStatus : std::uint8_t {
-  done,
-  planned,        // --dry-run: no device was used
-  deadline,       // the wall time was exceeded
-  interrupted,    // by a signal
-  hang,           // a wait on the device timed out
-  outputs_differ, // from those of plain launches
-  checked,        // --check bounds: no violation
-  out_of_bounds,  // --check bounds: a violation
-  queue_failed,   // an item failed, or the remaining items make no progress
-  hits_overflow,  // a list has no room for all hits
-};
-inline constexpr std::array<std::string_view, 10> run_status_names{
-    "done",           "planned", "deadline",      "interrupted",  "hang",
-    "outputs_differ", "checked", "out_of_bounds", "queue_failed", "hits_overflow"};
-
-// A work-group whose wait timed out.
-struct StuckGroup {
-  std::uint32_t group = 0;
-  std::uint64_t iteration = 0;
-  std::uint32_t stage = 0;        // the stage to start
-  std::vector<std::string> waves; // of the stage
-  std::uint64_t tile = 0;         // its first tile, as an index into the stage
-  std::string counter;            // the counter that it polled
-  std::uint64_t expected = 0;
-  std::uint64_t seen = 0;
-};
+namespace tidegate::runtime {
 
 struct DispatchOutcome {
   RunStatus status = RunStatus::done; // or deadline, interrupted, hang, queue_failed
@@ -58,21 +31,8 @@ struct DispatchOutcome {
   std::optional<Trace> trace;   // where it was asked for
 };
 
-// A file that the run wrote in addition to its report.
-struct WrittenFile {
-  std::string file;
-  std::string what; // "buffer \"heat\"", "image \"photo\"", "generated kernel", "trace", "page"
-  std::uint64_t bytes = 0;
-};
-
 // Time that a run may still take after it was asked to stop, before the process ends.
 inline constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
-
-// Returns the entry of a file that is there, with its size.
-WrittenFile written_file(const std::string& file, std::string what);
-
-// Writes a file, which appears complete or not at all. Errors: cannot_write.
-Result<WrittenFile> write_file(const std::string& file, std::string_view text, std::string what);
 
 // The work-groups of a launch.
 struct Residency {
@@ -161,7 +121,7 @@ public:
   bool goes_on(bool stuck, bool moved, Clock::time_point deadline,
                const std::function<std::vector<StuckGroup>()>& read_stuck);
 
-  bool out_of_time(Clock::time_point deadline) { return engine::out_of_time(outcome_, deadline); }
+  bool out_of_time(Clock::time_point deadline) { return runtime::out_of_time(outcome_, deadline); }
 
 private:
   const device::Session& session_;
@@ -181,4 +141,4 @@ std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const 
 std::uint64_t next_batch(std::uint64_t batch, std::uint64_t elapsed_ns, std::uint64_t slice_ns,
                          std::uint64_t growth, std::uint64_t most);
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

@@ -1,8 +1,8 @@
-#include "engine/rank_clock.hpp"
+#include "runtime/rank_clock.hpp"
 
 #include <tidegate/core/text.hpp>
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
 RankClock::Clock::time_point RankClock::begin(std::chrono::nanoseconds most) {
   monitor_.begin(Activity::running);
@@ -59,4 +59,4 @@ Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic
   return report;
 }
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

@@ -1,10 +1,10 @@
-#include "engine/kernel_cache.hpp"
+#include "runtime/kernel_cache.hpp"
 
 #include "core/files.hpp"
-#include "engine/device_memory.hpp"
+#include "runtime/memory.hpp"
 #include <tidegate/core/text.hpp>
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
 std::string encode_entry(const CacheEntry& entry) {
   std::string text = fmt::format("{}\n", entry.resident_groups);
@@ -295,4 +295,4 @@ Result<void> check_workers(std::uint32_t workers, std::uint32_t resident, const 
       fmt::format("give --workers from 1 to {}: others would wait for groups that never start", resident));
 }
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

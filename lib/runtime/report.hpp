@@ -1,16 +1,13 @@
 // The part of a report that runs of both kinds of programs have.
 #pragma once
-#include "device/monitor.hpp"
-#include "engine/proof.hpp"
-#include "engine/rank_clock.hpp"
-#include "engine/run_options.hpp"
-#include "engine/slices.hpp"
-#include "engine/timeline.hpp"
+#include "runtime/options.hpp"
+#include "runtime/rank_clock.hpp"
+#include "runtime/slices.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
 
 struct Geometry { // of the launches
   std::uint32_t workgroup_size = 0;
@@ -45,17 +42,14 @@ struct DeviceReport {
   std::string driver_version;
 };
 
-// The part of a report that wave programs and traversals have in common.
 struct ReportHead {
   std::optional<Identifier> id;       // of the request, in a stream
   std::optional<std::string> program; // its path, or that of the graph of `run ALGORITHM GRAPH`
   RunStatus status = RunStatus::done;
   std::optional<Error> error; // if it is not done
   std::optional<DeviceReport> device;
-  Strategy strategy = Strategy::launch;
+  device::Strategy strategy = device::Strategy::launch;
   std::string strategy_reason;
-  // The choice of a wave program's open launch plan, or the check of a traversal's first result.
-  std::optional<FirstRun> first_run;
   std::optional<bool> converged; // `until` or PageRank's tolerance was reached
   std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0; // total
@@ -94,7 +88,7 @@ void report_calls(Telemetry& telemetry, const device::CallCounts& run, const dev
 void report_dispatch(ReportHead& report, const DispatchOutcome& outcome);
 
 // Reports the file that the timeline goes to, if the options name one, and warns if spans had no room.
-void report_timeline(ReportHead& report, const RunOptions& options);
+void report_timeline(ReportHead& report, const Options& options);
 
 // Sets the error of a run that ended at its deadline, by an interrupt or by a hang. `left` describes its progress
 // ("3 waves done"), `fix` what gives it the time, `where` the step of the first stuck work-group.
@@ -103,11 +97,11 @@ struct Ending {
   std::string fix;
   std::string where;
 };
-void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited);
+void report_ending(ReportHead& report, const Ending& ending, const Options& options, bool waited);
 
 // Reports that the device did not respond after the run should have ended. `own_kernels`: the kernels are the
 // user's.
-void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
+void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const Options& options,
                     bool own_kernels);
 
-} // namespace tidegate::engine
+} // namespace tidegate::runtime

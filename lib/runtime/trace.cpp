@@ -1,8 +1,30 @@
-#include "engine/launch_times.hpp"
+#include "runtime/trace.hpp"
 
 #include <tidegate/core/text.hpp>
 
-namespace tidegate::engine {
+namespace tidegate::runtime {
+namespace {
+
+#if defined(__x86_64__)
+constexpr bool x86 = true;
+#else
+constexpr bool x86 = false; // other systems may forbid programs to read the counter
+#endif
+
+} // namespace
+
+DeviceClock device_clock(const device::DeviceInfo& device) {
+  if (device::takes_ptx(device)) {
+    return DeviceClock::nanoseconds;
+  }
+  if (device.extensions.find("cl_khr_kernel_clock") != std::string::npos) {
+    return DeviceClock::extension;
+  }
+  // Clang has a built-in function for the counter.
+  return x86 && device::is_pocl(device) && device.type == device::DeviceType::cpu ? DeviceClock::processor
+                                                                                  : DeviceClock::none;
+}
+
 device::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t iteration) {
   if (launches_.size() == room_) {
     left_out_ += room_ == 0 ? 0 : 1;
@@ -38,8 +60,8 @@ std::vector<LaunchSpan> LaunchTimes::spans(const device::Session& session) const
 namespace {
 
 // Returns nanoseconds per tick, from the first slice to the last; longer runs are more accurate.
-double tick_ns(engine::DeviceClock clock, std::span<const SliceTimes> slices) {
-  if (clock == engine::DeviceClock::nanoseconds) {
+double tick_ns(DeviceClock clock, std::span<const SliceTimes> slices) {
+  if (clock == DeviceClock::nanoseconds) {
     return 1;
   }
   const std::uint64_t ticks = slices.empty() ? 0 : slices.back().end_ticks - slices.front().begin_ticks;
@@ -57,8 +79,8 @@ std::uint64_t moment(const SliceTimes& slice, std::uint64_t ticks, double ns_per
 
 } // namespace
 
-std::vector<TaskSpan> task_spans(engine::DeviceClock clock, std::span<const SliceTimes> slices,
-                                 std::uint32_t group, std::span<const SpanRow> rows) {
+std::vector<TaskSpan> task_spans(DeviceClock clock, std::span<const SliceTimes> slices, std::uint32_t group,
+                                 std::span<const SpanRow> rows) {
   std::vector<TaskSpan> spans;
   const double ns_per_tick = tick_ns(clock, slices);
   std::size_t at = 0;
@@ -82,4 +104,12 @@ std::vector<TaskSpan> task_spans(engine::DeviceClock clock, std::span<const Slic
   return spans;
 }
 
-} // namespace tidegate::engine
+std::uint64_t Timeline::span_count() const {
+  std::uint64_t count = 0;
+  for (const Lane& lane : lanes) {
+    count += lane.spans.size();
+  }
+  return count;
+}
+
+} // namespace tidegate::runtime

@@ -1,13 +1,13 @@
 // Converts spans from a device's clock to host time.
-#include "engine/launch_times.hpp"
+#include "runtime/trace.hpp"
 
 namespace {
 
-using tidegate::engine::DeviceClock;
-using tidegate::engine::SliceTimes;
-using tidegate::engine::SpanRow;
-using tidegate::engine::task_spans;
-using tidegate::engine::TaskSpan;
+using tidegate::runtime::DeviceClock;
+using tidegate::runtime::SliceTimes;
+using tidegate::runtime::SpanRow;
+using tidegate::runtime::task_spans;
+using tidegate::runtime::TaskSpan;
 
 SpanRow row(std::uint64_t asked, std::uint64_t began, std::uint64_t ended) {
   return {.asked = asked,
