@@ -216,8 +216,7 @@ private:
                                const std::string& words) {
     return progression.type == ElementType::f32   ? fmt::format("tg_progression_float({}, iteration)", words)
            : progression.type == ElementType::f64 ? fmt::format("tg_progression_double({}, iteration)", words)
-                                                  : fmt::format("({})tg_progression({}, iteration, {})", type,
-                                                                words, is_signed_integer(progression.type));
+                                                  : fmt::format("({})tg_progression({}, iteration)", type, words);
   }
 
   static std::string changed_name(std::uint32_t op, std::size_t argument) {

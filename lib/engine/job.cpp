@@ -174,7 +174,6 @@ namespace on_device_too {
 using uint = std::uint32_t;
 using ulong = std::uint64_t;
 using std::fma;
-using std::min;
 float as_float(uint bits) {
   return std::bit_cast<float>(bits);
 }
@@ -207,7 +206,7 @@ std::vector<std::byte> value_in(const Progression& progression, std::uint32_t it
           ? std::bit_cast<std::uint32_t>(on_device_too::tg_progression_float(words.data(), iteration))
       : progression.type == ElementType::f64
           ? std::bit_cast<std::uint64_t>(on_device_too::tg_progression_double(words.data(), iteration))
-          : on_device_too::tg_progression(words.data(), iteration, is_signed_integer(progression.type));
+          : on_device_too::tg_progression(words.data(), iteration);
   std::vector<std::byte> value(element_bytes(progression.type));
   std::memcpy(value.data(), &bits, value.size());
   return value;
@@ -223,8 +222,7 @@ std::vector<std::byte> value_in(std::vector<std::byte> value, std::span<const Ch
 }
 
 std::array<std::uint64_t, progression_words> descriptor_words(const Progression& progression) {
-  return {progression.first, progression.by,    static_cast<std::uint64_t>(progression.form),
-          progression.every, progression.cycle, progression.modulo};
+  return {progression.first, progression.by, static_cast<std::uint64_t>(progression.form)};
 }
 
 } // namespace tidegate::engine

@@ -44,23 +44,15 @@ struct ExpectedOutput {
   std::function<Result<std::vector<std::byte>>()> read = {};
 };
 
-// Arguments whose value changes with each iteration: the first value after a number of steps.
-//
-//   steps = i / every, modulo cycle unless that is 0
-//   value = first + by * steps | first * by^steps | first << by * steps | first >> by * steps
-//
-// Integers are computed in 64 bits, reduced modulo `modulo`, and truncated to the type. With a modulo, sums
-// and products do not wrap before; shifts do. Floats are only added, with one rounding (fma).
+// Arguments whose value changes with each iteration i: first + by * i, or first * by^i. Integers are computed in 64 bits
+// and truncated to the type. Floats are only added, with one rounding (fma).
 // kernels/wave/progression.cl computes it, on the device and here for launches of the user's kernels.
 struct Progression {
-  enum class Form : std::uint8_t { add, multiply, shift_left, shift_right };
+  enum class Form : std::uint8_t { add, multiply };
   ElementType type = ElementType::u32;
   Form form = Form::add;
   std::uint64_t first = 0; // integers sign-extended, floats as bits
   std::uint64_t by = 0;    // likewise
-  std::uint64_t every = 1;
-  std::uint64_t cycle = 0;  // 0: none
-  std::uint64_t modulo = 0; // 0: none
 
   friend bool operator==(const Progression&, const Progression&) = default;
 };
@@ -85,7 +77,7 @@ std::vector<std::byte> value_in(std::vector<std::byte> value, std::span<const Ch
                                 std::uint32_t iteration);
 
 // Layout that kernels/wave/progression.cl reads.
-inline constexpr std::size_t progression_words = 6;
+inline constexpr std::size_t progression_words = 3;
 std::array<std::uint64_t, progression_words> descriptor_words(const Progression& progression);
 
 // Memory that waves read and write: a buffer, or an image, whose elements are those of its file, row by row.

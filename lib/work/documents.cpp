@@ -128,21 +128,13 @@ constexpr Field step_field(std::string_view key, std::string_view meaning) {
   return keyed<&IterationSpec::step, &IterationStep::form, Form, &IterationStep::by>(key, meaning);
 }
 constexpr Field iteration_fields[] = {
-    step_field<Progression::Form::add>("add", "added in every step; a float is first + steps * add with one "
-                                              "rounding, not a sum of rounded steps"),
-    step_field<Progression::Form::multiply>("multiply", "multiplied by in every step"),
-    step_field<Progression::Form::shift_left>("shift_left", "bits that every step shifts to the left"),
-    step_field<Progression::Form::shift_right>("shift_right", "bits that every step shifts to the right"),
-    defaulted<&IterationSpec::every>("iterations that a step takes")
-        .between(1, std::numeric_limits<std::uint64_t>::max()),
-    optional<&IterationSpec::cycle>("steps after which the value starts again; left out, never")
-        .between(1, std::numeric_limits<std::uint64_t>::max()),
-    optional<&IterationSpec::modulo>("the value is reduced modulo this number, to 0 or more")
-        .between(1, std::numeric_limits<std::uint64_t>::max()),
+    step_field<Progression::Form::add>("add", "added in every iteration; a float is first + iterations * add with "
+                                              "one rounding, not a sum of rounded values"),
+    step_field<Progression::Form::multiply>("multiply", "multiplied by in every iteration, integers alone"),
     defaulted<&IterationSpec::round>("whether rounds of the wave's innermost loop are counted, from 0, and "
                                      "not iterations"),
 };
-constexpr Rule iteration_rules[] = {exactly_one(iteration_fields, "add multiply shift_left shift_right")};
+constexpr Rule iteration_rules[] = {exactly_one(iteration_fields, "add multiply")};
 TIDEGATE_RECORD(IterationSpec, iteration_fields, iteration_rules);
 
 template <ElementType Type>

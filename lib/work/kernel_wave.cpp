@@ -24,38 +24,18 @@ std::optional<ElementType> other_element(const opencl_c::Parameter& parameter, c
 
 Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                    std::span<const std::byte> first, const std::string& pointer) {
-  using Form = Progression::Form;
-  constexpr std::array<std::string_view, 4> keys{"add", "multiply", "shift_left", "shift_right"};
   const auto& [form, number] = *spec.step;
-  const std::string_view key = keys[static_cast<std::size_t>(form)];
-  Progression result{.type = type,
-                     .form = form,
-                     .first = constant_progression(type, first).first,
-                     .every = spec.every,
-                     .cycle = spec.cycle.value_or(0),
-                     .modulo = spec.modulo.value_or(0)};
-  std::vector<std::byte> by(element_bytes(type));
-  const auto stored = at_place(fmt::format("{}/{}", pointer, key), store_number(number, type, by.data()));
-  result.by = constant_progression(type, by).first;
-  const bool shifts = form == Form::shift_left || form == Form::shift_right;
+  const bool adds = form == Progression::Form::add;
   const Refusal refusals[] = {
       {type == ElementType::f16, "", "a half cannot change from iteration to iteration",
        "give a buffer that a wave changes"},
-      {is_float(type) && (form != Form::add || result.modulo != 0), "", "floats can only be changed by add",
-       "give a buffer that a wave changes"},
-      {stored && shifts && result.by > 64, form == Form::shift_left ? "/shift_left" : "/shift_right",
-       "a shift by more than 64 bits, or by less than 0", "give a number from 0 to 64",
-       ErrorCode::out_of_range},
-      {is_signed_integer(type) && result.modulo > std::uint64_t{std::numeric_limits<std::int64_t>::max()},
-       "/modulo", "the modulo of a signed value is above 2^63 - 1", "give a smaller one",
-       ErrorCode::out_of_range}};
+      {is_float(type) && !adds, "", "floats can only be changed by add", "give a buffer that a wave changes"}};
   TIDEGATE_CHECK(first_of(refusals, pointer));
-  TIDEGATE_CHECK(stored);
-  if (form == Form::shift_left && result.modulo != 0) { // a product, so that no bit is lost before the modulo
-    __extension__ typedef unsigned __int128 Wide;
-    result.form = Form::multiply;
-    result.by = static_cast<std::uint64_t>((Wide{1} << result.by) % result.modulo);
-  }
+  std::vector<std::byte> by(element_bytes(type));
+  TIDEGATE_CHECK(at_place(pointer + (adds ? "/add" : "/multiply"), store_number(number, type, by.data())));
+  Progression result = constant_progression(type, first);
+  result.form = form;
+  result.by = constant_progression(type, by).first;
   return result;
 }
 

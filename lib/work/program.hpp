@@ -98,9 +98,6 @@ struct IterationStep {
 // A value that changes with each iteration (formula: lib/engine/job.hpp).
 struct IterationSpec {
   std::optional<IterationStep> step; // one of the forms is required
-  std::uint64_t every = 1;
-  std::optional<std::uint64_t> cycle;
-  std::optional<std::uint64_t> modulo;
   bool round = false; // counts rounds of the wave's innermost loop instead
 };
 

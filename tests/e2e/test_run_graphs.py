@@ -122,3 +122,35 @@ class Runs(Programs):
             _, errors = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 130, errors)
         self.assertFalse((self.folder / "ranks.bin").exists())
+
+
+class Laws(Programs):
+    """What breaks a law is found, before the run or after it, and never a result without a word."""
+
+    def refused(self, source: str, code: str, message: str, merge: str = "min", edges: str = "0 1 3\n1 2 4\n0 2 5\n2 0 1\n") -> None:
+        self.file("graph.el", edges)
+        self.file("own.cl", source)
+        done = run("run", self.written({"graph": {"file": "graph.el"}, "algorithm": {"source": "own.cl", "value": "u32", "merge": merge},
+                                        "sources": [0], "outputs": {"values": "values.npy"}}), "--errors", "json", "-q")
+        error = json.loads(done.stderr.splitlines()[-1])
+        self.assertEqual(error["code"], code)
+        self.assertRegex(error["message"], message)
+        self.assertFalse((self.folder / "values.npy").exists())
+
+    def test_laws_that_trials_break(self) -> None:
+        self.refused("uint at_source(uint v, uint i) { return 8; }\nuint along(uint a, uint w) { return a ^ 5; }\n", "kernel_source",
+                     r"^along is not monotone: the better of \d+ and \d+ leads to \d+ over the weight \d, and \d+ to \d+, ")
+        self.refused("uint at_source(uint v, uint i) { return 8; }\nuint along(uint a, uint w) { return a + w; }\n"
+                     "uint unreached(void) { return 0; }\nuint merge(uint a, uint b) { return a + b; }\n", "kernel_source",
+                     "^merge is not idempotent:", merge="source")
+        self.refused("uint at_source(uint v, uint i) { return 3; }\nbool fires(uint a) { return a % 2 == 1; }\n"
+                     "uint along(uint w) { return 1; }\n", "kernel_source", r"^a vertex that fires at \d+ does not at \d+, ", merge="add")
+
+    def test_a_law_that_no_trial_breaks_is_found_by_the_result(self) -> None:
+        # Trials walk 31 edges at most. Vertex 100 first has 990 along 40 edges, which leads to 100, and then 70, which leads to 200.
+        routes = [[0, *range(1, 40), 100], [0, *range(40, 99), 100]]
+        weights = [[951] + [1] * 39, [1] * 59 + [11]]
+        edges = "".join(f"{u} {v} {w}\n" for route, row in zip(routes, weights) for u, v, w in zip(route, route[1:], row))
+        self.refused("uint at_source(uint v, uint i) { return 0; }\nuint along(uint a, uint w) { return a == 70 ? 200 : a == 990 ? 100 : a + w; }\n",
+                     "outputs_differ", "^fix_point: the value of vertex 101 is 100, and from its first value and along its edges it is 200$",
+                     edges=edges + "100 101 1\n")

@@ -30,10 +30,10 @@ def phases_program(repeat: int | None) -> Document:
     waves = [
         add("kept", 100, iteration={"add": 1}, phase="after"),
         {"copy": {"from": "passing", "to": "kept", "from_offset": 500, "to_offset": 1, "count": 99}, "phase": "after"},
-        add("x", 1, iteration={"add": 3, "modulo": 7}),
+        add("x", 1, iteration={"add": 3}),
         wave("blend", "x", "y", {"i64": -1, "iteration": {"multiply": -3}}, {"f32": 0.5, "iteration": {"add": 0.25}},
              size=N, local=4),
-        add("passing", 1, iteration={"shift_left": 1, "cycle": 3, "every": 2}),
+        add("passing", 1, iteration={"multiply": 2}),
         {"copy": {"from": "y", "to": "kept", "from_offset": 3, "to_offset": 7, "count": 400}},
         wave("count", "counter", {"i32": 1}, size=4, local=4),
         {"fill": {"buffer": "bytes", "value": 7, "offset": 3, "count": 18}, "phase": "before"},
@@ -55,9 +55,9 @@ def evaluated(iterations: int) -> dict[str, list[int]]:
     x, y = list(range(N)), [5 * i for i in range(N)]
     kept, passing = [0] * N, [value + 40 for value in x]
     for i in range(iterations):
-        x = [value + (1 + 3 * i) % 7 for value in x]
+        x = [value + 1 + 3 * i for value in x]
         y = [(3 * value - (-3)**i + int(8 * (0.5 + 0.25 * i))) % M for value in x]
-        passing = [value + (1 << i // 2 % 3) for value in passing]
+        passing = [value + (1 << i) for value in passing]
         kept[7:407] = y[3:403]
         x, y = y, x
     kept = [value + 100 + iterations for value in kept]

@@ -171,7 +171,7 @@ kernel void scan(global const uint* sums, global const uchar* heads, global uint
     p.array("heads", heads)
     p.room("next", "u32", n)
     p.room("next_heads", "u8", n)
-    p.wave("scan", blocks(n, 256) * 256, 256, "sums", "heads", "next", "next_heads", u32(n), stepping(u32(1), shift_left=1))
+    p.wave("scan", blocks(n, 256) * 256, 256, "sums", "heads", "next", "next_heads", u32(n), stepping(u32(1), multiply=2))
     p.repeat(int(n - 1).bit_length(), swap=[["sums", "next"], ["heads", "next_heads"]])
 
     def oracle() -> np.ndarray:
