@@ -11,23 +11,12 @@ namespace {
 
 using opencl_c::PredefinedMacros;
 
-constexpr std::size_t most_answer_bytes = std::size_t{16} << 20U;
-
-constexpr std::string_view refused_condition = "refused";
-
 // Questions are "name X" and "condition X". An answer is "0", "1" (with a defined name's replacement) or, of a condition,
 // "refused".
 using Answers = std::map<std::string, std::string>;
 constexpr std::string_view name_question = "name ";
 constexpr std::string_view condition_question = "condition ";
-
-std::string compiler_options(const opencl_c::CompilerOptions& options) {
-  std::string text = options.language_standard.empty() ? "" : "-cl-std=" + options.language_standard;
-  for (const std::string& option : options.others) {
-    text += (text.empty() ? "" : " ") + option;
-  }
-  return text;
-}
+constexpr std::string_view refused_condition = "refused";
 
 // Returns a program whose text has a line per answer; `quoted` includes the replacements of names.
 std::string program_text(std::span<const std::string> questions, bool quoted) {
@@ -44,43 +33,30 @@ std::string program_text(std::span<const std::string> questions, bool quoted) {
                       : fmt::format("#ifdef {0}\n\"1{0}\"\n", text);
     source += "#else\n\"0\"\n#endif\n\"\\n\"\n";
   }
-  source += ";\n"
-            "kernel void tg_answer(global uint* size, global char* text, uint most) {\n"
-            "  *size = sizeof tg_answers;\n"
-            "  for (uint i = 0; i < sizeof tg_answers && i < most; ++i) text[i] = tg_answers[i];\n"
-            "}\n";
-  return source;
-}
-
-// Takes the first line off the text.
-std::string take_line(std::string_view& text) {
-  const std::string line(text.substr(0, text.find('\n')));
-  text.remove_prefix(std::min(line.size() + 1, text.size()));
-  return line;
+  return source + ";\n"
+                  "kernel void tg_answer(global uint* size, global char* text, uint most) {\n"
+                  "  *size = sizeof tg_answers;\n"
+                  "  for (uint i = 0; i < sizeof tg_answers && i < most; ++i) text[i] = tg_answers[i];\n"
+                  "}\n";
 }
 
 // Returns the text from the built program. Throws device::Refused.
 std::string run_query(const device::Session& session, const device::Program& program) {
+  constexpr std::uint32_t room = std::uint32_t{4} << 20U; // more than any driver predefines
   const auto kernel = device::require(session.make_kernel(program, "tg_answer"),
                                       "making the kernel that queries the compiler");
-  std::vector<std::byte> text(4096);
-  for (std::uint32_t size = 0;;) {
-    const device::Buffer size_buffer = allocate(session, sizeof size);
-    const device::Buffer text_buffer = allocate(session, text.size());
-    (void)session.set_object(kernel, 0, size_buffer);
-    (void)session.set_object(kernel, 1, text_buffer);
-    (void)session.set_value(kernel, 2, static_cast<std::uint32_t>(text.size()));
-    device::require(session.launch(kernel, device::work_groups(1, 1), nullptr),
-                    "asking the compiler for its macros");
-    std::vector<std::byte> size_bytes(sizeof size);
-    download(session, size_buffer, 0, size_bytes);
-    std::memcpy(&size, size_bytes.data(), sizeof size);
-    if (size <= text.size()) {
-      download(session, text_buffer, 0, text);
-      return {reinterpret_cast<const char*>(text.data()), size - 1};
-    }
-    text.resize(size);
-  }
+  std::array<std::uint32_t, 1> size{};
+  const device::Buffer size_buffer = allocate(session, sizeof size);
+  const device::Buffer text_buffer = allocate(session, room);
+  (void)session.set_object(kernel, 0, size_buffer);
+  (void)session.set_object(kernel, 1, text_buffer);
+  (void)session.set_value(kernel, 2, room);
+  device::require(session.launch(kernel, device::work_groups(1, 1), nullptr),
+                  "asking the compiler for its macros");
+  download(session, size_buffer, 0, std::as_writable_bytes(std::span(size)));
+  std::string text(std::min(size[0], room), '\0');
+  download(session, text_buffer, 0, std::as_writable_bytes(std::span(text)));
+  return text;
 }
 
 // Asks all questions together or, if the compiler fails, each half separately. A single question that fails
@@ -89,10 +65,9 @@ Result<void> ask(const device::Session& session, const std::string& options,
                  std::span<const std::string> questions, bool quoted, Answers& answers) {
   auto program = session.build(program_text(questions, quoted), options);
   if (program) {
-    const std::string text = run_query(session, *program);
-    std::string_view rest = text;
+    std::istringstream lines(run_query(session, *program));
     for (const std::string& question : questions) {
-      answers[question] = take_line(rest);
+      std::getline(lines, answers[question]);
     }
     return {};
   }
@@ -114,12 +89,13 @@ constexpr std::string_view answers_head = "tidegate macros 1\n";
 
 // Reads answers of two lines each: the question and the answer.
 Answers read_answers(const std::filesystem::path& path) {
+  constexpr std::size_t most_bytes = std::size_t{16} << 20U;
   Answers answers;
-  const auto text = path.empty() ? Result<std::string>() : read_all(path.string(), most_answer_bytes);
+  const auto text = read_all(path.string(), most_bytes);
   if (text && text->starts_with(answers_head) && text->ends_with("end\n")) {
-    std::string_view rest = std::string_view(*text).substr(answers_head.size());
-    for (std::string question = take_line(rest); !rest.empty(); question = take_line(rest)) {
-      answers[question] = take_line(rest);
+    std::istringstream lines(text->substr(answers_head.size()));
+    for (std::string question, answer; std::getline(lines, question) && std::getline(lines, answer);) {
+      answers[question] = answer;
     }
   }
   return answers;
@@ -139,12 +115,10 @@ public:
   Compiler(const device::DeviceInfo& device, std::string options, const std::filesystem::path& folder)
       : device_(device), options_(std::move(options)) {
     if (!folder.empty()) {
-      std::string key;
-      for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""),
-                                      device.opencl_version, device.driver_version, options_}) {
-        key += part + '\n';
-      }
-      entry_ = folder / ("macros-" + hash_of(key) + ".txt");
+      entry_ = folder / fmt::format("macros-{}.txt",
+                                    hash_of(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", device.platform, device.name,
+                                                        device.uuid.value_or(""), device.opencl_version,
+                                                        device.driver_version, options_)));
       answers_ = read_answers(entry_);
     }
   }
@@ -156,47 +130,40 @@ public:
       names.insert(standard.begin(), standard.end());
     }
     std::vector<std::string> open;
-    const auto add = [&](std::string_view kind, const auto& asked) {
-      for (const std::string& text : asked) {
+    for (const auto& [kind, asked] :
+         {std::pair(name_question, &names), std::pair(condition_question, &macros.unknown_conditions)}) {
+      for (const std::string& text : *asked) {
         if (std::string question = fmt::format("{}{}", kind, text); !answers_.contains(question)) {
           open.push_back(std::move(question));
         }
       }
-    };
-    add(name_question, names);
-    add(condition_question, macros.unknown_conditions);
+    }
     if (!open.empty()) {
       TIDEGATE_CHECK(ask_device(open));
     }
-    for (const std::string& name : macros.unknown_names) {
-      const std::string& answer = answers_.at(fmt::format("{}{}", name_question, name));
-      macros.names[name] = answer.starts_with('1') ? std::optional(answer.substr(1)) : std::nullopt;
+    for (const std::string& name : std::exchange(macros.unknown_names, {})) {
+      const std::string& found = answers_.at(fmt::format("{}{}", name_question, name));
+      macros.names[name] = found.starts_with('1') ? std::optional(found.substr(1)) : std::nullopt;
     }
-    for (const std::string& condition : macros.unknown_conditions) {
-      const std::string& answer = answers_.at(fmt::format("{}{}", condition_question, condition));
-      macros.conditions[condition] =
-          answer == refused_condition ? std::nullopt : std::optional(answer == "1");
+    for (const std::string& condition : std::exchange(macros.unknown_conditions, {})) {
+      const std::string& found = answers_.at(fmt::format("{}{}", condition_question, condition));
+      macros.conditions[condition] = found == refused_condition ? std::nullopt : std::optional(found == "1");
     }
-    macros.unknown_names.clear();
-    macros.unknown_conditions.clear();
     return {};
   }
 
 private:
   Result<void> ask_device(std::span<const std::string> questions) {
     if (!session_) {
-      TIDEGATE_TRY(auto session, device::open_session(device_));
-      session_ = std::move(session);
+      TIDEGATE_TRY(session_, device::open_session(device_));
     }
     try {
-      auto asked = ask(*session_, options_, questions, true, answers_);
-      if (asked) {
-        write_answers(entry_, answers_);
-      }
-      return asked;
+      TIDEGATE_CHECK(ask(*session_, options_, questions, true, answers_));
     } catch (device::Refused& refused) {
       return tl::unexpected(std::move(refused.error));
     }
+    write_answers(entry_, answers_);
+    return {};
   }
 
   const device::DeviceInfo& device_;
@@ -212,7 +179,11 @@ AnswerMacros ask_compiler(const device::DeviceInfo& device, std::filesystem::pat
   auto compilers = std::make_shared<std::map<std::string, Compiler>>();
   return [compilers, &device, folder = std::move(cache_folder)](const opencl_c::CompilerOptions& options,
                                                                 PredefinedMacros& macros) {
-    const std::string text = compiler_options(options);
+    std::vector<std::string> words = options.others;
+    if (!options.language_standard.empty()) {
+      words.insert(words.begin(), "-cl-std=" + options.language_standard);
+    }
+    const std::string text = fmt::format("{}", fmt::join(words, " "));
     return compilers->try_emplace(text, device, text, folder).first->second.answer(macros);
   };
 }
@@ -246,10 +217,9 @@ std::optional<std::string> assumed_macro(const std::string& name, const opencl_c
            : standard == "CL1.1"         ? "110"
                                          : "120";
   }
-  if (name == "__FAST_RELAXED_MATH__") {
-    return std::ranges::find(options.others, "-cl-fast-relaxed-math") != options.others.end()
-               ? std::optional<std::string>("1")
-               : std::nullopt;
+  if (name == "__FAST_RELAXED_MATH__" &&
+      std::ranges::find(options.others, "-cl-fast-relaxed-math") != options.others.end()) {
+    return "1";
   }
   if (const auto found = values.find(name); found != values.end()) {
     return found->second;
@@ -266,7 +236,7 @@ std::optional<std::string> assumed_macro(const std::string& name, const opencl_c
 AnswerMacros assume_macros(std::set<std::string>& assumed) {
   return [&assumed](const opencl_c::CompilerOptions& options,
                     opencl_c::PredefinedMacros& macros) -> Result<void> {
-    for (const std::string& name : macros.unknown_names) {
+    for (const std::string& name : std::exchange(macros.unknown_names, {})) {
       macros.names[name] = assumed_macro(name, options);
       // Compilers predefine no names of tidegate, nor in lower case any but linux and unix: that needs no telling.
       const bool lower = std::ranges::all_of(name, [](unsigned char c) { return std::islower(c) != 0; });
@@ -274,12 +244,10 @@ AnswerMacros assume_macros(std::set<std::string>& assumed) {
         assumed.insert(name);
       }
     }
-    for (const std::string& condition : macros.unknown_conditions) {
+    for (const std::string& condition : std::exchange(macros.unknown_conditions, {})) {
       macros.conditions[condition] = opencl_c::evaluate_condition_as_clang(condition).value_or(false);
       assumed.insert(condition);
     }
-    macros.unknown_names.clear();
-    macros.unknown_conditions.clear();
     return {};
   };
 }

@@ -263,7 +263,8 @@ constexpr Field queue_fields[] = {
                                ".ndjson or .jsonl, else four u32 an item"),
     optional<&QueueSpec::capacity>(
         "how many requeued items may wait at a time; left out, all. If ops publish items: how many may run and wait at a "
-        "time, and how many different ones pure ops may have; left out, twice the given ones, at least 1048576"),
+        "time, and how many different ones pure ops may have; left out, twice the given ones, at least 1048576")
+        .between(0, most_queue_capacity),
     defaulted<&QueueSpec::on_full>(
         "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
         "at least twice as large"),

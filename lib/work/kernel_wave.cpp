@@ -493,8 +493,6 @@ Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) 
   range.dimensions = static_cast<std::uint32_t>(dimensions);
   const auto& required = kernel.required_local_size;
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  const std::string of_device = "give work-groups of the size that the device takes";
-  const std::string cut = "cut the wave into several with global_offset";
   std::uint64_t tiles = 1;
   std::uint64_t items = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
@@ -503,16 +501,6 @@ Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) 
                                 : required      ? (*required)[d]
                                 : d == 0        ? largest_divisor(global, in.input.tuning.open_workgroup_size)
                                                 : 1;
-    for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {
-      if (size == 0 || size > most) {
-        return failure(ErrorCode::out_of_range,
-                       fmt::format("{}[{}] is {}{}", key, d, size, size == 0 ? "" : ", more than 2^32 - 1"),
-                       size == 0                                ? "give a size from 1 on"
-                       : key == std::string_view("global_size") ? cut
-                                                                : of_device,
-                       fmt::format("{}/{}", in.pointer, key));
-      }
-    }
     range.global[d] = static_cast<std::uint32_t>(global);
     range.local[d] = static_cast<std::uint32_t>(local);
     range.groups[d] = static_cast<std::uint32_t>((global + local - 1) / local);
@@ -520,10 +508,11 @@ Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) 
     tiles *= range.groups[d];
     items *= local;
     const Refusal too_large[] = {
-        {items > most, "/local_size", "a work-group of more than 2^32 - 1 work-items", of_device,
-         ErrorCode::out_of_range},
+        {items > most, "/local_size", "a work-group of more than 2^32 - 1 work-items",
+         "give work-groups of the size that the device takes", ErrorCode::out_of_range},
         {tiles > std::numeric_limits<std::int32_t>::max(), "/global_size",
-         "the NDRange has more than 2^31 - 1 work-groups", cut, ErrorCode::out_of_range}};
+         "the NDRange has more than 2^31 - 1 work-groups", "cut the wave into several with global_offset",
+         ErrorCode::out_of_range}};
     TIDEGATE_CHECK(first_of(too_large, in.pointer));
   }
   if (required && !std::ranges::equal(*required, range.local)) {

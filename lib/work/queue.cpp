@@ -464,9 +464,6 @@ private:
         std::clamp<std::uint64_t>(2 * given, least_default_capacity, most_queue_capacity)));
     const std::uint32_t rings = last_ring - first_ring + 1;
     const Refusal refusals[] = {
-        {capacity_ > most_queue_capacity, "/capacity",
-         fmt::format("the queue has a capacity of {}", capacity_),
-         fmt::format("give {} at most", most_queue_capacity), ErrorCode::out_of_range},
         {given > capacity_, spec_.capacity ? "/capacity" : "",
          fmt::format("the queue begins with {} and has a capacity of {}", plural(given, "item"), capacity_),
          fmt::format("give it a capacity of {} or more, for what its ops publish too", given),

@@ -286,12 +286,14 @@ constexpr Field active_fields[] = {
 };
 TIDEGATE_RECORD(ActiveSpec, active_fields);
 
+constexpr const Sequence& sizes = ranged<std::uint64_t, 1, 0xffffffff>;
+
 // Those after the name and the kinds.
 constexpr Field wave_fields_after_kinds[] = {
     defaulted<&WaveSpec::section>("whether it runs in each iteration, or once before or after them")
         .named("phase"),
-    defaulted<&WaveSpec::global_size>("work-items of the op in 1 to 3 dimensions").or_single(),
-    optional<&WaveSpec::local_size>("work-items of a work-group; left out, up to 256 in x").or_single(),
+    defaulted<&WaveSpec::global_size>("work-items of the op in 1 to 3 dimensions").of(sizes).or_single(),
+    optional<&WaveSpec::local_size>("work-items of a work-group; left out, up to 256 in x").of(sizes).or_single(),
     optional<&WaveSpec::global_offset>("first global id; left out, 0").or_single(),
     defaulted<&WaveSpec::args>("the kernel's arguments, in its order"),
     optional<&WaveSpec::active>("work-groups that run: those whose flag is not 0; the others change nothing"),

@@ -549,7 +549,7 @@ TEST_CASE("all errors are reported at once, without their consequences") {
         {"name": "same", "op": "scale", "global_size": 64, "args": [{"buffer": "none"}, {"buffer": "y"}, {"u32": 2}]},
         {"name": "same", "op": "scale", "args": [{"buffer": "x"}]},
         {"op": "scael", "global_size": 64, "args": [{"buffer": "bytes"}]},
-        {"op": "bump", "global_size": 0, "args": [{"buffer": "w"}]},
+        {"op": "bump", "global_size": [1, 1, 1, 1], "args": [{"buffer": "w"}]},
         {"op": "bunp", "global_size": 64}],
       "swap": [["none", "x"], ["x", "a"], ["x", "counts"]],
       "until": {"buffer": "b"},
@@ -562,7 +562,7 @@ TEST_CASE("all errors are reported at once, without their consequences") {
                                  "cannot_read /ops/lost/source", "unknown_name /ops/scael",
                                  "argument_mismatch /waves/1/args/2", "invalid_program /waves/2/global_size",
                                  "argument_mismatch /waves/2/args", "duplicate_name /waves/2/name",
-                                 "out_of_range /waves/4/global_size", "unknown_name /waves/4/args/0/buffer",
+                                 "invalid_program /waves/4/global_size", "unknown_name /waves/4/args/0/buffer",
                                  "unknown_name /waves/5/op", "invalid_wave /dependencies/0/after",
                                  "invalid_wave /dependencies/1/after", "self_dependency /dependencies/3"});
 }
