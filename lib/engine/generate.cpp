@@ -214,9 +214,10 @@ private:
   // The number of a progression, whose words begin at this expression, in an iteration.
   static std::string number_in(const Progression& progression, std::string_view type,
                                const std::string& words) {
-    return progression.type == ElementType::f32   ? fmt::format("tg_progression_float({}, iteration)", words)
-           : progression.type == ElementType::f64 ? fmt::format("tg_progression_double({}, iteration)", words)
-                                                  : fmt::format("({})tg_progression({}, iteration)", type, words);
+    return progression.type == ElementType::f32 ? fmt::format("tg_progression_float({}, iteration)", words)
+           : progression.type == ElementType::f64
+               ? fmt::format("tg_progression_double({}, iteration)", words)
+               : fmt::format("({})tg_progression({}, iteration)", type, words);
   }
 
   static std::string changed_name(std::uint32_t op, std::size_t argument) {

@@ -128,8 +128,9 @@ constexpr Field step_field(std::string_view key, std::string_view meaning) {
   return keyed<&IterationSpec::step, &IterationStep::form, Form, &IterationStep::by>(key, meaning);
 }
 constexpr Field iteration_fields[] = {
-    step_field<Progression::Form::add>("add", "added in every iteration; a float is first + iterations * add with "
-                                              "one rounding, not a sum of rounded values"),
+    step_field<Progression::Form::add>("add",
+                                       "added in every iteration; a float is first + iterations * add with "
+                                       "one rounding, not a sum of rounded values"),
     step_field<Progression::Form::multiply>("multiply", "multiplied by in every iteration, integers alone"),
     defaulted<&IterationSpec::round>("whether rounds of the wave's innermost loop are counted, from 0, and "
                                      "not iterations"),

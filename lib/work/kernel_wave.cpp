@@ -26,10 +26,11 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                    std::span<const std::byte> first, const std::string& pointer) {
   const auto& [form, number] = *spec.step;
   const bool adds = form == Progression::Form::add;
-  const Refusal refusals[] = {
-      {type == ElementType::f16, "", "a half cannot change from iteration to iteration",
-       "give a buffer that a wave changes"},
-      {is_float(type) && !adds, "", "floats can only be changed by add", "give a buffer that a wave changes"}};
+  const Refusal refusals[] = {{type == ElementType::f16, "",
+                               "a half cannot change from iteration to iteration",
+                               "give a buffer that a wave changes"},
+                              {is_float(type) && !adds, "", "floats can only be changed by add",
+                               "give a buffer that a wave changes"}};
   TIDEGATE_CHECK(first_of(refusals, pointer));
   std::vector<std::byte> by(element_bytes(type));
   TIDEGATE_CHECK(at_place(pointer + (adds ? "/add" : "/multiply"), store_number(number, type, by.data())));

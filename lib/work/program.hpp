@@ -98,7 +98,7 @@ struct IterationStep {
 // A value that changes with each iteration (formula: lib/engine/job.hpp).
 struct IterationSpec {
   std::optional<IterationStep> step; // one of the forms is required
-  bool round = false; // counts rounds of the wave's innermost loop instead
+  bool round = false;                // counts rounds of the wave's innermost loop instead
 };
 
 struct TypedNumbers { // several make a vector

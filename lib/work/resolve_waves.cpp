@@ -293,7 +293,9 @@ constexpr Field wave_fields_after_kinds[] = {
     defaulted<&WaveSpec::section>("whether it runs in each iteration, or once before or after them")
         .named("phase"),
     defaulted<&WaveSpec::global_size>("work-items of the op in 1 to 3 dimensions").of(sizes).or_single(),
-    optional<&WaveSpec::local_size>("work-items of a work-group; left out, up to 256 in x").of(sizes).or_single(),
+    optional<&WaveSpec::local_size>("work-items of a work-group; left out, up to 256 in x")
+        .of(sizes)
+        .or_single(),
     optional<&WaveSpec::global_offset>("first global id; left out, 0").or_single(),
     defaulted<&WaveSpec::args>("the kernel's arguments, in its order"),
     optional<&WaveSpec::active>("work-groups that run: those whose flag is not 0; the others change nothing"),

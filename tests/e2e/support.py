@@ -224,6 +224,14 @@ class Programs(unittest.TestCase):
         self.assertEqual(len(report["warnings"]), warnings, report["warnings"])
         return report
 
+    def right(self, document: Document, *args: str, warnings: int = 0, **outputs: list[Any]) -> Document:
+        """The report of a run, whose outputs of these buffers and lists have these elements."""
+        report = self.report_of(document, *args, warnings=warnings)
+        for name, values in outputs.items():
+            spec = (document["buffers"] | document.get("hits", {}))[name]
+            self.assertEqual(self.output(spec["output"], spec["type"]), values, f"{name}, {args}")
+        return report
+
     def output(self, name: str, type_: str = "u32") -> list[Any]:
         return read_array(self.folder / name, type_)
 

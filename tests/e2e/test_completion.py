@@ -33,28 +33,21 @@ OFFERS = {
 }
 
 
-class Shell(unittest.TestCase):
-    """What the tests of the shells share: the script, and a folder with a few files."""
-
-    shell = ""
-    folder: Path
-    script: Path
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        if not shutil.which(cls.shell):
-            raise unittest.SkipTest(f"{cls.shell} is not installed")
+class Shells(unittest.TestCase):
+    def start(self, shell: str) -> None:
+        """The shell's script, and a folder with a few files."""
+        if not shutil.which(shell):
+            raise unittest.SkipTest(f"{shell} is not installed")
         folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = Path(folder.name)
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
         for name in ("request.json", "requests.ndjson", "two words.json", "page.html"):
-            (cls.folder / name).touch()
-        home = cls.folder / ".home"
-        home.mkdir()
-        cls.script = home / f"tidegate.{cls.shell}"
-        done = support.run("completion", cls.shell)
-        assert done.rc == 0 and not done.stderr, done
-        cls.script.write_text(done.stdout, encoding="utf-8")
+            (self.folder / name).touch()
+        (self.folder / ".home").mkdir()
+        self.script = self.folder / ".home" / f"tidegate.{shell}"
+        done = support.run("completion", shell)
+        self.assertEqual((done.rc, done.stderr), (0, ""))
+        self.script.write_text(done.stdout, encoding="utf-8")
 
     def execute(self, *command: str, **env: str) -> str:
         """The standard output of a shell that knows nothing of the person who runs the test."""
@@ -67,18 +60,14 @@ class Shell(unittest.TestCase):
     def check(self, offered: str) -> None:
         """Words, a line each, and --- after those of each line that was asked about."""
         answers = [part.split("\n") for part in offered.split("---\n")[:-1]]
-        self.assertEqual(len(answers), len(OFFERS))
-        for (line, words), found in zip(OFFERS.items(), answers):
-            with self.subTest(f"tidegate {line}"):
-                self.assertEqual(sorted(re.split("\t", word)[0] for word in found if word), sorted(words))
+        self.assertEqual({line: sorted(re.split("\t", word)[0] for word in found if word) for line, found in zip(OFFERS, answers, strict=True)},
+                         {line: sorted(words) for line, words in OFFERS.items()})
 
-
-class Bash(Shell):
-    shell = "bash"
-
-    def test_offers(self) -> None:
-        """What the function leaves in COMPREPLY when it is called as bash does."""
-        program = ["set -eu", f"source {shlex.quote(str(self.script))}"]
+    def test_bash(self) -> None:
+        """What the function leaves in COMPREPLY when it is called as bash does; a candidate is quoted for the shell, without its meaning."""
+        self.start("bash")
+        source = f"source {shlex.quote(str(self.script))}"
+        program = ["set -eu", source]
         for line in OFFERS:
             # As readline takes a line apart: at blanks, and around the "=".
             words = [part for word in line.split(" ") for part in re.split("(=)", word)]
@@ -89,20 +78,12 @@ class Bash(Shell):
                         f"COMP_LINE={shlex.quote(whole)} COMP_POINT={len(whole)}",
                         f"_tidegate tidegate {shlex.quote(current)} {shlex.quote(previous)}",
                         'printf "%s\\n" ${COMPREPLY[@]+"${COMPREPLY[@]}"} ---']
-        self.check(self.execute("bash", "--norc", "--noprofile", "-c", "\n".join(program)))
-
-    def test_names_with_blanks(self) -> None:
-        """A candidate is quoted for the shell, and its meaning is left out."""
+        bash = "bash", "--norc", "--noprofile", "-c"
+        self.check(self.execute(*bash, "\n".join(program)))
         (self.folder / "tidegate").write_text("#!/bin/sh\nprintf 'gpu\\tThe first\\nA (b) c\\n'\n", encoding="utf-8")
         (self.folder / "tidegate").chmod(0o755)
-        self.addCleanup((self.folder / "tidegate").unlink)
-        script = f"source {shlex.quote(str(self.script))}; PATH={self.folder}:$PATH; COMP_WORDS=(tidegate run --device '') " \
-                 "COMP_CWORD=3; _tidegate tidegate '' --device; printf '%s\n' \"${COMPREPLY[@]}\""
-        self.assertEqual(self.execute("bash", "--norc", "--noprofile", "-c", script), "gpu\nA\\ \\(b\\)\\ c\n")
-
-
-class Zsh(Shell):
-    shell = "zsh"
+        self.assertEqual(self.execute(*bash, f"{source}; PATH={self.folder}:$PATH; COMP_WORDS=(tidegate run --device '') COMP_CWORD=3; "
+                                      "_tidegate tidegate '' --device; printf '%s\n' \"${COMPREPLY[@]}\""), "gpu\nA\\ \\(b\\)\\ c\n")
 
     # Asks for the completions of each line in a file; answers with the words that are added, and --- after each line.
     PROBE = r"""
@@ -137,19 +118,16 @@ zle-line-init() {
 zle -N zle-line-init
 """
 
-    def test_offers(self) -> None:
-        home = self.script.parent
-        (home / ".zshrc").write_text(self.PROBE % {"script": shlex.quote(str(self.script))}, encoding="utf-8")
+    def test_zsh(self) -> None:
+        self.start("zsh")
+        (self.script.parent / ".zshrc").write_text(self.PROBE % {"script": shlex.quote(str(self.script))}, encoding="utf-8")
         (self.folder / "lines").write_text("".join(f">{line}\n" for line in OFFERS))
         (self.folder / "answers").write_text("")
         self.execute("zsh", "-f", "-c", "zmodload zsh/zpty && zpty shell zsh -d -i && while zpty -r shell >/dev/null; do :; done; true",
-                     ZDOTDIR=str(home))
+                     ZDOTDIR=str(self.script.parent))
         self.check((self.folder / "answers").read_text(encoding="utf-8"))
 
-
-class Fish(Shell):
-    shell = "fish"
-
-    def test_offers(self) -> None:
+    def test_fish(self) -> None:
+        self.start("fish")
         lines = [f"complete -C{shlex.quote('tidegate ' + line)}; echo ---" for line in OFFERS]
         self.check(self.execute("fish", "--no-config", "-c", "\n".join([f"source {shlex.quote(str(self.script))}", *lines])))

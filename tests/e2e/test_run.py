@@ -41,14 +41,9 @@ class Results(Small):
     """Worked out by hand, under both strategies; most programs use the same kernels, which are then kept."""
 
     def both(self, document: Document, warnings: int = 0, **expected: list[Any]) -> list[Document]:
-        reports = []
-        for strategy in STRATEGIES:
-            report = self.report_of(document, "--strategy", strategy, "--set", "tuning.mode=interpreter", "--verify", warnings=warnings)
-            self.assertEqual(report["strategy"], strategy)
-            for name, values in expected.items():
-                spec = document["buffers"][name]
-                self.assertEqual(self.output(spec["output"], spec["type"]), values, f"{name}, {strategy}")
-            reports.append(report)
+        reports = [self.right(document, "--strategy", strategy, "--set", "tuning.mode=interpreter", "--verify", warnings=warnings, **expected)
+                   for strategy in STRATEGIES]
+        self.assertEqual([report["strategy"] for report in reports], list(STRATEGIES))
         return reports
 
     def test_chain(self) -> None:
@@ -129,9 +124,7 @@ class KernelsWithBarriers(Programs):
                           for t in (state[a][i:i + local] for i in range(0, 1024, local))
                           for l, u in enumerate(t[(local - 1 - l + 3) % local] for l in range(local))]
         for strategy, mode in (("barrier", "jit"), ("counters", "interpreter")):
-            self.report_of(document, "--strategy", strategy, "--set", f"tuning.mode={mode}")
-            for name, right in state.items():
-                self.assertEqual(self.output(f"{name}.npy"), right, f"{name}, {strategy}")
+            self.right(document, "--strategy", strategy, "--set", f"tuning.mode={mode}", **state)
 
     def test_where_the_self_test_found_them_wrong(self) -> None:
         self.file("ops.cl", OPS)
@@ -241,13 +234,9 @@ class DryRun(Small):
     def test_without_a_device(self) -> None:
         no_device = {"OCL_ICD_VENDORS": "/nonexistent/", "OCL_ICD_FILENAMES": ""}
         report = self.report_of(CHAIN, "--dry-run", env=no_device)
-        self.assertEqual(report["status"], "planned")
-        self.assertEqual(report["recommendation"]["topology"], report["evidence"]["topology"]["selected_topology"])
-        self.assertNotIn("device", report)
+        self.assertEqual((report["status"], "device" in report, (self.folder / "b.npy").exists()), ("planned", False, False))
         self.assertTrue(report["strategy_reason"].startswith("planned for a device whose self-test passes: launch "))
-        self.assertFalse((self.folder / "b.npy").exists())
-        table = self.run_document(CHAIN, "--dry-run", "--format", "table", env=no_device)
-        self.assertTrue(table.stdout.startswith("planned: "), table.stdout)
+
 
 class Places(Small):
     def test_paths(self) -> None:

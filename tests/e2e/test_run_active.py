@@ -44,8 +44,7 @@ class Active(Programs):
         for way, type_, share in zip((*WAYS, WAYS[2]), ("u8", "u32", "u8", "u32", "u32"), (0.1, 0.6, 0.3, 1, 0)):
             with self.subTest(way=way, type=type_, share=share):
                 flags = [chance.randrange(1, 256) if chance.random() < share else 0 for _ in range(16)]
-                self.report_of(self.active(flags, type_), "--verify", *way)
-                self.assertEqual(self.output("out.npy"), [i + 7 if flags[i // 16] else i for i in range(256)])
+                self.right(self.active(flags, type_), "--verify", *way, out=[i + 7 if flags[i // 16] else i for i in range(256)])
 
     def test_barriers_in_three_dimensions(self) -> None:
         """Tiles are counted with x first; work-groups that meet at barriers do not run, or all of them do."""
@@ -61,9 +60,7 @@ class Active(Programs):
             self.assertIn("which compilers for CPUs get wrong [unsupported_kernel]", self.run_document(document).stderr)
             self.skipTest("the rest needs a GPU")
         for way in WAYS[1:3]:
-            with self.subTest(way=way):
-                self.report_of(document, "--verify", *way)
-                self.assertEqual(self.output("out.npy"), expected)
+            self.right(document, "--verify", *way, out=expected)
 
     def test_flags_of_each_iteration(self) -> None:
         """Another wave writes the flags again in each iteration, and few, some, many or no tiles run."""
@@ -74,19 +71,17 @@ class Active(Programs):
             mixed = ((tile * 2654435761 & M) ^ iteration * 40503) * 2246822519 & M
             return (mixed >> 8) % 1000 < shares[iteration]
         runs = [sum(chosen(tile, i) for i in range(len(shares))) for tile in range(tiles)]
+        document = program(
+            {"out": buffer(count=tiles * local, init={"fill": 0}, output="out.npy"), "flags": buffer(count=tiles),
+             "shares": buffer(count=len(shares), init={"file": "shares.raw"}),
+             "other": buffer(count=tiles * local, init={"fill": 0}, output="other.npy")},
+            wave("choose", "flags", {"u32": 0, "iteration": {"add": 1}}, "shares", size=tiles, local=4),
+            wave("add", "out", 1, size=tiles * local, local=local, active={"buffer": "flags"}),
+            wave("add", "other", 2, size=tiles * local, local=local, active={"buffer": "flags"}),
+            wave("add", "other", 1, size=tiles * local, local=local), repeat=len(shares))
         for way in (*WAYS[1:], ("--strategy", "barrier", "--workers", "1")):
-            with self.subTest(way=way):
-                document = program(
-                    {"out": buffer(count=tiles * local, init={"fill": 0}, output="out.npy"), "flags": buffer(count=tiles),
-                     "shares": buffer(count=len(shares), init={"file": "shares.raw"}),
-                     "other": buffer(count=tiles * local, init={"fill": 0}, output="other.npy")},
-                    wave("choose", "flags", {"u32": 0, "iteration": {"add": 1}}, "shares", size=tiles, local=4),
-                    wave("add", "out", 1, size=tiles * local, local=local, active={"buffer": "flags"}),
-                    wave("add", "other", 2, size=tiles * local, local=local, active={"buffer": "flags"}),
-                    wave("add", "other", 1, size=tiles * local, local=local), repeat=len(shares))
-                self.report_of(document, "--verify", *way)
-                self.assertEqual(self.output("out.npy"), [runs[i // local] for i in range(tiles * local)])
-                self.assertEqual(self.output("other.npy"), [2 * runs[i // local] + len(shares) for i in range(tiles * local)])
+            self.right(document, "--verify", *way, out=[runs[i // local] for i in range(tiles * local)],
+                       other=[2 * runs[i // local] + len(shares) for i in range(tiles * local)])
 
     def test_choices(self) -> None:
         """The topologies that `recommend` takes, with hysteresis; `check` makes the choices again."""
@@ -109,9 +104,8 @@ class Active(Programs):
         self.assertEqual({row[2] for row in expected}, {"nothing", "list", "blocks", "all"})
         self.assertEqual(len({row[1] for row in expected}), 4)
         for way in (("--strategy", "barrier", "--set", "tuning.mode=interpreter"), ("--strategy", "launch")):
-            report = self.report_of(document, "--verify", *way)
             runs = [sum((tile * 7919 + 13) % 1000 < share for share in shares) for tile in range(tiles)]
-            self.assertEqual(self.output("out.npy"), [runs[i // 4] for i in range(tiles * 4)])
+            report = self.right(document, "--verify", *way, out=[runs[i // 4] for i in range(tiles * 4)])
             active, = report["active"]
             device = "barrier" in way
             self.assertEqual((active["wave"], active["tiles"], active["iterations"],

@@ -52,11 +52,9 @@ class Arguments(Programs):
         first = [3, 1.5, -2, 4, -9, 6, 2.0**31, 5]
         second = [3, 0, 0, 0, 0, 0, 5, 2]
         for strategy, mode in itertools.product(("launch", "barrier"), ("interpreter", "jit")):
-            self.report_of(arguments_program(), "--strategy", strategy, "--set", f"tuning.mode={mode}", "--verify")
-            self.assertEqual(self.output("f.npy", "f32"),
-                             [0.5 + a + b if a < 2**31 else 2.0**31 for a, b in zip(first, second)])
-            self.assertEqual(self.output("u.npy", "i32"),
-                             [i + (1 * 100 + 2) + (i + 7) + (1000 + 0) + i for i in range(8)])
+            self.right(arguments_program(), "--strategy", strategy, "--set", f"tuning.mode={mode}", "--verify",
+                       f=[0.5 + a + b if a < 2**31 else 2.0**31 for a, b in zip(first, second)],
+                       u=[i + (1 * 100 + 2) + (i + 7) + (1000 + 0) + i for i in range(8)])
 
     def test_layout_that_the_compiler_denies(self) -> None:
         """Bytes of a type whose layout is not known are checked by the compiler, whichever way the program is launched."""

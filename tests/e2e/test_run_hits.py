@@ -62,13 +62,10 @@ class Hits(Programs):
         """The sorted output has the same bytes each time; the list has exactly the room that is needed."""
         written = set()
         for way in WAYS:
-            with self.subTest(way=way):
-                report = self.report_of(self.multiples(7, capacity=586, sorted=True), "--verify", *way)
-                self.assertEqual(self.row(report), (586, 586))
-                self.assertEqual(self.output("found.npy"), list(range(0, 4096, 7)))
-                self.assertEqual(report["output_parity"], {"checked": 1, "equal": True, "differing_elements": 0})
-                self.sound(report)
-                written.add((self.folder / "found.npy").read_bytes())
+            report = self.right(self.multiples(7, capacity=586, sorted=True), "--verify", *way, found=list(range(0, 4096, 7)))
+            self.assertEqual((self.row(report), report["output_parity"]["equal"]), ((586, 586), True))
+            self.sound(report)
+            written.add((self.folder / "found.npy").read_bytes())
         self.assertEqual(len(written), 1)
 
     def test_several_lists(self) -> None:
@@ -82,14 +79,12 @@ class Hits(Programs):
         found = sorted(i * 1000 + d for i in numbers for d in range(2, n) if d * d <= i and i % d == 0)
         halves = sorted((i / 2, -1.0) if i % 2 else (float(i), 1.0) for i in numbers)
         for way in WAYS[1:3]:
-            with self.subTest(way=way):
-                report = self.report_of(document, "--verify", *way)
-                self.assertEqual(self.output("found.npy", "u64"), [hit << 32 | hit for hit in found])
-                self.assertEqual(self.output("halves.npy", "f32"), [value for pair in halves for value in pair])
-                self.assertIn(f"'shape': ({len(halves)}, 2)".encode(), (self.folder / "halves.npy").read_bytes())
-                self.assertEqual([row["list"] for row in report["hits"]], ["found", "halves"])
-                self.assertEqual(report["telemetry"]["hit_capacity"], sum(row["capacity"] for row in report["hits"]))
-                self.sound(report)
+            report = self.right(document, "--verify", *way, found=[hit << 32 | hit for hit in found],
+                                halves=[value for pair in halves for value in pair])
+            self.assertIn(f"'shape': ({len(halves)}, 2)".encode(), (self.folder / "halves.npy").read_bytes())
+            self.assertEqual([row["list"] for row in report["hits"]], ["found", "halves"])
+            self.assertEqual(report["telemetry"]["hit_capacity"], sum(row["capacity"] for row in report["hits"]))
+            self.sound(report)
 
     def test_queues(self) -> None:
         """An op of a queue appends to its output."""
@@ -100,10 +95,8 @@ class Hits(Programs):
                     "ops": {name: {"source": "queue.cl", "queue": True} for name in ("squares", "twice")},
                     "waves": [{"queue": {"ops": ["squares", "twice"], "buffers": ["in", "found", "all"], "items": items}}]}
         for way in WAYS[1:3]:
-            report = self.report_of(document, "--verify", *way)
-            self.assertEqual(self.output("found.npy"), [i * i for i in range(0, n, 2) if i % 3 == 0])
-            self.assertEqual(self.output("all.npy"), list(range(1, n, 2)))
-            self.sound(report)
+            self.sound(self.right(document, "--verify", *way, found=[i * i for i in range(0, n, 2) if i % 3 == 0], all=list(range(1, n, 2))))
+
     def test_too_many(self) -> None:
         for way in WAYS[2:]:
             result = self.run_document(self.multiples(7, capacity=500), "--verify", *way)
@@ -117,7 +110,6 @@ class Hits(Programs):
 
     def test_grow(self) -> None:
         for way in WAYS[::3]:
-            report = self.report_of(self.multiples(7, capacity=1, on_overflow="grow", sorted=True), "--verify", *way)
-            self.assertEqual(self.output("found.npy"), list(range(0, 4096, 7)))
+            report = self.right(self.multiples(7, capacity=1, on_overflow="grow", sorted=True), "--verify", *way, found=list(range(0, 4096, 7)))
             self.assertEqual(self.row(report), (586, 586))
             self.sound(report)

@@ -135,8 +135,7 @@ class Random(Programs):
                                       (5, False, "counters", "--set", "tuning.mode=jit"), (6, True, "launch"), (7, True, "barrier", "--set", "tuning.mode=jit")):
             with self.subTest(seed=seed, ahead=ahead, options=options):
                 document, serial, _ = self.program(seed, ahead)
-                report = self.report_of(document, "--verify", "--strategy", *options)
-                self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
+                report = self.right(document, "--verify", "--strategy", *options, seen=serial.seen, pure=serial.pure)
                 queue = report["queues"][0]
                 self.assertEqual((queue["publishing"]["published_items"], queue["items_processed"], queue["publishing"]["deduped_items"]),
                                  (serial.published, serial.executed, serial.deduped))
@@ -184,8 +183,7 @@ class Ends(Programs):
 
     def test_capacity(self) -> None:
         """A level and the next one are in the ring: 2^9 + 2^10 of 2^11 - 1 items. One place less ends the run by name."""
-        queue = self.report_of(self.program("twice", 2047, capacity=1536), "--strategy", "launch")["queues"][0]
-        self.assertEqual(self.output("seen.npy"), [1] * 2047)
+        queue = self.right(self.program("twice", 2047, capacity=1536), "--strategy", "launch", seen=[1] * 2047)["queues"][0]
         self.assertEqual((queue["publishing"], queue["items_processed"], queue["rounds"]),
                          ({"published_items": 2046, "deduped_items": 0, "needed_capacity": 1536}, 2047, 11))
         (self.folder / "seen.npy").unlink()
@@ -205,8 +203,7 @@ class Ends(Programs):
         # A persistent kernel, which is also tried by `auto`, is compiled for each size.
         for strategy, first in (("launch", 1), ("barrier", 47), ("auto", 47)):
             with self.subTest(strategy=strategy):
-                report = self.report_of(self.program("twice", limit, capacity=first, on_full="grow"), "--strategy", strategy)
-                self.assertEqual(self.output("seen.npy"), [1] * limit)
+                report = self.right(self.program("twice", limit, capacity=first, on_full="grow"), "--strategy", strategy, seen=[1] * limit)
                 queue = report["queues"][0]
                 self.assertEqual((queue["publishing"]["needed_capacity"], queue["items_processed"]), (32 + limit - 63, limit))
                 if strategy == "auto": # a first run compares candidates with the room that the run needs

@@ -73,7 +73,8 @@ TEST_CASE("floats are added in one rounding") {
 }
 
 TEST_CASE("invalid progressions are refused") {
-  for (const auto& [form, by, type, refusal] : std::vector<std::tuple<Form, Number, ElementType, std::string>>{
+  for (const auto& [form, by, type, refusal] :
+       std::vector<std::tuple<Form, Number, ElementType, std::string>>{
            {Form::multiply, 2.0, ElementType::f32, "invalid_program /i: floats can only be changed by add"},
            {Form::add, std::uint64_t{1}, ElementType::f16,
             "invalid_program /i: a half cannot change from iteration to iteration"},

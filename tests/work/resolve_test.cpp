@@ -556,15 +556,15 @@ TEST_CASE("all errors are reported at once, without their consequences") {
       "dependencies": [{"before": 0, "after": 9}, {"before": "same", "after": "sane", "tile_local": true},
                        {"before": 1, "after": 2, "tile_local": true}, {"before": 1, "after": "same"}]})");
   CHECK(refusals(resolved(program)) ==
-        std::vector<std::string>{"out_of_range /buffers/none/count", "outside_folder /buffers/none/output",
-                                 "out_of_range /buffers/bytes/init", "unknown_name /swap/1/1",
-                                 "invalid_program /swap/2", "unknown_name /until/buffer",
-                                 "cannot_read /ops/lost/source", "unknown_name /ops/scael",
-                                 "argument_mismatch /waves/1/args/2", "invalid_program /waves/2/global_size",
-                                 "argument_mismatch /waves/2/args", "duplicate_name /waves/2/name",
-                                 "invalid_program /waves/4/global_size", "unknown_name /waves/4/args/0/buffer",
-                                 "unknown_name /waves/5/op", "invalid_wave /dependencies/0/after",
-                                 "invalid_wave /dependencies/1/after", "self_dependency /dependencies/3"});
+        std::vector<std::string>{
+            "out_of_range /buffers/none/count", "outside_folder /buffers/none/output",
+            "out_of_range /buffers/bytes/init", "unknown_name /swap/1/1", "invalid_program /swap/2",
+            "unknown_name /until/buffer", "cannot_read /ops/lost/source", "unknown_name /ops/scael",
+            "argument_mismatch /waves/1/args/2", "invalid_program /waves/2/global_size",
+            "argument_mismatch /waves/2/args", "duplicate_name /waves/2/name",
+            "invalid_program /waves/4/global_size", "unknown_name /waves/4/args/0/buffer",
+            "unknown_name /waves/5/op", "invalid_wave /dependencies/0/after",
+            "invalid_wave /dependencies/1/after", "self_dependency /dependencies/3"});
 }
 
 TEST_CASE("files are checked on request") {
