@@ -107,7 +107,7 @@ struct StandInRun : Run {
 
   // An iteration in one launch, of a window of both waves.
   static void stage(const device::test::StandInLaunch& launch) {
-    constexpr std::uint32_t first_entry = 4;
+    constexpr std::uint32_t first_entry = 3;
     const auto arena = launch.buffer<std::uint32_t>(0);
     if (launch.value<std::uint32_t>(first_entry) != ~0U) {
       for (std::size_t i = 0; i < 64; ++i) {

@@ -2,8 +2,8 @@
 #define TG_NOTHING 0xffffffffu // as first_entry: an empty launch that lets the driver do its first-launch work
 
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_stage(
-    global uchar* arena, global const tg_entry* entries, global const ulong* words, local ulong16* dynamic,
-    uint first_entry, uint iteration TG_OBJECT_PARAMETERS) {
+    global uchar* arena, global const tg_entry* entries, global const ulong* words, uint first_entry,
+    uint iteration, local ulong16* dynamic TG_OBJECT_PARAMETERS) {
   local tg_locals_union locals;
   if (first_entry == TG_NOTHING) {
     return;

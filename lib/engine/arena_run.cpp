@@ -2,11 +2,26 @@
 
 #include "engine/device_memory.hpp"
 #include "engine/launch_tables.hpp"
+#include "engine/rank_exchange.hpp"
 #include "policy/topology.hpp"
 #include "runtime/kernel_cache.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
+
+void set_arguments(const device::Session& session, const BuiltKernel& kernel, const LaunchTables& tables,
+                   std::span<const device::Buffer* const> memory, std::span<const std::uint32_t> numbers) {
+  constexpr std::string_view what = "setting an argument of the generated kernel";
+  std::uint32_t index = 0;
+  for (const device::Buffer* const buffer : memory) {
+    device::require(session.set_object(kernel.kernel, index++, *buffer), what);
+  }
+  for (const std::uint32_t number : numbers) {
+    device::require(session.set_value(kernel.kernel, index++, number), what);
+  }
+  device::require(session.set_local(kernel.kernel, index, local_room(tables)),
+                  "setting the local memory of the generated kernel");
+}
 
 namespace {
 
@@ -14,9 +29,10 @@ namespace {
 // one texel for a launch that reads none. Throws device::Refused.
 std::vector<device::Object> bind_objects(const device::Session& session, const CompiledProgram& compiled,
                                          const BuiltKernel& kernel, const Arena* arena) {
-  constexpr std::uint32_t numbers = sizeof(in_kernels::tg_numbers) / sizeof(std::uint32_t);
-  constexpr std::uint32_t of_stage = 6; // arena, entries, words, local memory, first entry, iteration
-  std::uint32_t index = compiled.persistent() ? in_kernels::TG_MEMORY_COUNT + numbers + 1 : of_stage;
+  const std::size_t common = compiled.persistent()
+                                 ? in_kernels::TG_MEMORY_COUNT + numbers_of({}).size() + 1
+                                 : 6; // arena, entries, words, first entry, iteration, local memory
+  auto index = static_cast<std::uint32_t>(common);
   std::vector<device::Object> bound;
   for (const KernelObject& object : compiled.schedule.objects) {
     if (!object.image) {
@@ -39,18 +55,16 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
   const device::Buffer nothing = allocate(session, poll_bytes);
   const auto objects = bind_objects(session, compiled, kernel, nullptr);
   std::size_t most_groups = 1;
-  if (compiled.persistent()) {
+  if (compiled.persistent()) { // without iterations it only counts itself and returns
     device::require(session.clear(nothing, poll_bytes), "clearing a buffer");
-    PersistentArguments arguments{
-        .numbers = {.most_polls = 1}}; // without iterations it only counts itself and returns
-    arguments.memory.fill(&nothing);
-    arguments.set(session, kernel.kernel, compiled.tables.dynamic_local_bytes);
+    set_arguments(session, kernel, compiled.tables, std::vector(in_kernels::TG_MEMORY_COUNT, &nothing),
+                  numbers_of({.most_polls = 1}));
   } else {
+    constexpr std::uint32_t no_entry = ~0U; // TG_NOTHING
     for (const StageRow& stage : compiled.tables.stages) {
       most_groups = std::max<std::size_t>(most_groups, stage.tiles);
     }
-    StageArguments{.arena = &nothing, .entries = &nothing, .words = &nothing}.set(
-        session, kernel.kernel, compiled.tables.dynamic_local_bytes);
+    set_arguments(session, kernel, compiled.tables, std::vector(3, &nothing), std::array{no_entry, 0U});
   }
   compile_by_launching(session, kernel, compiled.schedule.group_size, most_groups);
 }
@@ -99,7 +113,7 @@ static std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t 
   return shed ? std::max(shed->worker_groups, 1U) : wanted;
 }
 
-engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency) {
+LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency) {
   return {.strategy = compiled.strategy.strategy,
           .mapping = compiled.synchronization.mapping,
           .workers = residency.workers};
@@ -112,13 +126,14 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
     return {};
   }
   const auto objects = bind_objects(session, compiled, *built.kernel, nullptr);
-  const std::uint32_t resident = resident_groups(
-      session, device, *built.kernel, compiled.schedule.group_size,
-      [&](const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
-        PersistentArguments arguments{.numbers = {.budget = settle_polls, .most_polls = most_polls}};
-        arguments.memory.fill(&poll); // iterations are 0, so nothing else is read
-        arguments.set(session, built.kernel->kernel, compiled.tables.dynamic_local_bytes);
-      });
+  const std::uint32_t resident =
+      resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
+                      [&](const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
+                        // Iterations are 0, so nothing else is read.
+                        set_arguments(session, *built.kernel, compiled.tables,
+                                      std::vector(in_kernels::TG_MEMORY_COUNT, &poll),
+                                      numbers_of({.budget = settle_polls, .most_polls = most_polls}));
+                      });
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, resident)};
 }
 
@@ -146,10 +161,6 @@ Result<void> check_schedule(const CompiledProgram& compiled, const Residency& re
 }
 
 namespace {
-
-bool has_failed(const QueueOutcome& queue) {
-  return queue.failure.has_value();
-}
 
 // Clears the transient buffers, or the others without contents, on which a program may rely.
 void clear_arena(const device::Session& session, const Job& program, const Arena& arena, bool transient) {
@@ -322,8 +333,7 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
     plain.emplace(session, *built.plain_programs, program, built.plain_waves,
                   WaveMemory{compiled.schedule.storage, arena}, QueueWay::drain);
   }
-  const QueueStates queues(session, program, arena);
-  Dispatcher dispatcher(context, plain ? &*plain : nullptr, queues, arena, limits);
+  const auto dispatch = prepare_dispatch(context, plain ? &*plain : nullptr, arena, limits);
   clear_arena(session, program, arena, false); // some drivers allocate only now
   fill_arena(session, compiled, first, *memory, inputs);
   if (use == ArenaUse::both) {
@@ -338,7 +348,7 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   run.publish_ns = elapsed_ns(start);
 
   context.monitor.begin(Activity::running);
-  run.outcome = dispatcher.run();
+  run.outcome = dispatch();
 
   if (context.monitor.in_flight == 0) { // else launches are waited for first, because time is up
     context.monitor.begin(Activity::reading);
@@ -361,10 +371,10 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   if (done && context.exchange != nullptr) {
     outputs = context.exchange->gather_outputs(static_cast<std::uint32_t>(run.outcome.iterations));
   }
-  run.queues = queues.read();
+  run.queues = read_queues(session, program, arena);
   device::require(session.finish(), "reading device memory back");
   run.read_back_ns = elapsed_ns(run.outcome.ended_at);
-  if (run.outcome.status == RunStatus::done && std::ranges::any_of(run.queues, has_failed)) {
+  if (done && std::ranges::any_of(run.queues, [](const auto& queue) { return queue.failure.has_value(); })) {
     run.outcome.status = RunStatus::queue_failed;
   }
   if (program.until && run.outcome.iterations != 0) {

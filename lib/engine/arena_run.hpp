@@ -1,18 +1,39 @@
 // One run of a built program in its arena, from the first upload to the last read-back.
 #pragma once
 #include "engine/device_memory.hpp"
-#include "engine/dispatch.hpp"
 #include "engine/plain_waves.hpp"
+#include "engine/queue_outcome.hpp"
 #include "engine/run_options.hpp"
+#include "runtime/slices.hpp"
 
 namespace tidegate::engine {
+
+namespace in_kernels {
+using uint = std::uint32_t;
+#include "wave/arguments.h"
+} // namespace in_kernels
+
+// Returns the numbers of a persistent launch as its kernel takes them.
+constexpr auto numbers_of(const in_kernels::tg_numbers& numbers) {
+  return std::bit_cast<std::array<std::uint32_t, sizeof numbers / sizeof(std::uint32_t)>>(numbers);
+}
+
+// Returns the room for local arguments, never 0, so that the parameter can be set.
+inline std::size_t local_room(const LaunchTables& tables) {
+  constexpr std::size_t largest_element = 128; // a vector of 16 numbers of 64 bits
+  return std::max<std::size_t>(tables.dynamic_local_bytes, largest_element);
+}
+
+// Sets what generated kernels take first: memory, numbers, local memory. Throws device::Refused.
+void set_arguments(const device::Session& session, const BuiltKernel& kernel, const LaunchTables& tables,
+                   std::span<const device::Buffer* const> memory, std::span<const std::uint32_t> numbers);
 
 // Builds the kernels; `folder` caches generated ones (empty: no cache). Throws device::Refused with
 // build_failure and a log with locations in the user's sources.
 BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
                    const CompiledProgram& compiled, const std::filesystem::path& folder);
 
-engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency);
+LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency);
 
 // Discovers the resident groups of the generated kernel, or reads them from its cache entry. Throws
 // device::Refused.
@@ -52,6 +73,11 @@ struct ArenaRun {
   std::uint64_t buffers_read = 0;     // results
   device::CallCounts calls;           // from the first upload to the last read-back
 };
+
+// Allocates what the dispatch of the schedule needs, and returns the dispatch, from its first wave to its last, which runs
+// once. `plain` may be null when no stage is. All references outlive it. Both throw device::Refused.
+std::function<DispatchOutcome()> prepare_dispatch(const RunContext& run, PlainWaves* plain,
+                                                  const Arena& arena, const DispatchLimits& limits);
 
 // Allocates and fills the arena, dispatches, reads the outputs back and frees the memory; with `inputs`, takes and
 // keeps what may stay on the device. Throws device::Refused.

@@ -9,6 +9,11 @@
 
 namespace tidegate::engine {
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Reads the user's own references, by buffer; empty without one. Errors: of files.
 Result<BufferContents> read_expected(const Job& program) {
   BufferContents expected(program.buffers.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -22,20 +27,27 @@ Result<BufferContents> read_expected(const Job& program) {
   return expected;
 }
 
-std::vector<ExpectedReport> compare_expected(const Job& program, const BufferContents& references,
-                                             const HostContents& outputs) {
-  std::vector<ExpectedReport> expected;
+// Compares the outputs of a run with the user's references, and writes them if they are complete and equal to all that
+// they were compared with.
+template <class Write>
+Result<void> compare_and_write(ExecutedProgram& executed, const Job& program,
+                               const BufferContents& references, Monitor& monitor, const Write& write) {
+  if (executed.run.outcome.status != RunStatus::done) {
+    return {};
+  }
   for (std::size_t i = 0; i < references.size(); ++i) {
     if (program.buffers[i].expected) {
-      expected.push_back(compare_expected(program.buffers[i], references[i], outputs[i]));
+      executed.expected.push_back(
+          compare_expected(program.buffers[i], references[i], executed.run.outputs[i]));
     }
   }
-  return expected;
+  if ((!executed.proof || executed.proof->holds()) &&
+      std::ranges::all_of(executed.expected, &ExpectedReport::equal)) {
+    monitor.begin_writing();
+    TIDEGATE_TRY(executed.files_written, write());
+  }
+  return {};
 }
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
 
 Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs) {
   std::vector<WrittenFile> written;
@@ -134,10 +146,9 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
   }
   BuiltProgram& built = *prepared.built;
   const RunContext context{session, device, compiled, built, monitor, options};
-  const Residency& residency = prepared.residency;
 
   // Run; the wall time starts here.
-  const DispatchLimits limits = dispatch_limits(compiled, device, options, residency);
+  const DispatchLimits limits = dispatch_limits(compiled, device, options, prepared.residency);
   DispatchLimits traced = limits; // later runs are not traced
   const auto most = patience(compiled, options);
   if (most) {
@@ -146,9 +157,14 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
   monitor.deadline = traced.deadline;
   traced.trace_spans = options.most_spans(options.compile.trace);
   traced.clock = compiled.clock;
-  ArenaRun run = run_in_arena(context, first, traced, inputs ? &*inputs : nullptr);
+  ExecutedProgram executed{.build_ns = built_before ? 0 : built.build_ns,
+                           .built_from_cache = built_before || (built.kernel && built.kernel->from_cache),
+                           .residency = prepared.residency,
+                           .run = run_in_arena(context, first, traced, inputs ? &*inputs : nullptr)};
+  ArenaRun& run = executed.run;
   if (inputs) {
     prepared.arena = inputs->arena;
+    executed.inputs_kept = inputs->hit(compiled.program);
   }
   if (most && run.outcome.status == RunStatus::deadline && Clock::now() < limits.deadline) {
     return failure(ErrorCode::wall_time_exceeded,
@@ -158,55 +174,36 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
   }
   monitor.deadline = limits.deadline;
 
-  std::vector<HitsReport> hits = count_hits(compiled.program, run.outputs); // so far, if the run was stopped
-  if (run.outcome.status == RunStatus::done && std::ranges::any_of(hits, overflows)) {
+  executed.hits = count_hits(compiled.program, run.outputs); // so far, if the run was stopped
+  if (run.outcome.status == RunStatus::done && std::ranges::any_of(executed.hits, overflows)) {
     run.outcome.status = RunStatus::hits_overflow;
   }
-  std::vector<ActiveReport> active =
+  executed.active =
       read_active(compiled.program, compiled.schedule, run.outputs, run.outcome.reached); // none after a hang
 
   // Run the same kernels as plain launches, compare byte for byte, and time both.
-  std::optional<Proof> proof;
-  if (prove_it && run.outcome.status == RunStatus::done) {
-    proof = prove(context, first, run.outputs, limits);
-  }
-  std::optional<OutputParity> stated;
-  if (options.verify_stated && !prove_it && run.outcome.status == RunStatus::done &&
-      run.outcome.dispatch_ns < options.first_check_ns()) {
-    stated = compare_stated(context, first, run.outputs, limits);
+  if (run.outcome.status == RunStatus::done && prove_it) {
+    executed.proof = prove(context, first, run.outputs, limits);
+  } else if (run.outcome.status == RunStatus::done && options.verify_stated &&
+             run.outcome.dispatch_ns < options.first_check_ns()) {
+    executed.stated = compare_stated(context, first, run.outputs, limits);
   }
 
-  const std::vector<ExpectedReport> expected =
-      run.outcome.status == RunStatus::done ? compare_expected(compiled.program, references, run.outputs)
-                                            : std::vector<ExpectedReport>();
-
-  std::vector<WrittenFile> files_written;
-  // Write outputs only if they are complete and equal to whatever they were compared with.
-  if (run.outcome.status == RunStatus::done && (!proof || proof->holds()) &&
-      std::ranges::all_of(expected, &ExpectedReport::equal)) {
-    prints.reset();
-    monitor.begin_writing();
-    TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));
-    if (!options.export_folder.empty()) {
-      TIDEGATE_TRY(const auto exported,
-                   export_program(compiled, limits, device, first, run.outputs, options.export_folder));
-      files_written.insert(files_written.end(), exported.begin(), exported.end());
-    }
-  }
+  TIDEGATE_CHECK(compare_and_write(
+      executed, compiled.program, references, monitor, [&]() -> Result<std::vector<WrittenFile>> {
+        prints.reset();
+        TIDEGATE_TRY(auto written, write_outputs(compiled.program, run.outputs));
+        if (!options.export_folder.empty()) {
+          TIDEGATE_TRY(const auto exported,
+                       export_program(compiled, limits, device, first, run.outputs, options.export_folder));
+          written.insert(written.end(), exported.begin(), exported.end());
+        }
+        return written;
+      }));
   if (inputs) {
     inputs->arena->outputs = std::move(run.outputs);
   }
-  return ExecutedProgram{.build_ns = built_before ? 0 : built.build_ns,
-                         .built_from_cache = built_before || (built.kernel && built.kernel->from_cache),
-                         .inputs_kept = inputs && inputs->hit(compiled.program),
-                         .residency = residency,
-                         .run = std::move(run),
-                         .hits = std::move(hits),
-                         .active = std::move(active),
-                         .proof = std::move(proof),
-                         .stated = std::move(stated),
-                         .expected = expected,
-                         .files_written = std::move(files_written)};
+  return executed;
 } catch (device::Refused& refused) {
   return tl::unexpected(std::move(refused.error));
 }
@@ -316,10 +313,7 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   const RunContext context{*session, device, part, built, monitor, options, &exchange};
   ExecutedProgram executed{.run = run_in_arena(context, first, dispatch_limits(part, device, options, {}))};
   executed.ranks = exchange.report(executed.run.outcome, device.name);
-  if (executed.run.outcome.status != RunStatus::done) {
-    return executed;
-  }
-  if (compared && !root) {
+  if (executed.run.outcome.status != RunStatus::done || (compared && !root)) {
     return executed;
   }
   if (options.verify) {
@@ -332,13 +326,10 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
       executed.proof->parity = compare_outputs(program, plain.outputs, executed.run.outputs);
     }
   }
-  executed.expected = compare_expected(program, references, executed.run.outputs);
-  if ((!executed.proof || executed.proof->holds()) &&
-      std::ranges::all_of(executed.expected, &ExpectedReport::equal)) {
+  TIDEGATE_CHECK(compare_and_write(executed, program, references, monitor, [&] {
     prints.reset();
-    monitor.begin_writing();
-    TIDEGATE_TRY(executed.files_written, exchange.write_outputs(executed.run.outputs));
-  }
+    return exchange.write_outputs(executed.run.outputs);
+  }));
   return executed;
 } catch (device::Refused& refused) {
   return tl::unexpected(std::move(refused.error));

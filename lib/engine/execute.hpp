@@ -51,13 +51,6 @@ struct ExecutedProgram {
 // program may have taken a core since.
 std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations);
 
-// Reads the user's own references, by buffer; empty without one. Errors: of files.
-Result<BufferContents> read_expected(const Job& program);
-
-// Compares outputs with the references, one by one.
-std::vector<ExpectedReport> compare_expected(const Job& program, const BufferContents& references,
-                                             const HostContents& outputs);
-
 // Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
 // the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
 // plain launches are the better choice (Tuning::plain_iteration_ns). A run that ends without outputs (deadline, interrupt,

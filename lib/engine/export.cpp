@@ -89,7 +89,7 @@ std::string program_header(std::string_view title, const CompiledProgram& compil
   define("GROUP_SIZE", schedule.group_size);
   define("WORKERS", limits.workers);
   define("FIRST_TURNS", limits.first_turns);
-  define("LOCAL_BYTES", local_room(tables.dynamic_local_bytes));
+  define("LOCAL_BYTES", local_room(tables));
   define("ARENA_BYTES", fmt::format("((size_t){}u)", compiled.memory.arena_bytes));
   define("ITERATIONS", fmt::format("{}u", compiled.program.iterations));
   define("PHASES", schedule.phases());

@@ -1,12 +1,228 @@
 #include "engine/plain_waves.hpp"
 
-#include "engine/device_memory.hpp"
+#include "core/files.hpp"
+#include "core/interrupt.hpp"
+#include "device/driver_output.hpp"
+#include "engine/generate.hpp"
+#include "engine/queue_outcome.hpp"
+#include "opencl_c/outline.hpp"
+#include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
 
 using device::require;
+
+// Prefix of the size checks for values; wave, argument and bytes follow.
+constexpr std::string_view value_size_check = "tg_size_of_argument_";
+
+// A text of a program's own that a driver compiles, and its options.
+struct DriverSource {
+  std::string text;
+  std::string options;
+};
+
+// The user's file with the program's options plus include folders, for the driver's preprocessor, which does not know
+// them; if drivers would take the name of a folder apart, the text after tidegate's preprocessor.
+DriverSource users_source(const ProgramUnit& unit, const std::string& folder, const std::string& text) {
+  DriverSource source{.text = unit.frame.before + opencl_c::line_directive(1, unit.path) + text + "\n" +
+                              unit.frame.after,
+                      .options = unit.options};
+  std::vector<std::string> folders{std::filesystem::path(unit.path).parent_path().string()};
+  for (const std::string& include : unit.parsed_options.include_folders) {
+    folders.push_back((std::filesystem::path(folder) / include).string());
+  }
+  for (const std::string& include : folders) {
+    if (include.find_first_of(" \"\\") != std::string::npos) {
+      source = {.text = opencl_c::preprocessed_text(unit.unit), .options = ""};
+      if (!unit.parsed_options.language_standard.empty()) {
+        source.options = "-cl-std=" + unit.parsed_options.language_standard;
+      }
+      for (const std::string& option : unit.parsed_options.others) {
+        source.options += " " + option;
+      }
+      break;
+    }
+    source.options += fmt::format(" -I {}", include.empty() ? "." : include);
+  }
+  return source;
+}
+
+// Emits size checks for values that are neither scalars nor vectors: drivers accept values of another size
+// and read past them. at_source() parses the names.
+std::string size_checks(const Job& program, const std::vector<std::uint32_t>& waves, std::uint32_t unit) {
+  std::string checks;
+  for (const std::uint32_t wave : waves) {
+    const std::uint32_t op = program.waves[wave].op;
+    const auto& arguments = program.waves[wave].arguments;
+    const auto& parameters =
+        program.function(op).parameters; // the user's: one of several ranks adds arguments
+    const std::size_t count =
+        program.ops[op].unit == unit ? std::min(arguments.size(), parameters.size()) : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string& type = parameters[i].type;
+      if (arguments[i].kind == ProgramArgument::Kind::value && !opencl_c::arithmetic_type(type)) {
+        checks += fmt::format("typedef char {}{}_{}_{}[sizeof({}) == {} ? 1 : -1];\n", value_size_check, wave,
+                              i, arguments[i].value.size(), type, arguments[i].value.size());
+      }
+    }
+  }
+  return checks.empty() ? checks : "\n#line 1 \"tidegate/arguments.cl\"\n" + checks;
+}
+
+// Returns the file of the unit that the compiler names, possibly with another spelling of the path.
+std::optional<std::string> file_of(const ProgramUnit& unit, const std::string& name) {
+  const auto found = std::ranges::find_if(unit.files, [&name](const std::string& file) {
+    std::error_code unknown;
+    return file == name || std::filesystem::equivalent(file, name, unknown);
+  });
+  return found == unit.files.end() ? std::nullopt : std::optional(*found);
+}
+
+// Returns the error for a value that differs in size from its parameter, if a size check failed.
+std::optional<Error> wrong_size(const Job& program, std::string_view log) {
+  const std::size_t at = log.find(value_size_check);
+  if (at == std::string_view::npos) {
+    return {};
+  }
+  std::array<std::uint32_t, 3> numbers{}; // wave, argument, bytes
+  const char* place = log.data() + at + value_size_check.size() - 1;
+  for (std::uint32_t& number : numbers) {
+    place = std::from_chars(place + 1, log.data() + log.size(), number).ptr;
+  }
+  const auto [wave, argument, bytes] = numbers;
+  const std::uint32_t op = program.waves.at(wave).op;
+  return Error{.code = ErrorCode::argument_mismatch,
+               .message = fmt::format(
+                   "the argument has {}, {} has another size on this device", plural(bytes, "byte"),
+                   in_quotes(opencl_c::resolved_text(program.units[program.ops[op].unit].unit,
+                                                     program.function(op).parameters.at(argument)))),
+               .fix = "give {\"bytes\": …}, as many as sizeof says there, padding included",
+               .pointer = fmt::format("{}/args/{}", program.wave_pointer(wave), argument)};
+}
+
+// Converts the failure of a source that was compiled alone.
+Error at_source(const Job& program, std::uint32_t unit, Error error) {
+  if (error.code == ErrorCode::kernel_options) {
+    const auto op = std::ranges::find(program.ops, unit, &ProgramOp::unit);
+    error.message =
+        "the compiler of the device refuses the options " + in_quotes(program.units[unit].options);
+    error.pointer = "/ops/" + pointer_token(op->name) + "/options";
+  }
+  if (error.code != ErrorCode::build_failure || !error.log) {
+    return error; // failed before compilation
+  }
+  if (auto wrong = wrong_size(program, *error.log)) {
+    return *std::move(wrong);
+  }
+  error.code = ErrorCode::kernel_source;
+  if (const auto missing = error.line ? std::nullopt : device::unresolved_function(*error.log)) {
+    opencl_c::place_missing_function(program.units[unit].unit, *missing, error);
+  }
+  if (!error.line) {
+    error.source = program.units[unit].path;
+    error.message = "the compiler of the device refuses this source";
+    error.fix = "its log says why";
+    return error;
+  }
+  const auto file = file_of(program.units[unit], *error.source);
+  if (file) {
+    error.source = file;
+    error.fix = "correct the kernel"; // also if a user's file is named like one of tidegate's
+    error = with_line_of(program.units[unit].files, std::move(error), ColumnCounts::bytes);
+  }
+  return error;
+}
+
+} // namespace
+
+PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
+                             const std::vector<std::uint32_t>& waves,
+                             const std::map<std::uint32_t, std::string>& instead)
+    : session_(session), program_(program) {
+  for (const std::uint32_t wave : waves) {
+    const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
+    if (units_.contains(unit)) {
+      continue;
+    }
+    constexpr std::size_t most = std::size_t{64} << 20U;
+    const auto given = instead.find(unit);
+    const std::string& built_in = program.units[unit].built_in;
+    const std::string& rewritten = program.units[unit].rewritten;
+    DriverSource source{.text = given != instead.end() ? given->second
+                                : built_in.empty()     ? rewritten
+                                                       : built_in,
+                        .options = program.units[unit].options};
+    if (source.text.empty()) {
+      auto text = read_all(program.units[unit].path, most);
+      if (!text) {
+        throw device::Refused{text.error()};
+      }
+      source = users_source(program.units[unit], program.folder, std::string(without_byte_order_mark(*text)));
+    } else {
+      source.text = opencl_c::line_directive(1, program.units[unit].path) + source.text;
+    }
+    auto built = session.build(contraction_pragma(program) + source.text + size_checks(program, waves, unit),
+                               source.options);
+    if (!built) {
+      throw device::Refused{at_source(program, unit, std::move(built.error()))};
+    }
+    units_.emplace(unit, std::move(*built));
+  }
+}
+
+device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
+  const std::string& name = program_.function(op).name;
+  return require(session_.make_kernel(units_.at(program_.ops[op].unit), name),
+                 "making the kernel " + in_quotes(name));
+}
+
+Error blame_sources(const device::Session& session, const Job& program, Error build_failure) {
+  std::vector<std::uint32_t> waves;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    waves.push_back(wave);
+  }
+  try {
+    const PlainPrograms by_themselves(session, program, waves);
+  } catch (device::Refused& refused) {
+    return std::move(refused.error);
+  }
+  build_failure.fix =
+      build_failure.code == ErrorCode::build_failure ? device::fix_of_own_kernels : build_failure.fix;
+  return build_failure;
+}
+
+// Launches of kernels. On a CPU it waits for the first one of each op and work-group size, in which the driver compiles.
+class Launcher {
+public:
+  explicit Launcher(const device::Session& of) : session(of) {}
+
+  // `wave` is its text, for errors; `event` may be null. Throws device::Refused.
+  device::Status launch(const device::Kernel& kernel, const device::LaunchRange& range, std::uint32_t op,
+                        const std::string& wave, device::Event* event) {
+    const bool first = session.on_host && compiled_.emplace(op, range.local).second;
+    device::Event launched;
+    event = first && event == nullptr ? &launched : event;
+    if (first) {
+      require(session.finish(), "running the waves before " + wave);
+    }
+    const device::Status status = session.launch(kernel, range, event);
+    compile_ns += first && status == device::success ? device::time_before_start(session, *event) : 0;
+    return status;
+  }
+
+  const device::Session& session;
+  std::uint64_t compile_ns = 0;                        // in first launches so far
+  std::map<std::uint32_t, device::LaunchRange> ranges; // of waves that are kernels
+
+private:
+  std::set<std::pair<std::uint32_t, std::array<std::size_t, 3>>> compiled_; // op and work-group size
+};
+
+namespace {
+
+#include "wave/queue_state.h"
 
 device::LaunchRange launch_range(const NdRange& range) {
   device::LaunchRange launched{.dimensions = range.dimensions};
@@ -16,120 +232,274 @@ device::LaunchRange launch_range(const NdRange& range) {
   return launched;
 }
 
+// Sets the arguments of a kernel one after another. Throws device::Refused.
+class ArgumentSetter {
+public:
+  ArgumentSetter(const device::Session& session, device::Kernel kernel, std::string wave)
+      : session_(session), kernel_(std::move(kernel)), wave_(std::move(wave)) {}
+
+  void object(const device::Object& value) { check(session_.set_object(kernel_, index_, value)); }
+  void number(std::uint32_t value) { check(session_.set_value(kernel_, index_, value)); }
+  void bytes(std::span<const std::byte> value) { check(session_.set_bytes(kernel_, index_, value)); }
+  void local(std::size_t size) { check(session_.set_local(kernel_, index_, size)); }
+
+private:
+  void check(device::Status status) {
+    require(status, fmt::format("setting argument {} of {}", index_, wave_));
+    ++index_;
+  }
+
+  const device::Session& session_;
+  const device::Kernel kernel_;
+  const std::string wave_;
+  std::uint32_t index_ = 0;
+};
+
+// The reference has more room than the queue, because its items run in another order.
+constexpr std::uint32_t reference_room = 4;
+
+// One wave of work items that is launched repeatedly until its queue is empty (kernels/wave/queue.cl).
+class QueueRounds {
+public:
+  // `memory` holds the program's buffers by index in one swap phase. Throws device::Refused.
+  QueueRounds(const PlainPrograms& programs, const Job& program, std::uint32_t wave,
+              const std::vector<device::Buffer>& memory, QueueWay way, Launcher& launcher)
+      : session_(launcher.session), launcher_(launcher), program_(program), wave_(wave),
+        spec_(program.waves[wave]), text_(program.wave_text(wave)), checks_(way != QueueWay::drain),
+        publishes_(checks_ && spec_.queue->publishes) {
+    const ProgramQueue& queue = *spec_.queue;
+    if (!checks_) {
+      state_ = memory[*spec_.state];
+      drain_ = programs.kernel(spec_.op);
+      ArgumentSetter of_drain(session_, drain_, text_);
+      for (const ProgramArgument& argument : spec_.arguments) {
+        of_drain.object(memory[argument.buffer]);
+      }
+      turn_ = programs.kernel(turn_op(spec_));
+      ArgumentSetter of_turn(session_, turn_, text_);
+      of_turn.object(state_);
+      of_turn.number(spec_.rounds->age_threshold);
+      of_turn.number(spec_.rounds->most_stalled_rounds);
+      of_turn.number(spec_.rounds->capacity);
+      return;
+    }
+    check_ = programs.kernel(check_op(spec_));
+    state_ = allocate(session_, TG_QUEUE_WORDS * sizeof(std::uint32_t));
+    auto items = static_cast<std::uint32_t>(queue.items.size());
+    if (publishes_) {
+      constexpr std::uint32_t most_items = 1U << 26U;
+      items = std::bit_ceil(std::min(spec_.rounds->capacity, most_items) * reference_room);
+      items_ = allocate(session_, std::uint64_t{items} * 2 * sizeof(std::uint32_t));
+      seen_ = allocate(session_, queue.seen_bytes);
+    } else {
+      items_ = allocate(session_, queue.items.size() * sizeof(QueueItem));
+      upload(session_, items_, 0, std::as_bytes(std::span(queue.items)));
+      closed_ = allocate(session_, queue.items.size() * sizeof(std::uint32_t));
+    }
+    ArgumentSetter of_check(session_, check_, text_);
+    of_check.object(items_);
+    of_check.number(items);
+    of_check.number(way == QueueWay::reversed ? 1 : 0);
+    of_check.object(publishes_ ? state_ : closed_);
+    of_check.object(publishes_ ? seen_ : state_);
+    if (publishes_) {
+      constexpr std::uint32_t items_per_launch = 65536;
+      of_check.number(items_per_launch);
+    }
+    for (const ProgramArgument& argument : spec_.users_arguments()) {
+      of_check.object(memory[argument.buffer]);
+    }
+  }
+
+  // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. Throws
+  // device::Refused; as a reference also queue_error().
+  bool run(PlainWaves::Clock::time_point deadline, const NextEvent& event) {
+    const ProgramQueue& queue = *spec_.queue;
+    const std::uint64_t compiled_before = launcher_.compile_ns; // this does not count as wall time
+    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+    std::uint64_t most_rounds = ~std::uint64_t{0};
+    if (publishes_) {
+      std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, *spec_.listed_items);
+      upload(session_, items_, 0, std::as_bytes(std::span(queue.seeds)));
+      upload(session_, state_, 0, std::as_bytes(std::span(state)));
+      require(session_.clear(seen_, queue.seen_bytes), "clearing the items that were seen");
+    } else if (checks_) {
+      if (queue.items.empty()) {
+        return true;
+      }
+      require(session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t)),
+              "clearing the items' marks");
+      most_rounds = spec_.rounds ? std::uint64_t{spec_.rounds->most_stalled_rounds} + 1 : 1;
+    }
+    for (std::uint64_t round = 0; round < most_rounds; ++round) {
+      if (publishes_) {
+        launch(check_, check_op(spec_), 1, 1, event());
+      } else if (checks_) {
+        require(session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)),
+                "clearing the state of a queue");
+        const std::size_t lanes = 64;
+        launch(check_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes, event());
+        if (!spec_.rounds) {
+          return true; // the run that this one proves reports failures
+        }
+      } else {
+        launch(drain_, spec_.op, spec_.range.global[0], spec_.range.local[0], event());
+        launch(turn_, turn_op(spec_), 1, 1, event());
+      }
+      download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
+      const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
+      if (checks_ && (state[TG_QUEUE_FAULT] != 0 || (publishes_ && full))) {
+        QueueFailure failure{.code =
+                                 publishes_ && full ? ErrorCode::publish_queue_full : ErrorCode::queue_fault,
+                             .item = state[TG_QUEUE_FAULT_PLACE],
+                             .result = state[TG_QUEUE_FAULT_RESULT],
+                             .needed_capacity = state[TG_QUEUE_DEEPEST] / reference_room};
+        if (publishes_) {
+          failure.published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]);
+        }
+        throw device::Refused{queue_error(program_, wave_, failure)};
+      }
+      if (state[TG_QUEUE_MORE] == 0) {
+        return checks_ || !full;
+      }
+      if (InterruptWatch::interrupted() ||
+          PlainWaves::Clock::now() >=
+              deadline + std::chrono::nanoseconds(launcher_.compile_ns - compiled_before)) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+private:
+  void launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,
+              device::Event* event) {
+    require(launcher_.launch(kernel, {.global = {items}, .local = {lanes}}, op, text_, event),
+            "launching " + text_);
+  }
+
+  const device::Session& session_;
+  Launcher& launcher_;
+  const Job& program_;
+  const std::uint32_t wave_;
+  const ProgramWave& spec_;
+  const std::string text_; // of the wave
+  const bool checks_;
+  const bool publishes_; // and checks
+  device::Kernel drain_, turn_, check_;
+  device::Buffer state_, items_, closed_, seen_;
+};
+
+// The launch of a wave of which this is the kernel. Throws device::Refused.
+struct KernelLaunch {
+  Launcher& launcher;
+  const Job& program;
+  std::uint32_t wave;
+  device::Kernel kernel;
+  std::vector<device::Sampler> samplers{};
+
+  KernelLaunch(const PlainPrograms& programs, const Job& of, std::uint32_t index, const WaveMemory& memory,
+               std::size_t phase, Launcher& launches)
+      : launcher(launches), program(of), wave(index), kernel(programs.kernel(of.waves[index].op)) {
+    ArgumentSetter set(launcher.session, kernel, program.wave_text(wave));
+    for (const ProgramArgument& argument : program.waves[wave].arguments) {
+      const auto owner = [&] { return memory.storage[phase][argument.buffer]; };
+      switch (argument.kind) {
+      case ProgramArgument::Kind::buffer: set.object(memory.arena.views[owner()]); break;
+      case ProgramArgument::Kind::null: set.object(device::Buffer()); break;
+      case ProgramArgument::Kind::image: set.object(memory.arena.parts[owner()].object); break;
+      case ProgramArgument::Kind::sampler:
+        samplers.push_back(require(launcher.session.make_sampler(argument.sampler), "making a sampler"));
+        set.object(samplers.back());
+        break;
+      case ProgramArgument::Kind::local: set.local(argument.local_bytes); break;
+      case ProgramArgument::Kind::value: set.bytes(argument.value); break;
+      }
+    }
+  }
+
+  void operator()(std::uint32_t iteration, device::Event* event) const {
+    const ProgramWave& spec = program.waves[wave];
+    const std::string text = program.wave_text(wave);
+    for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
+      if (const ProgramArgument& argument = spec.arguments[i]; !argument.changes.empty()) {
+        require(launcher.session.set_bytes(kernel, i, value_in(argument.value, argument.changes, iteration)),
+                fmt::format("setting argument {} of {}", i, text));
+      }
+    }
+    const device::Status status = launcher.launch(kernel, launcher.ranges.at(wave), spec.op, text, event);
+    if (status == device::success) {
+      return;
+    }
+    Error error = device::opencl_failure("launching " + text, status);
+    if (status == device::invalid_work_group_size && spec.range.ragged()) {
+      error.code = ErrorCode::invalid_program; // not the device's fault
+      error.message =
+          fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
+                      "launched with work-groups of different sizes, which this device does not take",
+                      text);
+      error.fix =
+          "make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the "
+          "device has it";
+      error.pointer = program.wave_pointer(wave) + "/local_size";
+    }
+    throw device::Refused{std::move(error)};
+  }
+};
+
 } // namespace
 
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
                        const std::vector<std::uint32_t>& waves, const WaveMemory& memory, QueueWay way)
-    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(memory.storage.size())),
-      launcher_(session) {
-  for (std::uint32_t phase = 0; phase < phases_; ++phase) {
-    const auto& storage = memory.storage[phase];
+    : phases_(memory.storage.size()), launcher_(std::make_shared<Launcher>(session)) {
+  for (std::size_t phase = 0; phase < phases_; ++phase) {
     std::vector<device::Buffer> buffers;
-    for (const std::uint32_t owner : storage) {
+    for (const std::uint32_t owner : memory.storage[phase]) {
       buffers.push_back(memory.arena.views[owner]);
     }
     for (const std::uint32_t wave : waves) {
       const ProgramWave& spec = program.waves[wave];
+      Launch& launch = launches_[{wave, phase}];
       if (spec.command) {
         const TransferCommand& what = *spec.command;
-        prepared_.emplace(std::pair(wave, phase),
-                          Prepared{.from = buffers[what.from.value_or(what.to)], .to = buffers[what.to]});
-        continue;
+        launch = [&session, &what, from = buffers[what.from.value_or(what.to)],
+                  to = buffers[what.to]](std::uint32_t, Clock::time_point, const NextEvent& next_event) {
+          if (what.bytes != 0 && what.from) {
+            require(session.copy(from, what.from_offset, to, what.to_offset, what.bytes, next_event()),
+                    "copying a buffer");
+          } else if (what.bytes != 0) {
+            fill(session, to, what.to_offset, what.bytes, what.pattern, next_event());
+          }
+          return true;
+        };
+      } else if (spec.in_rounds() || (spec.listed_items && way != QueueWay::drain)) {
+        launch = [rounds = std::make_shared<QueueRounds>(programs, program, wave, buffers, way, *launcher_)](
+                     std::uint32_t, Clock::time_point deadline, const NextEvent& next_event) {
+          return rounds->run(deadline, next_event);
+        };
+      } else {
+        launcher_->ranges[wave] = launch_range(spec.range);
+        launch = [kernel = KernelLaunch(programs, program, wave, memory, phase, *launcher_)](
+                     std::uint32_t iteration, Clock::time_point, const NextEvent& next_event) {
+          kernel(iteration, next_event());
+          return true;
+        };
       }
-      if (spec.in_rounds() || (spec.listed_items && way != QueueWay::drain)) {
-        queues_.emplace(std::pair(wave, phase),
-                        QueueRounds({session, programs, program, launcher_}, wave, buffers, way));
-        continue;
-      }
-      Prepared prepared{.kernel = programs.kernel(spec.op), .range = launch_range(spec.range)};
-      for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
-        const ProgramArgument& argument = spec.arguments[i];
-        device::Status status = device::success;
-        switch (argument.kind) {
-        case ProgramArgument::Kind::buffer:
-          status = session.set_object(prepared.kernel, i, buffers[argument.buffer]);
-          break;
-        case ProgramArgument::Kind::null:
-          status = session.set_object(prepared.kernel, i, device::Buffer());
-          break;
-        case ProgramArgument::Kind::image:
-          status =
-              session.set_object(prepared.kernel, i, memory.arena.parts[storage[argument.buffer]].object);
-          break;
-        case ProgramArgument::Kind::sampler:
-          prepared.samplers.push_back(require(session.make_sampler(argument.sampler), "making a sampler"));
-          status = session.set_object(prepared.kernel, i, prepared.samplers.back());
-          break;
-        case ProgramArgument::Kind::local:
-          status = session.set_local(prepared.kernel, i, argument.local_bytes);
-          break;
-        case ProgramArgument::Kind::value:
-          status = session.set_bytes(prepared.kernel, i, argument.value);
-          break;
-        }
-        require(status, fmt::format("setting argument {} of {}", i, program.wave_text(wave)));
-      }
-      prepared_.emplace(std::pair(wave, phase), std::move(prepared));
     }
   }
-}
-
-device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared& prepared,
-                                    device::Event* event) {
-  if (what.bytes == 0) {
-    return device::success;
-  }
-  if (what.from) {
-    return session_.copy(prepared.from, what.from_offset, prepared.to, what.to_offset, what.bytes, event);
-  }
-  fill(session_, prepared.to, what.to_offset, what.bytes, what.pattern, event);
-  return device::success;
 }
 
 void PlainWaves::set_range(std::uint32_t wave, const NdRange& range) {
-  for (std::uint32_t phase = 0; phase < phases_; ++phase) {
-    if (const auto found = prepared_.find({wave, phase}); found != prepared_.end()) {
-      found->second.range = launch_range(range);
-    }
-  }
+  launcher_->ranges[wave] = launch_range(range);
 }
 
-bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
-                        std::chrono::steady_clock::time_point deadline, const NextEvent& next_event) {
-  if (const auto queue = queues_.find({wave, iteration % phases_}); queue != queues_.end()) {
-    return queue->second.run(deadline, next_event);
-  }
-  const Prepared& prepared = prepared_.at({wave, iteration % phases_});
-  const ProgramWave& spec = program_.waves[wave];
-  device::Event* const event = next_event();
-  device::Status status = device::success;
-  if (spec.command) {
-    status = transfer(*spec.command, prepared, event);
-  } else {
-    for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
-      if (const ProgramArgument& argument = spec.arguments[i]; !argument.changes.empty()) {
-        require(session_.set_bytes(prepared.kernel, i, value_in(argument.value, argument.changes, iteration)),
-                fmt::format("setting argument {} of {}", i, program_.wave_text(wave)));
-      }
-    }
-    status = launcher_.launch(prepared.kernel, prepared.range, spec.op, program_.wave_text(wave), event);
-  }
-  if (status == device::success) {
-    return true;
-  }
-  Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
-  if (status == device::invalid_work_group_size && spec.range.ragged()) {
-    error.code = ErrorCode::invalid_program; // not the device's fault
-    error.message =
-        fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
-                    "launched with work-groups of different sizes, which this device does not take",
-                    program_.wave_text(wave));
-    error.fix =
-        "make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the "
-        "device has it";
-    error.pointer = program_.wave_pointer(wave) + "/local_size";
-  }
-  throw device::Refused{std::move(error)};
+bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration, Clock::time_point deadline,
+                        const NextEvent& next_event) {
+  return launches_.at({wave, iteration % phases_})(iteration, deadline, next_event);
+}
+
+std::uint64_t PlainWaves::compile_ns() const {
+  return launcher_->compile_ns;
 }
 
 bool same_value(const Job& program, const std::vector<std::byte>& value) {

@@ -1,4 +1,4 @@
-#include "engine/progress.hpp"
+#include "engine/report.hpp"
 
 namespace tidegate::engine {
 namespace {

@@ -97,16 +97,15 @@ RankExchange::~RankExchange() {
   std::ignore = session_.finish(); // transfers may still use the memory of messages
 }
 
-Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena, const QueueStates& queues) {
+Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena) {
   waves_ = &waves;
-  queues_ = &queues;
-  memory_ = arena.views;
+  arena_ = &arena;
   device_bytes_ = session_.calls()->now().buffer_bytes;
   return clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns));
 }
 
 const device::Buffer& RankExchange::memory(std::uint32_t buffer, std::uint32_t iteration) const {
-  return memory_[storage_[iteration % storage_.size()][buffer]];
+  return arena_->views[storage_[iteration % storage_.size()][buffer]];
 }
 
 // The bytes of a buffer that this rank has memory for.
@@ -282,7 +281,8 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
     launch_rows(wave, iteration, {inner.end, own.end});
   } else if (cut.local || rank_ == 0) {
     ++monitor_.in_flight;
-    if (!waves_->launch(wave, iteration, deadline) || (program_.waves[wave].state && queues_->any_failed())) {
+    if (!waves_->launch(wave, iteration, deadline) ||
+        (program_.waves[wave].state && any_queue_failed(session_, program_, *arena_))) {
       at.status = out_of_time(at, deadline) ? at.status : RunStatus::queue_failed;
     }
   }

@@ -5,7 +5,7 @@
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/plain_waves.hpp"
-#include "engine/queue_rounds.hpp"
+#include "engine/queue_outcome.hpp"
 #include "engine/run_options.hpp"
 #include "engine/split.hpp"
 #include "ranks/ranks.hpp"
@@ -31,8 +31,7 @@ public:
 
   // Begins the dispatch on all ranks at the same time, with the launches and the memory of this rank's job. Returns its
   // deadline.
-  std::chrono::steady_clock::time_point begin(PlainWaves& waves, const Arena& arena,
-                                              const QueueStates& queues);
+  std::chrono::steady_clock::time_point begin(PlainWaves& waves, const Arena& arena);
 
   // Runs this rank's part of a wave; `waited` hears that all launches before it have ended. Returns done, or how the
   // program ends.
@@ -96,8 +95,7 @@ private:
   std::unique_ptr<Messages> messages_;
   RankClock clock_;
   PlainWaves* waves_ = nullptr;
-  const QueueStates* queues_ = nullptr;
-  std::vector<device::Buffer> memory_; // by buffer
+  const Arena* arena_ = nullptr;
   std::chrono::steady_clock::time_point deadline_;
   std::vector<std::byte> until_value_;
   std::vector<std::uint64_t> buffer_bytes_;

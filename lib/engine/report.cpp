@@ -2,7 +2,6 @@
 
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
-#include "engine/progress.hpp"
 #include "runtime/monitor.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

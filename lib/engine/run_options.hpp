@@ -1,7 +1,7 @@
 // The options of a run of a wave program, and what its passes take in place of its parts.
 #pragma once
 #include "engine/compile.hpp"
-#include "engine/plain_programs.hpp"
+#include "engine/plain_waves.hpp"
 #include "runtime/options.hpp"
 
 namespace tidegate::engine {

@@ -1,6 +1,4 @@
-#include "engine/timeline.hpp"
-
-#include "engine/compile.hpp"
+#include "engine/report.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

@@ -6,7 +6,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/kinds.hpp"
 #include "engine/proof.hpp"
-#include "engine/queue_rounds.hpp"
+#include "engine/queue_outcome.hpp"
 #include "tune/statistics.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"

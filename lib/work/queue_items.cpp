@@ -1,6 +1,6 @@
 // Publishing of work items in tiles; their files and fields.
 #include "core/files.hpp"
-#include "engine/queue_rounds.hpp"
+#include "engine/queue_outcome.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"

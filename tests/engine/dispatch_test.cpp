@@ -2,7 +2,7 @@
 // a dispatch ends.
 #include "../program_support.hpp"
 #include "../stand_in.hpp"
-#include "engine/dispatch.hpp"
+#include "engine/arena_run.hpp"
 
 #include <doctest/doctest.h>
 
@@ -114,8 +114,7 @@ struct DispatcherRun {
     arena.whole = *session.allocate(64);
     arena.parts = {{.memory = arena.whole}};
     BuiltProgram built{.kernel = BuiltKernel{.kernel = *session.make_kernel({}, "persistent")}};
-    const QueueStates queues(session, program, arena);
-    return Dispatcher({session, {}, compiled, built, monitor, {}}, nullptr, queues, arena, limits).run();
+    return prepare_dispatch({session, {}, compiled, built, monitor, {}}, nullptr, arena, limits)();
   }
 };
 
@@ -332,9 +331,9 @@ TEST_CASE("calls that fail are named") {
            {"write", 1, "writing to device memory failed: CL_OUT_OF_RESOURCES"},
            {"fill", 1, "clearing counters failed: CL_OUT_OF_RESOURCES"},
            {"allocate", 2, "allocating 48 bytes of device memory failed: CL_OUT_OF_RESOURCES"},
-           {"set_object", 2, "setting an argument of the persistent kernel failed: CL_OUT_OF_RESOURCES"},
+           {"set_object", 2, "setting an argument of the generated kernel failed: CL_OUT_OF_RESOURCES"},
            {"set_local", 1,
-            "setting the local memory of the persistent kernel failed: CL_OUT_OF_RESOURCES"}}) {
+            "setting the local memory of the generated kernel failed: CL_OUT_OF_RESOURCES"}}) {
     const std::string& call = name;
     CAPTURE(call);
     DispatcherRun run;

@@ -1,6 +1,6 @@
 // Source rules, traced from waves to their descendants.
 #include "../program_support.hpp"
-#include "engine/progress.hpp"
+#include "engine/report.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -3,9 +3,9 @@
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
 #include "../stand_in.hpp"
-#include "engine/dispatch.hpp"
+#include "engine/arena_run.hpp"
 #include "engine/plain_waves.hpp"
-#include "engine/queue_rounds.hpp"
+#include "engine/queue_outcome.hpp"
 
 #include <doctest/doctest.h>
 
@@ -72,11 +72,9 @@ struct Setup {
     const CompiledProgram compiled{
         .program = program, .strategy = {.strategy = Strategy::launch}, .schedule = std::move(schedule)};
     BuiltProgram built;
-    const QueueStates queues(session, program, arena);
     Monitor monitor;
-    return Dispatcher({session, {}, compiled, built, monitor, {}}, &*waves, queues, arena,
-                      {.deadline = deadline, .trace_spans = trace_spans})
-        .run();
+    return prepare_dispatch({session, {}, compiled, built, monitor, {}}, &*waves, arena,
+                            {.deadline = deadline, .trace_spans = trace_spans})();
   }
 
   [[nodiscard]] std::string refusal() {

@@ -1,22 +1,13 @@
-// Waves of work items on a device (kernels/wave/queue.cl): their rounds as ordinary launches, and their
-// outcome.
+// How waves of work items end on a device (kernels/wave/queue.cl).
 #pragma once
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
 #include "engine/kinds.hpp"
-#include "engine/plain_programs.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 
 namespace tidegate::engine {
-
-// Ways in which ordinary launches run a wave's items.
-enum class QueueWay : std::uint8_t {
-  drain, // published, in rounds by priority
-  check, // as given, one per work-item, or one after another if ops publish: the reference for the other ways
-  reversed, // likewise, with the items of each round in reverse
-};
 
 // The error of a queue that ended with items left.
 struct QueueFailure {
@@ -75,58 +66,9 @@ std::vector<QueueReport> queues_before(const Job& program);
 // Adds the outcome of a queue to its report.
 void report_queue(const Job& program, const QueueOutcome& outcome, QueueReport& report);
 
-// States of all queues of a program in its arena.
-class QueueStates {
-public:
-  // All references must outlive it.
-  QueueStates(const device::Session& session, const Job& program, const Arena& arena);
-
-  // Returns true if any queue ended with items left. Waits for enqueued work. Throws device::Refused.
-  [[nodiscard]] bool any_failed() const;
-  [[nodiscard]] std::vector<QueueOutcome> read() const;
-
-private:
-  const device::Session& session_;
-  const Job& program_;
-  const Arena& arena_;
-  std::vector<std::uint32_t> waves_; // with a queue
-};
-
-// References that launches of rounds share; their targets outlive them.
-struct RoundsContext {
-  const device::Session& session;
-  const PlainPrograms& programs;
-  const Job& program;
-  Launcher& launcher;
-};
-
-// Makes the event of the next launch, or null; valid until the next call.
-using NextEvent = std::function<device::Event*()>;
-
-// One wave that is launched repeatedly until its queue is empty.
-class QueueRounds {
-public:
-  using Clock = std::chrono::steady_clock;
-
-  // `memory` holds the program's buffers by index in one swap phase. Throws device::Refused.
-  QueueRounds(const RoundsContext& context, std::uint32_t wave, const std::vector<device::Buffer>& memory,
-              QueueWay way);
-
-  // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. Throws
-  // device::Refused; as a reference also queue_error().
-  bool run(Clock::time_point deadline, const NextEvent& event);
-
-private:
-  void launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,
-              device::Event* event);
-
-  const RoundsContext context_;
-  const ProgramWave& spec_;
-  const std::string text_; // of the wave
-  const bool checks_;
-  const bool publishes_; // and checks
-  device::Kernel drain_, turn_, check_;
-  device::Buffer state_, items_, closed_, seen_;
-};
+// The states of all queues of a program in its arena: true if any ended with items left, and all that they say. Wait for
+// enqueued work. Throw device::Refused.
+bool any_queue_failed(const device::Session& session, const Job& program, const Arena& arena);
+std::vector<QueueOutcome> read_queues(const device::Session& session, const Job& program, const Arena& arena);
 
 } // namespace tidegate::engine

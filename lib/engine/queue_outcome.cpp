@@ -1,6 +1,5 @@
-#include "engine/queue_rounds.hpp"
+#include "engine/queue_outcome.hpp"
 
-#include "core/interrupt.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -9,13 +8,6 @@ namespace tidegate::engine {
 #include "wave/queue_state.h"
 
 namespace {
-
-using device::require;
-
-// The reference has more room than the queue, because its items run in another order.
-constexpr std::uint32_t reference_room = 4;
-constexpr std::uint32_t most_reference_items = 1U << 26U;
-constexpr std::uint32_t reference_items_per_launch = 65536;
 
 std::uint32_t read_word(const device::Session& session, const device::Buffer& memory, std::uint64_t offset,
                         std::size_t word) {
@@ -148,153 +140,29 @@ void report_queue(const Job& program, const QueueOutcome& outcome, QueueReport& 
   }
 }
 
-QueueStates::QueueStates(const device::Session& session, const Job& program, const Arena& arena)
-    : session_(session), program_(program), arena_(arena) {
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    if (program.waves[wave].state) {
-      waves_.push_back(wave);
+bool any_queue_failed(const device::Session& session, const Job& program, const Arena& arena) {
+  return std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
+    if (!wave.state) {
+      return false;
     }
-  }
-}
-
-bool QueueStates::any_failed() const {
-  return std::ranges::any_of(waves_, [this](std::uint32_t wave) {
-    const DevicePart& state = arena_.parts[*program_.waves[wave].state];
-    return read_word(session_, state.memory, state.offset, TG_QUEUE_FAULT) != 0 ||
-           read_word(session_, state.memory, state.offset, TG_QUEUE_END) != TG_QUEUE_DRAINED;
+    const DevicePart& state = arena.parts[*wave.state];
+    return read_word(session, state.memory, state.offset, TG_QUEUE_FAULT) != 0 ||
+           read_word(session, state.memory, state.offset, TG_QUEUE_END) != TG_QUEUE_DRAINED;
   });
 }
 
-std::vector<QueueOutcome> QueueStates::read() const {
+std::vector<QueueOutcome> read_queues(const device::Session& session, const Job& program,
+                                      const Arena& arena) {
   std::vector<QueueOutcome> outcomes;
-  for (const std::uint32_t wave : waves_) {
-    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-    const DevicePart& part = arena_.parts[*program_.waves[wave].state];
-    download(session_, part.memory, part.offset, std::as_writable_bytes(std::span(state)));
-    outcomes.push_back(queue_outcome(program_, wave, state));
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    if (program.waves[wave].state) {
+      std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+      const DevicePart& part = arena.parts[*program.waves[wave].state];
+      download(session, part.memory, part.offset, std::as_writable_bytes(std::span(state)));
+      outcomes.push_back(queue_outcome(program, wave, state));
+    }
   }
   return outcomes;
-}
-
-QueueRounds::QueueRounds(const RoundsContext& context, std::uint32_t wave,
-                         const std::vector<device::Buffer>& memory, QueueWay way)
-    : context_(context), spec_(context.program.waves[wave]), text_(context.program.wave_text(wave)),
-      checks_(way != QueueWay::drain), publishes_(checks_ && spec_.queue->publishes) {
-  const device::Session& session = context.session;
-  const ProgramQueue& queue = *spec_.queue;
-  std::uint32_t index = 0; // of the next argument
-  const auto object = [&](const device::Kernel& kernel, const device::Buffer& buffer) {
-    require(session.set_object(kernel, index, buffer),
-            fmt::format("setting argument {} of {}", index, text_));
-    ++index;
-  };
-  const auto number = [&](const device::Kernel& kernel, std::uint32_t value) {
-    require(session.set_value(kernel, index, value), fmt::format("setting argument {} of {}", index, text_));
-    ++index;
-  };
-  if (!checks_) {
-    state_ = memory[*spec_.state];
-    drain_ = context.programs.kernel(spec_.op);
-    for (const ProgramArgument& argument : spec_.arguments) {
-      object(drain_, memory[argument.buffer]);
-    }
-    if (spec_.in_rounds()) {
-      turn_ = context.programs.kernel(turn_op(spec_));
-      index = 0;
-      object(turn_, state_);
-      number(turn_, spec_.rounds->age_threshold);
-      number(turn_, spec_.rounds->most_stalled_rounds);
-      number(turn_, spec_.rounds->capacity);
-    }
-    return;
-  }
-  check_ = context.programs.kernel(check_op(spec_));
-  state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
-  auto items = static_cast<std::uint32_t>(queue.items.size());
-  if (publishes_) {
-    items = std::bit_ceil(std::min(spec_.rounds->capacity, most_reference_items) * reference_room);
-    items_ = allocate(session, std::uint64_t{items} * 2 * sizeof(std::uint32_t));
-    seen_ = allocate(session, queue.seen_bytes);
-  } else {
-    items_ = allocate(session, queue.items.size() * sizeof(QueueItem));
-    upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
-    closed_ = allocate(session, queue.items.size() * sizeof(std::uint32_t));
-  }
-  object(check_, items_);
-  number(check_, items);
-  number(check_, way == QueueWay::reversed ? 1 : 0);
-  object(check_, publishes_ ? state_ : closed_);
-  object(check_, publishes_ ? seen_ : state_);
-  if (publishes_) {
-    number(check_, reference_items_per_launch);
-  }
-  for (const ProgramArgument& argument : spec_.users_arguments()) {
-    object(check_, memory[argument.buffer]);
-  }
-}
-
-void QueueRounds::launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,
-                         device::Event* event) {
-  require(context_.launcher.launch(kernel, {.global = {items}, .local = {lanes}}, op, text_, event),
-          "launching " + text_);
-}
-
-bool QueueRounds::run(Clock::time_point deadline, const NextEvent& event) {
-  const device::Session& session = context_.session;
-  const ProgramQueue& queue = *spec_.queue;
-  const std::uint64_t compiled_before = context_.launcher.compile_ns(); // this does not count as wall time
-  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-  std::uint64_t most_rounds = ~std::uint64_t{0};
-  if (publishes_) {
-    std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, *spec_.listed_items);
-    upload(session, items_, 0, std::as_bytes(std::span(queue.seeds)));
-    upload(session, state_, 0, std::as_bytes(std::span(state)));
-    require(session.clear(seen_, queue.seen_bytes), "clearing the items that were seen");
-  } else if (checks_) {
-    if (queue.items.empty()) {
-      return true;
-    }
-    require(session.clear(closed_, queue.items.size() * sizeof(std::uint32_t)), "clearing the items' marks");
-    most_rounds = spec_.rounds ? std::uint64_t{spec_.rounds->most_stalled_rounds} + 1 : 1;
-  }
-  for (std::uint64_t round = 0; round < most_rounds; ++round) {
-    if (publishes_) {
-      launch(check_, check_op(spec_), 1, 1, event());
-    } else if (checks_) {
-      require(session.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)), "clearing the state of a queue");
-      const std::size_t lanes = 64;
-      launch(check_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes, event());
-      if (!spec_.rounds) {
-        return true; // the run that this one proves reports failures
-      }
-    } else {
-      launch(drain_, spec_.op, spec_.range.global[0], spec_.range.local[0], event());
-      launch(turn_, turn_op(spec_), 1, 1, event());
-    }
-    download(session, state_, 0, std::as_writable_bytes(std::span(state)));
-    const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
-    if (checks_ && (state[TG_QUEUE_FAULT] != 0 || (publishes_ && full))) {
-      QueueFailure failure{.code =
-                               publishes_ && full ? ErrorCode::publish_queue_full : ErrorCode::queue_fault,
-                           .item = state[TG_QUEUE_FAULT_PLACE],
-                           .result = state[TG_QUEUE_FAULT_RESULT],
-                           .needed_capacity = state[TG_QUEUE_DEEPEST] / reference_room};
-      if (publishes_) {
-        failure.published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]);
-      }
-      throw device::Refused{queue_error(
-          context_.program, static_cast<std::uint32_t>(&spec_ - context_.program.waves.data()), failure)};
-    }
-    if (state[TG_QUEUE_MORE] == 0) {
-      return checks_ || !full;
-    }
-    if (InterruptWatch::interrupted() ||
-        Clock::now() >=
-            deadline + std::chrono::nanoseconds(context_.launcher.compile_ns() - compiled_before)) {
-      return false;
-    }
-  }
-  return false;
 }
 
 } // namespace tidegate::engine
