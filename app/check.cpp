@@ -105,18 +105,8 @@ CheckedDocument check_graph(const std::string& file) {
     checked.error = loaded.error();
     return checked;
   }
-  const graphs::FileFacts& facts = *loaded->facts; // set, because no cache is used
-  checked.graph = documents::GraphContents{.format = facts.format,
-                                           .first_id = facts.first_vertex,
-                                           .compressed = facts.compressed,
-                                           .lines = facts.lines,
-                                           .entries = facts.entries,
-                                           .both_directions = facts.both_directions,
-                                           .summary = summarise(loaded->graph),
-                                           .values = {.type = facts.values,
-                                                      .least = facts.value_range.least,
-                                                      .greatest = facts.value_range.greatest,
-                                                      .negative = facts.value_range.negative}};
+  checked.graph = documents::GraphContents{.facts = *loaded->facts, // set, because no cache is used
+                                           .summary = summarise(loaded->graph)};
   return checked;
 }
 
@@ -153,16 +143,16 @@ std::string file_of(const CheckedDocument& checked) {
   return display_name(checked.file) + (checked.line ? fmt::format(":{}", *checked.line) : "");
 }
 
+std::string_view code_of(const Error& error) {
+  return error_code_names[static_cast<std::size_t>(error.code)];
+}
+
 // Names in documents may have control characters.
 std::string text_of(const Error& error) {
   return printable(error.message) + (error.fix.empty() ? "" : "\nfix: " + printable(error.fix));
 }
 
-std::string_view code_of(const Error& error) {
-  return error_code_names[static_cast<std::size_t>(error.code)];
-}
-
-std::string escaped(std::string_view text, std::string_view special) {
+std::string percent_encoded(std::string_view text, std::string_view special) {
   std::string safe;
   for (const char c : text) {
     special.find(c) == special.npos ? safe += c : safe += fmt::format("%{:02X}", c);
@@ -175,11 +165,11 @@ std::string github(const CheckReport& report) {
   std::string text;
   for (const CheckedDocument& checked : report.documents) {
     for (const Error& error : findings_of(checked)) {
-      text += fmt::format("::{} file={}", is_warning(error) ? "warning" : "error",
-                          escaped(printable(error.source.value_or(file_of(checked))), "%:,"));
-      text += error.line ? fmt::format(",line={}", *error.line) : "";
-      text += error.column ? fmt::format(",col={}", *error.column) : "";
-      text += fmt::format(",title={}::{}\n", code_of(error), escaped(text_of(error), "%\r\n"));
+      text += fmt::format("::{} file={}{}{},title={}::{}\n", is_warning(error) ? "warning" : "error",
+                          percent_encoded(printable(error.source.value_or(file_of(checked))), "%:,"),
+                          error.line ? fmt::format(",line={}", *error.line) : "",
+                          error.column ? fmt::format(",col={}", *error.column) : "", code_of(error),
+                          percent_encoded(text_of(error), "%\r\n"));
     }
   }
   return text;
@@ -192,10 +182,10 @@ std::string sarif(const CheckReport& report) {
     for (const Error& error : findings_of(checked)) {
       ordered_json place{{"artifactLocation", {{"uri", error.source.value_or(file_of(checked))}}}};
       if (error.line) {
-        place["region"] = {{"startLine", *error.line}};
-        if (error.column) {
-          place["region"]["startColumn"] = *error.column;
-        }
+        place["region"]["startLine"] = *error.line;
+      }
+      if (error.column) {
+        place["region"]["startColumn"] = *error.column;
       }
       results.push_back({{"ruleId", code_of(error)},
                          {"level", is_warning(error) ? "warning" : "error"},
@@ -203,9 +193,9 @@ std::string sarif(const CheckReport& report) {
                          {"locations", ordered_json::array({{{"physicalLocation", std::move(place)}}})}});
     }
   }
-  const ordered_json driver{{"name", "tidegate"}, {"version", TIDEGATE_VERSION}};
-  const ordered_json run{
-      {"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", results}};
+  const ordered_json run{{"tool", {{"driver", {{"name", "tidegate"}, {"version", TIDEGATE_VERSION}}}}},
+                         {"columnKind", "unicodeCodePoints"},
+                         {"results", std::move(results)}};
   return ordered_json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                       {"version", "2.1.0"},
                       {"runs", ordered_json::array({run})}}
@@ -215,19 +205,19 @@ std::string sarif(const CheckReport& report) {
 
 std::string junit(const CheckReport& report) {
   std::string cases;
-  std::size_t failed = 0;
   for (const CheckedDocument& checked : report.documents) {
-    std::string inside;
+    cases += fmt::format("<testcase classname=\"{}\" name=\"{}\">\n",
+                         xml_text(checked.document.value_or("unknown")), xml_text(file_of(checked)));
     for (const Error& error : findings_of(checked)) {
-      const std::string text = xml_lines(describe(error));
-      inside += is_warning(error) ? fmt::format("<system-out>{}</system-out>\n", text)
-                                  : fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>\n",
-                                                code_of(error), xml_text(error.message), text);
+      const std::string text = xml_text(describe(error));
+      cases += is_warning(error) ? fmt::format("<system-out>{}</system-out>\n", text)
+                                 : fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>\n",
+                                               code_of(error), xml_text(error.message), text);
     }
-    failed += exit_code_of(checked) == ExitCode::done ? 0 : 1;
-    cases += fmt::format("<testcase classname=\"{}\" name=\"{}\">\n{}</testcase>\n",
-                         xml_text(checked.document.value_or("unknown")), xml_text(file_of(checked)), inside);
+    cases += "</testcase>\n";
   }
+  const auto failed = std::ranges::count_if(
+      report.documents, [](const auto& checked) { return exit_code_of(checked) != ExitCode::done; });
   return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                      "<testsuite name=\"tidegate check\" tests=\"{}\" failures=\"{}\">\n{}</testsuite>\n",
                      report.documents.size(), failed, cases);
@@ -371,13 +361,6 @@ Result<void> take_type(CheckSettings& request) {
   }
   if (request.document) {
     request.files.erase(request.files.begin());
-  }
-  for (const PlanType& plan : plan_types) {
-    if (request.*(plan.reference) && request.document && *request.document != plan.document) {
-      return failure(ErrorCode::invalid_usage,
-                     fmt::format("{} is for plans of type {}", plan.option, plan.document),
-                     fmt::format("leave it out, or check {}", plan.word));
-    }
   }
   return {};
 }

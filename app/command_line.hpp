@@ -46,8 +46,7 @@ struct CommandModel {
 // one, and ":files" with endings where file names may follow too.
 std::string complete(const CommandModel& root, std::vector<std::string> words);
 
-// Each returns a subcommand's options and action, without its name. Each call makes separate settings, which
-// `take` fills and `run` reads.
+// Each call makes separate settings, which `take` fills and `run` reads.
 CommandModel recommend_command();
 CommandModel plan_command();
 CommandModel arena_command();
@@ -64,16 +63,13 @@ CommandModel schema_command();
 CommandModel completion_command();
 CommandModel version_command();
 
-// Returns the command line with the subcommand called `only`, or with all if that is empty: describing a
-// subcommand takes longer than a recommendation, and a process runs one.
+// With the subcommand called `only`, or with all if that is empty: describing one takes longer than a recommendation.
 CommandModel command_line(std::string_view only = {});
 
-// Parses the arguments into a command with its values, or a help text. Errors name the nearest command or
-// option.
 using Action = std::function<Result<ExitCode>()>;
 Result<Action> parse(std::vector<std::string> arguments);
 
-// Returns true if the arguments request errors as JSON, also for errors in the arguments themselves.
+// Also for errors in the arguments themselves.
 bool wants_json_errors(const std::vector<std::string>& arguments);
 
 // Fills core's catalogue of document types. Call it before documents are read.
@@ -82,20 +78,17 @@ void fill_catalogue();
 // The size of the allocation that failed, which std::bad_alloc does not say; set by main.cpp's operator new.
 inline std::atomic<std::size_t> refused_bytes{0};
 
-// Returns the error for an exception that nothing below the command line catches: the host's memory ran out,
-// or there is a bug, with its fix.
+// The error of an exception that nothing below catches: the host's memory ran out, or there is a bug.
 Error uncaught_error(const std::exception& exception, std::string fix_of_bug);
 
-// Runs one command line: all that the tool does between the start of its process and its end, with the
-// process's standard streams. Prints the error of a command that fails. A process may call it again.
+// Runs one command line with the process's standard streams, and prints its error. A process may call it again.
 ExitCode run_tidegate(const std::vector<std::string>& arguments);
 
 // Kinds of options, and options that several commands share.
 
 std::vector<std::string> names_in(std::string_view list); // "-o,--output"
 
-// Makes an option that sets `target`, or appends to it if it is a list, to `read` of the given text. Help
-// texts call the text `value`.
+// Sets `target`, or appends to it if it is a list, to `read` of the given text, which help calls `value`.
 template <class Target, class Read>
 OptionModel option(std::string_view names, std::string value, Target& target, Read read, std::string meaning,
                    std::string no_value = "") {
@@ -119,7 +112,6 @@ OptionModel option(std::string_view names, std::string value, Target& target, Re
           .take = take};
 }
 
-// A whole number.
 Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least = 0,
                                  std::uint64_t most = ~std::uint64_t{0});
 
@@ -134,12 +126,10 @@ OptionModel file_option(std::string_view names, Target& target, std::string mean
   file.takes_file = true;
   return file;
 }
-// The ending of a written file's name chooses its format, or only must not be that of another one: run.pdf that is no PDF
-// helps no one.
-enum class Endings : std::uint8_t { tell, choose };
-// A file that is written. `endings` are those of the right formats, without the dot.
+// A file that is written. `endings` are those of the right formats, without the dot; those of other formats are refused:
+// run.pdf that is no PDF helps no one.
 OptionModel written_file_option(std::string_view names, std::string& target, std::vector<std::string> endings,
-                                std::string meaning, Endings endings_mean = Endings::tell);
+                                std::string meaning);
 template <class Target>
 OptionModel count_option(std::string_view names, Target& target, std::string meaning) {
   const auto read = [](const std::string& text) { return read_count(text); };
@@ -167,7 +157,6 @@ OptionModel device_option(Target& target, std::string meaning) {
 }
 OptionModel flag(std::string_view names, bool& given, std::string meaning);
 
-// Takes one of a few names, by its index.
 OptionModel index_option(std::string_view names, std::function<void(std::size_t)> choose,
                          std::span<const std::string_view> choices, std::string meaning,
                          std::string no_value = "");
@@ -180,7 +169,6 @@ OptionModel switch_option(std::string_view name, Target& on, std::string meaning
   return index_option(name, choose, yes_no_names, std::move(meaning), std::move(usual));
 }
 
-// Takes one of the names of an enumeration, in its order.
 template <class E>
 OptionModel choice_option(std::string_view names, std::optional<E>& target,
                           std::span<const std::string_view> choices, std::string meaning) {
@@ -202,7 +190,7 @@ format_option(std::string_view& format, std::span<const std::string_view> names 
               std::string meaning = "JSON or a table for people (default: a table on a terminal)");
 inline constexpr std::string_view json_by_default = "JSON for programs (default) or a table for people";
 inline constexpr std::array<std::string_view, 3> picture_formats{"json", "table", "svg"};
-// Returns the format of a command that draws: the given one, else that of `-o x.svg`, else json.
+// The given one, else that of `-o x.svg`, else json.
 std::string_view picture_format(std::string_view given, const std::string& output);
 // -o; `endings` as in written_file_option().
 OptionModel output_option(std::string& output, std::vector<std::string> endings = {"json"});
@@ -210,12 +198,9 @@ OptionModel output_option(std::string& output, std::vector<std::string> endings 
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
 
-// --param NAME=VALUE, as often as wanted; the last value of a name counts.
-OptionModel parameter_option(std::vector<documents::Parameter>& parameters);
-
-// --allow-outside, for commands that read wave programs.
-OptionModel path_scope_option(PathScope& scope);
-
+OptionModel
+parameter_option(std::vector<documents::Parameter>& parameters); // the last value of a name counts
+OptionModel path_scope_option(PathScope& scope);                 // --allow-outside
 std::vector<std::string> document_kinds();
 
 } // namespace tidegate::app

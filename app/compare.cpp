@@ -41,29 +41,6 @@ std::string speed_text(const runtime::Comparison& speed, std::string_view other)
   return {};
 }
 
-std::string markdown_text(const runtime::Comparison& compared, std::string_view launched,
-                          std::string_view other) {
-  std::string text = "| launched by | median | least | most | times as fast |\n|:---|---:|---:|---:|---:|\n";
-  const auto row = [&text](std::string_view name, const std::vector<double>& ns, const std::string& speed) {
-    const auto [least, most] = std::ranges::minmax(ns);
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", name, short_time_text(median(ns)),
-                        short_time_text(least), short_time_text(most), speed);
-  };
-  row(other, compared.plain_rounds_ns, "1.00");
-  row(launched, compared.run_rounds_ns,
-      fmt::format("{} ({})", factor_text(compared.speedup),
-                  range_text(compared.speedup_low, compared.speedup_high)));
-  return text;
-}
-
-std::string csv_text(const runtime::Comparison& compared) {
-  std::string text = "round,run_ns,other_ns\n";
-  for (std::size_t i = 0; i < compared.run_rounds_ns.size(); ++i) {
-    text += fmt::format("{},{:.0f},{:.0f}\n", i + 1, compared.run_rounds_ns[i], compared.plain_rounds_ns[i]);
-  }
-  return text;
-}
-
 namespace {
 
 using documents::ComparedNumber;
@@ -113,11 +90,13 @@ std::optional<T> value_at(const ReportJson& report, const std::string& pointer) 
   return fits ? std::optional(value.get<T>()) : std::nullopt;
 }
 
-// Appends the values of both reports, unless neither has one.
-template <class Compared>
-void add_value(std::string name, const auto& a, const auto& b, std::vector<Compared>& values) {
+void add_number(std::string name, std::optional<double> a, std::optional<double> b,
+                std::vector<ComparedNumber>& numbers) {
   if (a || b) {
-    values.push_back({.name = std::move(name), .a = a, .b = b});
+    numbers.push_back({.name = std::move(name),
+                       .a = a,
+                       .b = b,
+                       .ratio = a && b && *a != 0 ? std::optional(*b / *a) : std::nullopt});
   }
 }
 
@@ -141,51 +120,25 @@ Result<ReportJson> read_compared(const std::string& file) {
   return report;
 }
 
-// The nanoseconds of an execution of each wave in the mean, with its topology in a graph. The values stand under `a`.
-std::vector<ComparedNumber> waves_of(const ReportJson& report) {
-  std::vector<ComparedNumber> waves;
-  for (const ReportJson& wave : value_in(report, "/wave_times/waves")) {
-    waves.push_back({.name = value_at<std::string>(wave, "/waves").value_or("?"),
-                     .a = value_at<double>(wave, "/time_ns").value_or(0) /
-                          std::max(1.0, value_at<double>(wave, "/executions").value_or(1))});
-  }
-  for (const ReportJson& wave : value_in(report, "/waves")) {
-    if (const auto time = value_at<double>(wave, "/time_ns")) {
-      waves.push_back({.name = fmt::format("wave {}", waves.size()),
-                       .a = time,
-                       .a_topology = value_at<std::string>(wave, "/topology").value_or("?")});
+// Adds the nanoseconds of an execution of each wave in the mean, in the order of the first report.
+void add_waves(const ReportJson& a, const ReportJson& b, std::vector<ComparedNumber>& waves) {
+  std::vector<std::string> names;
+  std::array<std::map<std::string, double>, 2> times;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    for (const ReportJson& wave : value_in(i == 0 ? a : b, "/wave_times/waves")) {
+      const std::string& name = names.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"));
+      times[i].try_emplace(name, value_at<double>(wave, "/time_ns").value_or(0) /
+                                     std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
     }
   }
-  return waves;
-}
-
-// Pairs waves of the same name, in the order of the first report.
-std::vector<ComparedNumber> paired_waves(const ReportJson& a, const ReportJson& b) {
-  std::vector<ComparedNumber> pairs = waves_of(a);
-  std::map<std::string, std::size_t> place;
-  for (const ComparedNumber& wave : pairs) {
-    place.emplace(wave.name, place.size());
-  }
-  for (const ComparedNumber& wave : waves_of(b)) {
-    const auto [found, is_new] = place.emplace(wave.name, pairs.size());
-    if (is_new) {
-      pairs.push_back({.name = wave.name});
-    }
-    pairs[found->second].b = wave.a;
-    pairs[found->second].b_topology = wave.a_topology;
-  }
-  for (ComparedNumber& pair : pairs) {
-    if (!pair.a || !pair.b) { // topologies are those of a wave that both have
-      pair.a_topology = pair.b_topology = std::nullopt;
-    }
-  }
-  return pairs;
-}
-
-void add_ratios(std::vector<ComparedNumber>& numbers) {
-  for (ComparedNumber& number : numbers) {
-    if (number.a && number.b && *number.a != 0) {
-      number.ratio = *number.b / *number.a;
+  std::set<std::string> added;
+  for (const std::string& name : names) {
+    if (added.insert(name).second) {
+      const auto time = [&name](const std::map<std::string, double>& of) {
+        const auto found = of.find(name);
+        return found == of.end() ? std::nullopt : std::optional(found->second);
+      };
+      add_number(name, time(times[0]), time(times[1]), waves);
     }
   }
 }
@@ -242,27 +195,6 @@ std::string value_text(std::string_view name, std::optional<double> value) {
                                  : fmt::format("{:.0f}", *value);
 }
 
-// Combines consecutive waves with the same topologies into one row, because a traversal may have thousands of waves.
-std::vector<ComparedNumber> stretches(const std::vector<ComparedNumber>& waves) {
-  std::vector<ComparedNumber> rows;
-  for (std::size_t first = 0, end = 0; first < waves.size(); first = end) {
-    ComparedNumber& row = rows.emplace_back(waves[first]);
-    for (end = first + 1; row.a_topology && end < waves.size() && waves[end].a_topology == row.a_topology &&
-                          waves[end].b_topology == row.b_topology;
-         ++end) {
-      *row.a += *waves[end].a;
-      *row.b += *waves[end].b;
-    }
-    if (row.a_topology) {
-      row.name =
-          fmt::format("{}: {}{}", end - first == 1 ? row.name : fmt::format("waves {} to {}", first, end - 1),
-                      *row.a_topology, row.a_topology == row.b_topology ? "" : " / " + *row.b_topology);
-    }
-  }
-  add_ratios(rows);
-  return rows;
-}
-
 std::string comparison_table(const ReportComparison& made, bool colour) {
   const std::string text =
       made.speed ? bold("B: " + speed_text(made.speed->compared, "A"), colour) + '\n' : "";
@@ -280,7 +212,7 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
     std::ranges::replace(name, '_', ' ');
     add(std::move(name), pair.name, pair);
   }
-  for (const ComparedNumber& wave : stretches(made.waves)) {
+  for (const ComparedNumber& wave : made.waves) {
     add(wave.name, "_ns", wave);
   }
   return text + render_table(rows);
@@ -316,23 +248,24 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
                                              .outputs = {{settings.output, "-o", {}}}}));
   TIDEGATE_TRY(const ReportJson a, read_compared(a_file));
   TIDEGATE_TRY(const ReportJson b, read_compared(b_file));
-  ReportComparison made{
-      .a = a_file, .b = b_file, .speed = {}, .texts = {}, .numbers = {}, .waves = paired_waves(a, b)};
+  ReportComparison made{.a = a_file, .b = b_file, .speed = {}, .texts = {}, .numbers = {}, .waves = {}};
   for (const auto& [name, pointer] : text_keys) {
-    add_value(name, value_at<std::string>(a, pointer), value_at<std::string>(b, pointer), made.texts);
+    if (const auto in_a = value_at<std::string>(a, pointer), in_b = value_at<std::string>(b, pointer);
+        in_a || in_b) {
+      made.texts.push_back({.name = name, .a = in_a, .b = in_b});
+    }
   }
   for (const char* const pointer : number_keys) {
-    add_value(std::strrchr(pointer, '/') + 1, value_at<double>(a, pointer), value_at<double>(b, pointer),
-              made.numbers);
+    add_number(std::strrchr(pointer, '/') + 1, value_at<double>(a, pointer), value_at<double>(b, pointer),
+               made.numbers);
   }
   const auto iteration_ns = [](const ReportJson& report) -> std::optional<double> {
     const auto dispatch = value_at<double>(report, "/backend_dispatch_ns");
     const auto iterations = value_at<double>(report, "/iterations");
     return dispatch && iterations && *iterations != 0 ? std::optional(*dispatch / *iterations) : std::nullopt;
   };
-  add_value("iteration_ns", iteration_ns(a), iteration_ns(b), made.numbers);
-  add_ratios(made.numbers);
-  add_ratios(made.waves);
+  add_number("iteration_ns", iteration_ns(a), iteration_ns(b), made.numbers);
+  add_waves(a, b, made.waves);
   const auto program_a = value_at<std::string>(a, "/program"),
              program_b = value_at<std::string>(b, "/program");
   const bool one_program = may_be_one_program(program_a, program_b);

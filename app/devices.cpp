@@ -4,19 +4,22 @@
 #include "device/kernels.hpp"
 #include <tidegate/device/device_list.hpp>
 
+#include <CLI/Version.hpp>
+#include <nlohmann/detail/abi_macros.hpp>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace tidegate::app {
 namespace {
 
 // Returns the file of the profile of this device, driver and tool.
-std::filesystem::path cache_file(const device::DeviceInfo& device, const std::string& tool_version) {
+std::filesystem::path cache_file(const device::DeviceInfo& device) {
   const std::filesystem::path folder = cache_folder();
   if (folder.empty()) {
     return {};
   }
   const std::string key =
-      device_key(device) + tool_version + '\n' + device::kernel_source("common/self_test.cl");
+      device_key(device) + TIDEGATE_VERSION + '\n' + device::kernel_source("common/self_test.cl");
   return folder / ("device-" + hash_of(key) + ".json");
 }
 
@@ -117,12 +120,11 @@ std::optional<device::DeviceProfile> kept_profile(std::string_view json, const d
   return profile && plausible(*profile, device) ? std::optional(std::move(*profile)) : std::nullopt;
 }
 
-Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from,
-                         const std::function<void()>& begins) {
+Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::function<void()>& begins) {
   if (!device.megakernel.supported) {
     return {}; // nothing can be run on it
   }
-  const std::filesystem::path file = cache_file(device, tool_version);
+  const std::filesystem::path file = cache_file(device);
   auto profile = from == SelfTest::made || file.empty() ? std::nullopt : cached_profile(file, device);
   if (!profile && from == SelfTest::kept) {
     return {};
@@ -139,7 +141,7 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
       device.megakernel = {.reason = "the self-test was refused: " + measured.error().message};
       return tl::unexpected(std::move(measured.error()));
     }
-    measured->tidegate = tool_version;
+    measured->tidegate = TIDEGATE_VERSION;
     profile = std::move(*measured);
     // A busy machine can make a trial fail: the next run tries again.
     if (!file.empty() && plausible(*profile, device)) {
@@ -208,7 +210,7 @@ Result<void> probed_alone(device::DeviceInfo& device, SelfTest from) {
     return failure(ErrorCode::driver_crash, why, "see what it prints");
   }
   device::work_notes().testing = device.index;
-  auto probed = add_profile(device, TIDEGATE_VERSION, from);
+  auto probed = add_profile(device, from);
   device::work_notes().testing = device::WorkNotes::none;
   return probed;
 }
@@ -261,6 +263,99 @@ CommandModel devices_command() {
                    {"How many work-groups are resident together, and what does a barrier cost?",
                     "tidegate devices --probe --format table"}},
       .run = [settings] { return run_devices(*settings); }};
+}
+
+// `tidegate version`: versions and devices, for bug reports.
+
+namespace {
+
+std::string compiler() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
+}
+
+// Returns text such as "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64".
+std::string system_text() {
+  std::string text;
+  constexpr std::size_t most = 65536;
+  if (const auto release = read_all("/etc/os-release", most)) {
+    constexpr std::string_view key = "PRETTY_NAME=\"";
+    const std::size_t found = release->find(key);
+    if (found != std::string::npos) {
+      const std::size_t begin = found + key.size();
+      text = release->substr(begin, release->find('"', begin) - begin) + ", ";
+    }
+  }
+  utsname kernel{};
+  if (::uname(&kernel) == 0) {
+    text += fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine);
+  }
+  return text;
+}
+
+std::vector<std::string> opencl_environment() {
+  std::vector<std::string> found;
+  for (const char* const name :
+       {"TIDEGATE_DEVICE", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "POCL_DEVICES",
+        "RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "XDG_CACHE_HOME"}) {
+    if (const char* const value = std::getenv(name)) {
+      found.push_back(fmt::format("{}={}", name, value));
+    }
+  }
+  return found;
+}
+
+documents::VersionReport versions() {
+  return {.tidegate = TIDEGATE_VERSION,
+          .build_type = TIDEGATE_BUILD_TYPE,
+          .compiler = compiler(),
+          .cli11 = CLI11_VERSION,
+          .nlohmann_json = fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                       NLOHMANN_JSON_VERSION_PATCH),
+          .fmt = fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
+          .opencl_loader = device::loader_version(),
+          .system = system_text(),
+          .environment = opencl_environment()};
+}
+
+// Lists devices in a separate process, because drivers may crash; a crash becomes a note.
+void add_devices(documents::VersionReport& report) {
+  if (auto isolated = device::isolate_drivers(); !isolated) {
+    report.notes.push_back(isolated.error().message);
+    return;
+  }
+  const auto list = device::list_devices();
+  if (!list) {
+    return;
+  }
+  for (const device::DeviceInfo& device : list->devices) {
+    report.devices.push_back(fmt::format("{} ({}), {}, driver {}", device.name, device.platform,
+                                         device.opencl_version, device.driver_version));
+  }
+  for (const device::BrokenDriver& driver : list->broken_drivers) {
+    report.notes.push_back(driver.file + ": " + driver.problem);
+  }
+  report.notes.insert(report.notes.end(), list->notes.begin(), list->notes.end());
+}
+
+} // namespace
+
+CommandModel version_command() {
+  struct Settings {
+    std::string output = "-";
+    std::string_view format{};
+  };
+  const auto settings = std::make_shared<Settings>();
+  return {.options = {format_option(settings->format), output_option(settings->output)},
+          .examples = {{"Include this in a bug report:", "tidegate version --format table"}},
+          .run = [settings] {
+            documents::VersionReport report = versions();
+            add_devices(report);
+            return write_document(settings->output, settings->format, report);
+          }};
 }
 
 } // namespace tidegate::app

@@ -26,26 +26,24 @@ constexpr Field degree_fields[] = {
 };
 TIDEGATE_RECORD(graphs::DegreeRange, degree_fields);
 
-constexpr Field value_fields[] = {
-    required<&GraphValues::type>("type of the value after the two vertices of an entry"),
-    optional<&GraphValues::least>("the least value"),
-    optional<&GraphValues::greatest>("the greatest value"),
-    required<&GraphValues::negative>("values below 0"),
-};
-TIDEGATE_RECORD(GraphValues, value_fields);
-
+template <auto... Members>
+constexpr Field fact(std::string_view meaning) {
+  return required<&GraphContents::facts, Members...>(meaning);
+}
 template <auto Member>
 constexpr Field summary_field(std::string_view meaning) {
   return required<&GraphContents::summary, Member>(meaning);
 }
 
+using graphs::FileFacts;
+
 constexpr Field contents_fields[] = {
-    required<&GraphContents::format>("format of the file"),
-    required<&GraphContents::first_id>("number that the file has for its first vertex"),
-    required<&GraphContents::compressed>("whether it is compressed by gzip"),
-    required<&GraphContents::lines>("lines of text"),
-    required<&GraphContents::entries>("edges as they are listed: one a line, or each neighbour of METIS"),
-    required<&GraphContents::both_directions>("whether each also represents its opposite"),
+    fact<&FileFacts::format>("format of the file"),
+    fact<&FileFacts::first_vertex>("number that the file has for its first vertex").named("first_id"),
+    fact<&FileFacts::compressed>("whether it is compressed by gzip"),
+    fact<&FileFacts::lines>("lines of text"),
+    fact<&FileFacts::entries>("edges as they are listed: one a line, or each neighbour of METIS"),
+    fact<&FileFacts::both_directions>("whether each also represents its opposite"),
     summary_field<&graphs::GraphSummary::vertices>("vertices"),
     summary_field<&graphs::GraphSummary::edges>("directed edges"),
     summary_field<&graphs::GraphSummary::symmetric>("whether each edge has its opposite"),
@@ -57,7 +55,12 @@ constexpr Field contents_fields[] = {
     summary_field<&graphs::GraphSummary::repeated_edges>("further edges between the same two vertices"),
     summary_field<&graphs::GraphSummary::components>("connected components, including isolated vertices"),
     summary_field<&graphs::GraphSummary::largest_component>("vertices of the largest component"),
-    required<&GraphContents::values>("values of the entries, which sssp uses as weights"),
+    fact<&FileFacts::values>(
+        "type of the value after the two vertices of an entry, which sssp uses as weight"),
+    fact<&FileFacts::value_range, &graphs::ValueRange::least>("the least value").named("least_value"),
+    fact<&FileFacts::value_range, &graphs::ValueRange::greatest>("the greatest").named("greatest_value"),
+    fact<&FileFacts::value_range, &graphs::ValueRange::negative>("how many are below 0")
+        .named("negative_values"),
 };
 TIDEGATE_RECORD(GraphContents, contents_fields);
 
@@ -106,8 +109,6 @@ constexpr Field compared_number_fields[] = {
     optional<&ComparedNumber::a>("in the first report; left out if it has none"),
     optional<&ComparedNumber::b>("in the second report; left out if it has none"),
     optional<&ComparedNumber::ratio>("b divided by a; left out where one is missing or a is 0"),
-    optional<&ComparedNumber::a_topology>("topology in the first report, of a graph's wave that both have"),
-    optional<&ComparedNumber::b_topology>("and in the second one"),
 };
 TIDEGATE_RECORD(ComparedNumber, compared_number_fields);
 
@@ -134,14 +135,6 @@ constexpr Field report_comparison_fields[] = {
 };
 TIDEGATE_RECORD(ReportComparison, report_comparison_fields);
 
-constexpr Field version_of_device_fields[] = {
-    required<&VersionOfDevice::name>("name, as the driver reports it"),
-    required<&VersionOfDevice::platform>("OpenCL platform that it belongs to"),
-    required<&VersionOfDevice::opencl_version>("version of OpenCL, as the driver reports it"),
-    required<&VersionOfDevice::driver_version>("version of its driver"),
-};
-TIDEGATE_RECORD(VersionOfDevice, version_of_device_fields);
-
 constexpr Field version_fields[] = {
     required<&VersionReport::tidegate>("version of the tool"),
     required<&VersionReport::build_type>("CMake build type"),
@@ -151,7 +144,7 @@ constexpr Field version_fields[] = {
     required<&VersionReport::fmt>("version of {fmt}"),
     required<&VersionReport::opencl_loader>("the OpenCL ICD loader"),
     required<&VersionReport::system>("distribution, kernel and architecture"),
-    required<&VersionReport::devices>("every OpenCL device"),
+    required<&VersionReport::devices>("every OpenCL device, its platform and its versions"),
     required<&VersionReport::notes>("drivers that cannot be used, and platforms without devices"),
     required<&VersionReport::environment>("variables that affect the tool, as NAME=value"),
 };

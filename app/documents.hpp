@@ -18,22 +18,10 @@ struct RunRequest {
   std::vector<std::pair<std::string, Value>> set; // replaced values of the program, by RFC 6901 pointer
 };
 
-// Values of the edges in a file.
-struct GraphValues {
-  graphs::ValueColumn type = graphs::ValueColumn::none;
-  std::optional<Number> least, greatest;
-  std::uint64_t negative = 0;
-};
-
+// A file of a graph.
 struct GraphContents {
-  graphs::FileFormat format = graphs::FileFormat::edge_list;
-  std::uint64_t first_id = 0;
-  bool compressed = false;
-  std::uint64_t lines = 0;
-  std::uint64_t entries = 0;
-  bool both_directions = false;
-  graphs::GraphSummary summary; // its fields are direct members of the document
-  GraphValues values;
+  graphs::FileFacts facts;
+  graphs::GraphSummary summary;
 };
 
 struct CheckedDocument {
@@ -75,8 +63,7 @@ struct ComparedNumber {
   std::string name;
   std::optional<double> a;
   std::optional<double> b;
-  std::optional<double> ratio;                       // b / a
-  std::optional<std::string> a_topology, b_topology; // of a graph's wave that both have
+  std::optional<double> ratio; // b / a
 };
 
 // A run's times next to those of an earlier report; nothing pairs the rounds.
@@ -95,13 +82,6 @@ struct ReportComparison {
   std::vector<ComparedNumber> waves; // nanoseconds of an execution
 };
 
-struct VersionOfDevice {
-  std::string name;
-  std::string platform;
-  std::string opencl_version;
-  std::string driver_version;
-};
-
 struct VersionReport {
   std::string tidegate;
   std::string build_type;
@@ -110,8 +90,8 @@ struct VersionReport {
   std::string nlohmann_json;
   std::string fmt;
   std::string opencl_loader;
-  std::string system; // distribution, kernel, architecture
-  std::vector<VersionOfDevice> devices;
+  std::string system;                   // distribution, kernel, architecture
+  std::vector<std::string> devices;     // with platform and versions
   std::vector<std::string> notes;       // problems of drivers
   std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
 };

@@ -10,6 +10,7 @@ namespace tidegate::app {
 namespace {
 
 using documents::CheckedDocument;
+using Context = const CheckContext&;
 using documents::LaunchRecommendationDocument;
 
 // The fault of a field of evidence that is incomplete, or contradicts the rest of the document.
@@ -61,8 +62,7 @@ Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType
   return *claimed_complete ? Result<void>() : contradicts(fmt::format("/evidence/complete/{}", which), which);
 }
 
-Result<void> judge(const LaunchRecommendationDocument& document, const CheckContext& /*context*/,
-                   CheckedDocument& /*entry*/) {
+Result<void> judge(const LaunchRecommendationDocument& document, Context, CheckedDocument&) {
   const auto& [recommendation, evidence, explanation, device] = document;
   if (!evidence) {
     return {};
@@ -91,8 +91,7 @@ bool peaks_fit(const planning::MemoryPlan& plan, std::uint64_t most_bytes, std::
 }
 
 // Checks the fields that follow from the plan itself, and, against a DAG, the plan.
-Result<void> judge(const documents::FrontierMemoryPlan& document, const CheckContext& context,
-                   CheckedDocument& /*entry*/) {
+Result<void> judge(const documents::FrontierMemoryPlan& document, Context context, CheckedDocument&) {
   if (context.dag) {
     if (auto violation = planning::first_violation(*context.dag, memory_plan(document))) {
       return invalid_plan(*std::move(violation), "plan");
@@ -131,8 +130,7 @@ Result<void> judge(const documents::FrontierMemoryPlan& document, const CheckCon
   return fault == faults.end() ? Result<void>() : invalid_plan(fault->second, "plan");
 }
 
-Result<void> judge(const documents::ArenaPlanDocument& document, const CheckContext& context,
-                   CheckedDocument& /*entry*/) {
+Result<void> judge(const documents::ArenaPlanDocument& document, Context context, CheckedDocument&) {
   if (!context.lifetimes) {
     return {};
   }
@@ -248,7 +246,7 @@ void add_warning(const Warning& warning, CheckedDocument& entry) {
 
 // Checks everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold something
 // else, cannot be written or would be overwritten. Warns of likely mistakes.
-Result<void> judge(const engine::WaveProgram& program, const CheckContext& context, CheckedDocument& entry) {
+Result<void> judge(const engine::WaveProgram& program, Context context, CheckedDocument& entry) {
   const std::string folder = program_folder(entry.file);
   std::set<std::string> assumed;
   TIDEGATE_TRY(const engine::Job resolved, engine::resolve(program, folder, engine::assume_macros(assumed),
@@ -272,8 +270,7 @@ Result<void> judge(const engine::WaveProgram& program, const CheckContext& conte
 }
 
 // Checks names, dependencies, cycles, and waves that no plan can hold.
-Result<void> judge(documents::NamedWaveDag& dag, const CheckContext& /*context*/,
-                   CheckedDocument& /*entry*/) {
+Result<void> judge(documents::NamedWaveDag& dag, Context, CheckedDocument&) {
   TIDEGATE_TRY(const NamedDag named, resolve(std::move(dag)));
   if (const auto plan = planning::plan_layered(named.dag); !plan) {
     return tl::unexpected(to_error(plan.error(), named));
@@ -282,8 +279,7 @@ Result<void> judge(documents::NamedWaveDag& dag, const CheckContext& /*context*/
 }
 
 // Checks ids, lifetimes, alignments and sizes.
-Result<void> judge(const documents::BufferLifetimes& lifetimes, const CheckContext& /*context*/,
-                   CheckedDocument& /*entry*/) {
+Result<void> judge(const documents::BufferLifetimes& lifetimes, Context, CheckedDocument&) {
   ErrorList errors;
   errors.check(index_buffers(lifetimes));
   errors.check(check_lifetimes(lifetimes));
@@ -292,8 +288,7 @@ Result<void> judge(const documents::BufferLifetimes& lifetimes, const CheckConte
 
 // Checks the graph, sources, outputs and settings, and that no file lies outside the program's folder or would be
 // overwritten.
-Result<void> judge(const graphs::FrontierProgram& program, const CheckContext& context,
-                   CheckedDocument& entry) {
+Result<void> judge(const graphs::FrontierProgram& program, Context context, CheckedDocument& entry) {
   if (const auto idle = traversal::idle_policy_fields(
           program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
     add_warning(*idle, entry);
@@ -332,7 +327,7 @@ Result<void> judge(const graphs::FrontierProgram& program, const CheckContext& c
 
 // Calls judge() of the document's type, if it is one of these.
 template <class... T>
-Result<void> judge_as(const documents::Document& document, void* object, const CheckContext& context,
+Result<void> judge_as(const documents::Document& document, void* object, Context context,
                       CheckedDocument& entry) {
   Result<void> sound;
   const auto judge_one = [&]<class Judged>(Judged& judged) {
@@ -349,8 +344,8 @@ Result<void> judge_as(const documents::Document& document, void* object, const C
 
 } // namespace
 
-Result<void> judge_document(const documents::Document& document, std::string_view json,
-                            const CheckContext& context, CheckedDocument& entry) {
+Result<void> judge_document(const documents::Document& document, std::string_view json, Context context,
+                            CheckedDocument& entry) {
   // A document with errors of form is not checked further.
   const std::shared_ptr<void> object = document.record->create();
   TIDEGATE_CHECK(documents::decode(document, json, object.get()));

@@ -17,15 +17,11 @@ struct NamedDag {
   std::vector<engine::Section> sections = {}; // by wave of a program; no items of a DAG
   std::uint64_t iterations = 1;               // of a program
 
-  // Names a wave in a sentence: its name in quotes, or "wave 3".
-  [[nodiscard]] std::string wave_text(std::uint64_t wave) const;
-
-  // Names a wave in a picture: its name, or its index.
-  [[nodiscard]] std::string wave_label(std::uint64_t wave) const;
+  [[nodiscard]] std::string wave_text(std::uint64_t wave) const;  // in a sentence: "scan", or wave 3
+  [[nodiscard]] std::string wave_label(std::uint64_t wave) const; // in a picture: scan, or 3
 };
 
-// Finds the waves that dependencies name. Errors, all at once and each with its location: duplicate_name,
-// invalid_wave, self_dependency.
+// Finds the waves that dependencies name. Errors come all at once, each with its location.
 Result<NamedDag> resolve(documents::NamedWaveDag&& document);
 
 // Adds names, a pointer into the document and a fix to a planner's refusal.
@@ -45,27 +41,21 @@ struct PlannedDag {
   planning::MemoryPlan plan;
 };
 
-// Decodes a wave_dag, or derives the DAG of a wave_program. Errors: of decoding, of names, and of a program's kernels.
+// Decodes a wave_dag, or derives the DAG of a wave_program.
 Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options);
 
-// The DAG of a program, with the names of its waves.
 NamedDag dag_of(const engine::Job& program, std::uint64_t budget_bytes);
 
-// Reads a DAG with read_dag() and plans it. Errors: of both.
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
-
-// Returns the document for a plan that was made with these options.
-documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
-
-// Returns the plan in a document in the planners' form, for the checker. The groups are not checked here.
-planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
-
-// Returns the groups as a table, with their shares of the budget.
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
 
-// Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat, and the
-// bytes of all groups if there are many. The picture says what it leaves out, and is light or dark as the viewer
-// prefers. `colours`: by wave; empty: waves of a common name share one.
+// A plan as a document, and back, where the groups are not checked.
+documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
+planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
+
+// Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat. The picture
+// says what it leaves out, and is light or dark as the viewer prefers. `colours`: by wave; empty: waves of a common name share
+// one.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
                      const std::vector<std::size_t>& colours = {});
 
@@ -75,8 +65,7 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
 // The value of budget_bytes that means no limit: all buffers of the program fit into the budget together.
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-// Returns "87.5%" of a budget; "" of none.
-std::string share_text(std::uint64_t bytes, std::uint64_t budget);
+std::string share_text(std::uint64_t bytes, std::uint64_t budget); // "87.5%"; "" of no budget
 
 // A box of a picture for similar waves of a group: those whose names differ in a number at the end, or that have none and
 // need the same bytes.
@@ -113,8 +102,7 @@ Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes);
 // Returns the key of an id in a BufferIndex: the number 7 and the name "7" are different ids.
 std::string buffer_key(const Identifier& id);
 
-// Checks lifetimes, alignments and sizes of all buffers that were read. Errors: empty_lifetime,
-// bad_alignment, byte_count_overflow.
+// Checks lifetimes, alignments and sizes of all buffers.
 Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes);
 
 struct PlannedArena {
@@ -125,7 +113,6 @@ struct PlannedArena {
 // Draws an arena: time from left to right, offsets from bottom to top, a box for each buffer.
 std::string arena_svg(const PlannedArena& planned, const std::string& headline);
 
-// Converts lifetimes to the planner's input.
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes);
 
 // `tidegate check`: verdicts on documents and on files of graphs.
@@ -138,16 +125,14 @@ struct CheckContext {
   bool strict = false;                                 // warnings are errors
 };
 
-// Returns the verdict on one document. `document` names its type; without it the document's own "kind" does, or
-// else its keys. `file` and `line` (in a stream) go into the verdict and the errors' locations; `written`
-// is the text before parameters were replaced, as in at_document().
+// Returns the verdict on one document. `document` names its type; without it the document's own "kind" does, or else its keys.
+// `line`: in a stream; `written`: as in at_document().
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
                                           const CheckContext& context = {}, std::string_view written = {});
 
 // Decodes a document and judges it. The error and its `others` are all of its faults, each with a pointer; likely mistakes
-// become warnings of the entry, which has the document's file. Errors: of decoding, of a program, incomplete_evidence,
-// inconsistent_evidence, invalid_plan, outputs_differ; of a report, also that of the run.
+// become warnings of the entry, which has the document's file.
 Result<void> judge_document(const documents::Document& document, std::string_view json,
                             const CheckContext& context, documents::CheckedDocument& entry);
 
@@ -163,8 +148,6 @@ inline constexpr std::array<std::string_view, 8> picture_colours{"#4a90c9", "#cf
 
 // Escapes text for an XML element; names may contain any character.
 std::string xml_text(std::string_view text);
-std::string xml_lines(std::string_view text);     // of several lines
-std::string xml_attribute(std::string_view text); // the same between double quotes
 
 // Elements of an SVG.
 struct Drawing {

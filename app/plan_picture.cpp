@@ -8,28 +8,23 @@ namespace tidegate::app {
 
 std::string xml_text(std::string_view text) {
   std::string safe;
-  for (const char c : printable(text)) {
-    safe += c == '&'   ? "&amp;"
-            : c == '<' ? "&lt;"
-            : c == '>' ? "&gt;"
-            : c == '"' ? "&quot;"
-                       : std::string(1, c);
+  for (std::size_t at = 0; at <= text.size();) { // lines stay lines
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    for (const char c : printable(text.substr(at, end - at))) {
+      safe += c == '&'   ? "&amp;"
+              : c == '<' ? "&lt;"
+              : c == '>' ? "&gt;"
+              : c == '"' ? "&quot;"
+                         : std::string(1, c);
+    }
+    safe += end == text.size() ? "" : "\n";
+    at = end + 1;
   }
   // XML does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
   for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
     for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at)) {
       safe.replace(at, forbidden.size(), "\xef\xbf\xbd");
     }
-  }
-  return safe;
-}
-
-std::string xml_lines(std::string_view text) {
-  std::string safe;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    safe += xml_text(text.substr(at, end - at)) + (end < text.size() ? "\n" : "");
-    at = end + 1;
   }
   return safe;
 }
@@ -248,28 +243,6 @@ std::vector<GroupFrame> place_boxes(BoxedPlan& boxed, const planning::MemoryPlan
   return frames;
 }
 
-// Draws the bytes of each group as a step, if there are many groups. Returns the y of the end.
-double draw_overview(const planning::MemoryPlan& plan, double top, Drawing& picture) {
-  constexpr std::size_t few = 12;
-  constexpr double height = 44;
-  if (plan.group_count() <= few) {
-    return top;
-  }
-  const std::uint64_t most = std::max<std::uint64_t>(std::ranges::max(plan.group_fused_bytes), 1);
-  const double each = (page_width - 2 * margin) / static_cast<double>(plan.group_count());
-  picture.add("<path class=\"full\" d=\"M{} {:.1f}", margin, top + height);
-  for (std::size_t group = 0; group < plan.group_count(); ++group) {
-    picture.add(
-        " V{:.1f} h{:.2f}",
-        top + height * (1 - static_cast<double>(plan.group_fused_bytes[group]) / static_cast<double>(most)),
-        each);
-  }
-  picture.add(" V{:.1f} z\"/>\n", top + height);
-  picture.add_text(margin, top + height + 16, "soft",
-                   fmt::format("all {} groups, the largest of {}", plan.group_count(), bytes_text(most)));
-  return top + height + 34;
-}
-
 void draw_frame(const planning::MemoryPlan& plan, std::size_t group, const GroupFrame& frame,
                 std::uint64_t budget, Drawing& picture) {
   const std::uint64_t bytes = plan.group_fused_bytes[group];
@@ -360,7 +333,7 @@ std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
     top += 18;
     head.add_text(margin, top, top < 2 * margin ? "head" : "soft", text);
   }
-  top = draw_overview(plan, top + 14, head);
+  top += 14;
 
   Drawing picture;
   picture.begin(page_width,

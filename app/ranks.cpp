@@ -168,7 +168,7 @@ Result<device::DeviceInfo> find_device(Run& run) {
     return tl::unexpected(std::move(error));
   }
   if (!run.options.compile.dry_run) {
-    TIDEGATE_CHECK(add_profile(*found, TIDEGATE_VERSION, self_test_of(run.options), [&] {
+    TIDEGATE_CHECK(add_profile(*found, self_test_of(run.options), [&] {
       if (progress_style(run) != ProgressStyle::none) {
         fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
                    printable(found->name));

@@ -1,4 +1,4 @@
-// `tidegate run --report`: the page of a run.
+// `tidegate run --report` and `--trace`: the page of a run, and its timeline.
 #include "app/run.hpp"
 #include "core/json.hpp"
 #include "engine/compile.hpp"
@@ -10,11 +10,6 @@ namespace {
 using runtime::Lane;
 using runtime::SpanKind;
 using runtime::TimelineSpan;
-// Inside of it, `name` is text of a document, kernel or driver, and everything else is markup.
-std::string isolated(std::string_view name) {
-  return fmt::format("<bdi class=\"name\">{}</bdi>", xml_text(name));
-}
-
 std::string section(std::string_view id, std::string_view title, const std::string& body) {
   return body.empty() ? ""
                       : fmt::format("<section aria-labelledby=\"{0}\"><h2 id=\"{0}\">{1}</h2><div "
@@ -75,9 +70,8 @@ std::string part_bar(const std::vector<Part>& parts, Form form) {
   std::string spans, legend;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string_view colour = picture_colours[i % picture_colours.size()];
-    const std::string text = fmt::format("{} {}", xml_text(parts[i].name), form(parts[i].amount));
-    spans += fmt::format("<span title=\"{}\" style=\"width:{:.2f}%;background:{}\"></span>",
-                         xml_text(parts[i].name + " " + form(parts[i].amount)),
+    const std::string text = xml_text(fmt::format("{} {}", parts[i].name, form(parts[i].amount)));
+    spans += fmt::format("<span title=\"{}\" style=\"width:{:.2f}%;background:{}\"></span>", text,
                          100.0 * static_cast<double>(parts[i].amount) /
                              static_cast<double>(std::max<std::uint64_t>(whole, 1)),
                          colour);
@@ -96,9 +90,19 @@ std::string tile(std::string_view name, const std::string& shown, const std::str
                      text, xml_text(rest));
 }
 
+// What differs between the pages of wave and graph programs.
+struct Shown {
+  std::string_view outputs;
+  std::string verdict{};
+  std::string_view each; // of `iterations`
+  std::uint64_t iterations = 0;
+  std::vector<Part> times;                 // of the wall time
+  std::vector<std::size_t> colours{};      // of the timeline's names
+  std::string tiles{}, first{}, further{}; // parts of the kind's own
+};
+
 // The tiles at the top of a page: the speed, the outputs, an iteration.
-std::string tiles(const runtime::ReportHead& report, std::string_view other, std::string_view outputs,
-                  const std::string& verdict, std::string_view each, std::uint64_t iterations) {
+std::string tiles(const runtime::ReportHead& report, std::string_view other, const Shown& shown) {
   std::string text;
   if (const auto& compared = report.comparison) {
     text += tile("Speed", fmt::format("{:.2f} ×", compared->speedup),
@@ -106,20 +110,23 @@ std::string tiles(const runtime::ReportHead& report, std::string_view other, std
                              compared->speedup_low, compared->speedup_high),
                  "comparison.speedup", compared->speedup);
   }
-  text += tile("Outputs", std::string(outputs), verdict);
+  text += tile("Outputs", std::string(shown.outputs), shown.verdict);
   const auto dispatch = static_cast<double>(report.dispatch_ns);
   if (dispatch != 0) {
     text +=
-        tile(each, short_time_text(dispatch / static_cast<double>(std::max<std::uint64_t>(iterations, 1))),
-             fmt::format("{} of them in {}", iterations,
+        tile(shown.each,
+             short_time_text(dispatch / static_cast<double>(std::max<std::uint64_t>(shown.iterations, 1))),
+             fmt::format("{} of them in {}", shown.iterations,
                          report.telemetry.kernel_launches == 1
                              ? "1 launch"
                              : fmt::format("{} launches", report.telemetry.kernel_launches)));
     text += tile("Dispatch", short_time_text(dispatch), "from the first launch to the end of the last",
                  "backend_dispatch_ns", dispatch);
   }
-  return text + tile("Wall time", time_text(report.wall_time_ns), "with building, checking and files",
-                     "wall_time_ns", static_cast<double>(report.wall_time_ns));
+  return text +
+         tile("Wall time", time_text(report.wall_time_ns), "with building, checking and files",
+              "wall_time_ns", static_cast<double>(report.wall_time_ns)) +
+         shown.tiles;
 }
 
 std::string notices(const runtime::ReportHead& report) {
@@ -361,19 +368,11 @@ std::string plan_part(const documents::RunReportDocument& document) {
   const engine::Job& program = compiled->written;
   const PlannedDag planned{.named = dag_of(program, compiled->budget_bytes),
                            .plan = memory_plan(document.plan)};
-  TableRows rows{{"wave", "op", "tiles", "group"}};
-  for (std::size_t group = 0; group < planned.plan.group_count(); ++group) {
-    for (const std::uint32_t wave : planned.plan.group(group)) {
-      rows.push_back({planned.named.names[wave], program.ops[program.waves[wave].op].name,
-                      std::to_string(program.waves[wave].range.tiles()), std::to_string(group)});
-    }
-  }
   return scrolled("Picture of the plan",
                   plan_svg(planned, {.planner = document.plan.planner}, colours_of(program))) +
          fmt::format("<p class=\"soft small\">{}</p>",
                      program.derived ? "Dependencies follow from what the kernels read and write."
-                                     : "Dependencies are those that the program lists.") +
-         table(rows, "Waves in words");
+                                     : "Dependencies are those that the program lists.");
 }
 
 std::string memory_part(const engine::RunReport& report) {
@@ -385,19 +384,13 @@ std::string memory_part(const engine::RunReport& report) {
   PlannedArena planned{
       .lifetimes = {},
       .plan = {.height_bytes = memory.arena_bytes, .lower_bound_bytes = memory.lower_bound_bytes}};
-  TableRows rows{{"buffer", "bytes", "offset", "alive"}};
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const engine::ProgramBuffer& buffer = compiled.program.buffers[i];
-    const planning::ArenaBuffer& alive = compiled.memory.lifetimes[i];
     if (buffer.in_arena()) {
-      planned.lifetimes.buffers.push_back({.id = Identifier(buffer.name), .lifetime = alive});
+      planned.lifetimes.buffers.push_back(
+          {.id = Identifier(buffer.name), .lifetime = compiled.memory.lifetimes[i]});
       planned.plan.offsets.push_back(compiled.memory.offsets[i]);
     }
-    rows.push_back({buffer.name, std::to_string(buffer.bytes),
-                    buffer.in_arena()    ? std::to_string(compiled.memory.offsets[i])
-                    : buffer.is_object() ? "image"
-                                         : "registers",
-                    fmt::format("in groups {} to {}", alive.lower, alive.upper - 1)});
   }
   std::string text;
   if (!planned.plan.offsets.empty() && memory.arena_bytes != 0) {
@@ -406,11 +399,11 @@ std::string memory_part(const engine::RunReport& report) {
         arena_svg(planned, fmt::format("arena of {}, {} without sharing, over the groups of the plan",
                                        bytes_text(memory.arena_bytes), bytes_text(memory.sum_bytes))));
   }
-  text += fmt::format(
-      "<p class=\"soft small\">Arena {}, images {}, tables {}{}.</p>", bytes_text(memory.arena_bytes),
-      bytes_text(memory.image_bytes), bytes_text(memory.table_bytes),
-      compiled.budget_bytes == 0 ? "" : fmt::format("; budget {}", bytes_text(compiled.budget_bytes)));
-  return text + table(rows, "Buffers in words");
+  return text +
+         fmt::format(
+             "<p class=\"soft small\">Arena {}, images {}, tables {}{}.</p>", bytes_text(memory.arena_bytes),
+             bytes_text(memory.image_bytes), bytes_text(memory.table_bytes),
+             compiled.budget_bytes == 0 ? "" : fmt::format("; budget {}", bytes_text(compiled.budget_bytes)));
 }
 
 std::string policy_part(const engine::RunReport& report) {
@@ -435,27 +428,35 @@ std::string shell_word(const std::string& word) {
   return quoted + '\'';
 }
 
-std::string again_part(const PageOrigin& origin) {
-  std::vector<std::string> words;
-  std::ranges::transform(origin.command, std::back_inserter(words), shell_word);
-  return fmt::format("<pre id=\"command\" tabindex=\"0\">{}</pre>",
-                     xml_text(fmt::format("{}", fmt::join(words, " "))));
-}
-
-// Puts parts into report_page.html.
-template <class Document>
-std::string page_of(const Document& document, const runtime::ReportHead& report, const RunTable& made,
-                    const PageOrigin& origin, const std::string& body) {
-  const std::string_view status = runtime::run_status_names[static_cast<std::size_t>(report.status)];
+// Puts the parts of a page into report_page.html.
+template <class Document, class Report>
+std::string page_of(const Document& document, const Report& report, const RunTable& made,
+                    const PageOrigin& origin, const Shown& shown) {
+  const std::string_view other = compared_with(report);
+  std::string body = notices(report) + "<div class=\"figures\">" + tiles(report, other, shown) +
+                     "</div>\n<div class=\"columns\">\n";
+  body += section("how", "How it ran",
+                  facts(made.rows) + (report.dispatch_ns == 0 ? "" : wall_time(report, shown.times)));
+  body += section("speed", fmt::format("Against {}", other), speed_part(report, other)) + "</div>\n";
+  body += shown.first;
+  body +=
+      section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, shown.colours) : "");
+  body += section("waves", "Where the time went", table(made.waves)) + shown.further;
+  std::string command;
+  for (const std::string& word : origin.command) {
+    command += (command.empty() ? "" : " ") + shell_word(word);
+  }
+  body += section("again", "Run it again",
+                  fmt::format("<pre id=\"command\" tabindex=\"0\">{}</pre>", xml_text(command)));
+  std::string status(runtime::run_status_names[static_cast<std::size_t>(report.status)]);
+  std::ranges::replace(status, '_', ' ');
   const bool good = report.status == runtime::RunStatus::done ||
                     report.status == runtime::RunStatus::planned ||
                     report.status == runtime::RunStatus::checked;
-  std::string words(status);
-  std::ranges::replace(words, '_', ' ');
   const std::string heading = fmt::format(
-      "<p class=\"over\">tidegate run</p>\n<h1>{}<span id=\"status\" class=\"badge {}\">{}</span></h1>\n"
+      "<p class=\"over\">tidegate run</p>\n<h1><bdi class=\"name\">{}</bdi><span id=\"status\" class=\"badge {}\">{}</span></h1>\n"
       "<p id=\"lead\">{}{}.</p>",
-      isolated(origin.program), good ? "good" : "bad", words, xml_text(made.headline),
+      xml_text(origin.program), good ? "good" : "bad", status, xml_text(made.headline),
       report.device ? " on " + xml_text(report.device->name) : "");
   const std::array<std::pair<std::string_view, std::string>, 4> parts{
       {{"{{data}}", script_safe(documents::encode(document, documents::Style::compact))},
@@ -469,23 +470,9 @@ std::string page_of(const Document& document, const runtime::ReportHead& report,
   return page;
 }
 
-// The parts that pages of both kinds of programs have, above those of their kind.
-std::string first_parts(const runtime::ReportHead& report, const RunTable& made, std::string_view other,
-                        const std::string& figures, const std::vector<Part>& times) {
-  return notices(report) +
-         fmt::format("<div class=\"figures\">{}</div>\n<div class=\"columns\">\n", figures) +
-         section("how", "How it ran",
-                 facts(made.rows) + (report.dispatch_ns == 0 ? "" : wall_time(report, times))) +
-         section("speed", fmt::format("Against {}", other), speed_part(report, other)) + "</div>\n";
-}
-
 std::string row_text(const RunTable& made, std::string_view name) {
-  for (const auto& row : made.rows) {
-    if (row[0] == name) {
-      return row[1];
-    }
-  }
-  return "";
+  const auto row = std::ranges::find(made.rows, name, [](const auto& cells) { return cells[0]; });
+  return row == made.rows.end() ? "" : (*row)[1];
 }
 
 } // namespace
@@ -502,63 +489,114 @@ std::string report_page(const documents::RunReportDocument& document, const Page
   constexpr std::size_t most_waves = 500;
   const engine::RunReport& report = document.report;
   const RunTable made = run_rows(document, most_waves);
-  const std::string verdict = row_text(made, "outputs");
   const bool first_equal = report.first_run && report.first_run->equal;
-  const std::string_view outputs = report.output_parity ? report.output_parity->equal ? "equal" : "different"
-                                   : first_equal        ? "equal"
-                                                        : "not compared";
-  std::vector<Part> times{{"planning", report.queue_plan_ns},
-                          {"building kernels", report.build_ns},
-                          {"filling memory", report.queue_publish_ns},
-                          {"dispatch", report.dispatch_ns},
-                          {"reading back", report.read_back_ns}};
-  if (report.first_run) {
-    times.push_back({"first run", report.first_run->elapsed_ns});
-  }
-  std::string body = first_parts(
-      report, made, compared_with(report),
-      tiles(report, compared_with(report), outputs, verdict, "An iteration", report.iterations), times);
-  body += section("timeline", "Timeline",
-                  report.timeline ? timeline_part(*report.timeline, span_colours(report)) : "");
-  body += section("waves", "Where the time went", table(made.waves));
-  body += section("plan", "Plan", plan_part(document));
-  body += section("memory", "Memory", memory_part(report));
-  body += section("policy", "Recommendation", policy_part(report));
-  body += section("again", "Run it again", again_part(origin));
-  return page_of(document, report, made, origin, body);
+  return page_of(document, report, made, origin,
+                 {.outputs = report.output_parity ? report.output_parity->equal ? "equal" : "different"
+                             : first_equal        ? "equal"
+                                                  : "not compared",
+                  .verdict = row_text(made, "  outputs"),
+                  .each = "An iteration",
+                  .iterations = report.iterations,
+                  .times = {{"planning", report.queue_plan_ns},
+                            {"building kernels", report.build_ns},
+                            {"filling memory", report.queue_publish_ns},
+                            {"dispatch", report.dispatch_ns},
+                            {"reading back", report.read_back_ns},
+                            {"first run", report.first_run ? report.first_run->elapsed_ns : 0}},
+                  .colours = report.timeline ? span_colours(report) : std::vector<std::size_t>(),
+                  .further = section("plan", "Plan", plan_part(document)) +
+                             section("memory", "Memory", memory_part(report)) +
+                             section("policy", "Recommendation", policy_part(report))});
 }
 
 std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin) {
   const RunTable made = run_rows(report);
-  const std::string_view outputs =
-      report.verification ? report.verification->right ? "right" : "wrong" : "not verified";
-  std::vector<Part> times{{"reading the graph", report.load_ns},       {"building kernels", report.build_ns},
-                          {"filling memory", report.queue_publish_ns}, {"dispatch", report.dispatch_ns},
-                          {"reading back", report.read_back_ns},       {"checking", report.verify_ns}};
-  std::string figures =
-      tiles(report, compared_with(report), outputs, row_text(made, "result"), "A wave", report.summary.waves);
+  Shown shown{.outputs =
+                  report.verification ? report.verification->right ? "right" : "wrong" : "not verified",
+              .verdict = row_text(made, "  result"),
+              .each = "A wave",
+              .iterations = report.summary.waves,
+              .times = {{"reading the graph", report.load_ns},
+                        {"building kernels", report.build_ns},
+                        {"filling memory", report.queue_publish_ns},
+                        {"dispatch", report.dispatch_ns},
+                        {"reading back", report.read_back_ns},
+                        {"checking", report.verify_ns}},
+              .first = section("frontier", "Frontier, wave by wave", frontier_part(report))};
   if (report.answer && report.answer->reached) {
-    figures += tile("Reached", std::to_string(*report.answer->reached),
-                    fmt::format("of {} vertices", report.graph.vertices), "answer.reached",
-                    static_cast<double>(*report.answer->reached));
+    shown.tiles = tile("Reached", std::to_string(*report.answer->reached),
+                       fmt::format("of {} vertices", report.graph.vertices), "answer.reached",
+                       static_cast<double>(*report.answer->reached));
   }
-  std::string body = first_parts(report, made, compared_with(report), figures, times);
-  body += section("frontier", "Frontier, wave by wave", frontier_part(report));
-  std::vector<std::size_t> colours;
   for (std::size_t i = 0; report.timeline && i < report.timeline->names.size(); ++i) {
     const auto found = std::ranges::find(policy::topology_names, report.timeline->names[i]);
-    colours.push_back(static_cast<std::size_t>(found - policy::topology_names.begin()));
+    shown.colours.push_back(static_cast<std::size_t>(found - policy::topology_names.begin()));
   }
-  body += section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, colours) : "");
-  body += section("waves", "Where the time went", table(made.waves));
   std::vector<Part> parts;
   for (const traversal::MemoryPart& part : report.memory.parts) {
     parts.push_back(
         {std::string(traversal::memory_names.at(static_cast<std::size_t>(part.name))), part.bytes});
   }
-  body += section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
-  body += section("again", "Run it again", again_part(origin));
-  return page_of(report, report, made, origin, body);
+  shown.further = section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
+  return page_of(report, report, made, origin, shown);
+}
+
+// `--trace`: the timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.
+
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  documents::append_string(json, text);
+  return json;
+}
+
+std::string micros(std::uint64_t ns) {
+  std::string json;
+  documents::append_number(json, static_cast<double>(ns) / 1000);
+  return json;
+}
+
+} // namespace
+
+std::string trace_json(const runtime::Timeline& timeline, std::string_view title) {
+  std::string text = fmt::format(
+      R"({{"displayTimeUnit":"ns","otherData":{{"tool":"tidegate","clock":"{}","left_out_spans":{}}},"traceEvents":[)",
+      runtime::device_clock_names[static_cast<std::size_t>(timeline.clock)], timeline.left_out);
+  // Adds an event of thread `tid` of the only process.
+  const auto event = [&text](char phase, std::string_view name, std::size_t tid, const std::string& rest) {
+    text += fmt::format("{}\n{{\"ph\":\"{}\",\"name\":{},\"pid\":1,\"tid\":{},{}}}",
+                        text.ends_with('[') ? "" : ",", phase, quoted(name), tid, rest);
+  };
+  // Adds the name and the sort index of the process (tid 0) or of a thread.
+  const auto metadata = [&event](std::string_view what, std::size_t tid, std::string_view name) {
+    event('M', fmt::format("{}_name", what), tid, fmt::format(R"("args":{{"name":{}}})", quoted(name)));
+    event('M', fmt::format("{}_sort_index", what), tid, fmt::format(R"("args":{{"sort_index":{}}})", tid));
+  };
+  metadata("process", 0, title);
+  for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
+    metadata("thread", i + 1, timeline.lanes[i].name);
+    for (const runtime::TimelineSpan& span : timeline.lanes[i].spans) {
+      std::string more = span.stage ? fmt::format(R"(,"stage":{})", *span.stage) : "";
+      if (span.tiles) {
+        more += fmt::format(R"(,"first_tile":{},"tile_step":{},"tiles":{})", span.tiles->first,
+                            span.tiles->step, span.tiles->count);
+      }
+      event('X', timeline.names[span.name], i + 1,
+            fmt::format(R"("cat":"{}","ts":{},"dur":{},"args":{{"iteration":{}{}}})",
+                        runtime::span_kind_names[static_cast<std::size_t>(span.kind)], micros(span.begin_ns),
+                        micros(span.end_ns - span.begin_ns), span.iteration, more));
+    }
+  }
+  for (const runtime::Curve& curve : timeline.curves) {
+    for (const auto& [ns, value] : curve.points) {
+      event('C', curve.name, 0, fmt::format(R"("ts":{},"args":{{"value":{}}})", micros(ns), value));
+    }
+  }
+  if (timeline.until_met_ns) {
+    event('i', "until is met", 1, fmt::format(R"("s":"p","ts":{})", micros(*timeline.until_met_ns)));
+  }
+  return text + "]}\n";
 }
 
 } // namespace tidegate::app

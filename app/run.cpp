@@ -200,10 +200,6 @@ Result<void> read_plan(Run& run) {
   if (!run.plan) {
     return {};
   }
-  if (*run.plan == "-" && run.program == "-") {
-    return failure(ErrorCode::invalid_usage, "standard input cannot be the plan and the program",
-                   "name a file for one of them");
-  }
   TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*run.plan));
   run.options.compile.plan = memory_plan(plan);
   run.plan_options.planner = plan.planner;
@@ -226,30 +222,6 @@ Result<std::optional<device::DeviceInfo>> device_of(Run& run, runtime::Monitor& 
   }
   TIDEGATE_TRY(auto found, find_device(run));
   return found;
-}
-
-// Return how a run was launched, for a table of times.
-std::string launched_as(const engine::RunReport& report) {
-  const std::string_view strategy = engine::strategy_names[static_cast<std::size_t>(report.strategy)];
-  return report.comparison->verdict == SpeedVerdict::same_launches
-             ? std::string(strategy)
-             : fmt::format("{}, {}", strategy, policy::name(report.telemetry.execution_mode));
-}
-std::string launched_as(const traversal::FrontierReport& report) {
-  return fmt::format("{}, {}", graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
-                     engine::strategy_names[static_cast<std::size_t>(report.strategy)]);
-}
-
-template <class Report>
-Result<void> write_timings(Report& report, const Run& run) {
-  if (const std::string& file = run.times_file; report.comparison && !file.empty()) {
-    const bool csv = std::tolower(file.back()) == 'v'; // the other ending is .md
-    TIDEGATE_CHECK(write_text(
-        file, csv ? csv_text(*report.comparison)
-                  : markdown_text(*report.comparison, launched_as(report), compared_with(report))));
-    report.files_written.push_back(runtime::written_file(file, csv ? "times as CSV" : "times as Markdown"));
-  }
-  return {};
 }
 
 // The error of --set require-convergence=yes: neither `until` nor PageRank's tolerance was reached.
@@ -276,7 +248,6 @@ Result<ExitCode> finish(Result<Report> report, const Run& run, Progress& progres
     report->error = after_first_rank(std::move(*report->error)); // rank 0 may not have this error
     return InterruptWatch::interrupted() ? exit_code(*report->error) : write_report(std::move(*report), run);
   }
-  TIDEGATE_CHECK(write_timings(*report, run));
   const std::optional<Error> failed = not_converged(*report, run);
   auto written = write_report(std::move(*report), run);
   if (written && *written == ExitCode::done && failed) {
@@ -343,7 +314,7 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
   std::uint64_t repeat = 0;
   if (device) {
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
-    key = program_key(lowering.program(), *job, options, TIDEGATE_VERSION);
+    key = program_key(lowering.program(), *job, options);
     repeat = job->iterations;
     if (progress_style(run) == ProgressStyle::lines && !goes_on) {
       print_unknown(*job);
@@ -388,7 +359,7 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
   return report;
 }
 
-traversal::RunOptions graph_options(const AskedRun& asked) {
+static traversal::RunOptions graph_options(const AskedRun& asked) {
   traversal::RunOptions options = asked.graphs;
   static_cast<runtime::Options&>(options) = asked.options;
   options.strategy = asked.options.compile.strategy;
@@ -412,7 +383,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   options.slice_ns = run.slice_ns.value_or(options.slice_ns);
   const std::string folder = program_folder(run.program);
   if (device && run.cache) {
-    options.checked = checked_file(run.text, program, folder, *device, options, TIDEGATE_VERSION);
+    options.checked = checked_file(run.text, program, folder, *device, options);
   }
   const InterruptWatch interrupts;
   TIDEGATE_TRY(
@@ -437,8 +408,8 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
 static void collect_files(Run& run) {
   engine::RunOptions& options = run.options;
   options.files = {.inputs = {{run.program, "the program", {}}}, .outputs = {{run.output, "-o", {}}}};
-  for (const auto& [file, option] : {std::pair(options.trace, "--trace"), std::pair(options.page, "--report"),
-                                     std::pair(run.times_file, "--times")}) {
+  for (const auto& [file, option] :
+       {std::pair(options.trace, "--trace"), std::pair(options.page, "--report")}) {
     if (!file.empty()) {
       options.files.outputs.push_back({file, option, {}});
     }
@@ -463,6 +434,7 @@ static Result<ExitCode> run_here(Run& run) {
   }
   options.compile.trace = run.by_wave || !options.trace.empty() || !options.page.empty();
   collect_files(run);
+  TIDEGATE_CHECK(refuse_overwriting(options.files));
   if (needs_device(run)) {
     const bool reads_input =
         run.stream || run.program == standard_stream || // cannot be read again after a crash

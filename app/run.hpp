@@ -33,8 +33,7 @@ struct AskedRun {
   bool verbose = false;
   std::string_view format{}; // empty: a table on a terminal, else JSON
   bool by_wave = false;
-  bool explain = false;   // the report has its reasons, too
-  std::string times_file; // .md or .csv
+  bool explain = false; // the report has its reasons, too
   engine::RunOptions options;
   traversal::RunOptions graphs; // its own part; graph_options() adds what both kinds share
   std::set<std::string> given;  // options, as note_given() has them
@@ -54,14 +53,10 @@ struct Run : AskedRun {
   PlanOptions plan_options;            // of a given plan; without one the plan is layered
 };
 
-// Returns the options of a run of a graph program.
-traversal::RunOptions graph_options(const AskedRun& asked);
-
 Result<void> read_text(Run& run);
 Error at_program(Error error, const Run& run); // its file is the program if it names none
 
-// Returns the selected device. Tests it once for a persistent or automatic strategy or --stress; a dry run
-// reads no profile.
+// Tests the device once for a persistent or automatic strategy or --stress; a dry run reads no profile.
 Result<device::DeviceInfo> find_device(Run& run);
 
 ProgressStyle progress_style(const AskedRun& request);
@@ -72,8 +67,7 @@ Result<ExitCode> run_stream(const Run& run);
 Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor);
 Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monitor);
 
-// Refuse options that do not go together; and those that this kind of program does not have, or not on several ranks. Error:
-// invalid_usage.
+// Refuse options that do not go together; and those that this kind of program, or several ranks, do not have.
 Result<void> check_options(const AskedRun& request);
 Result<void> check_options_for(const Run& run, bool frontier);
 
@@ -86,7 +80,6 @@ std::string program_folder(const std::string& program_path);
 void shorten(documents::RunReportDocument& document, const AskedRun& request);
 inline void shorten(const traversal::FrontierReport& /*report*/, const AskedRun& /*request*/) {}
 
-// Return the report as a document; the plan was made with `plan_options`.
 documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options);
 inline const traversal::FrontierReport& document_of(const traversal::FrontierReport& report,
                                                     const PlanOptions& /*plan*/) {
@@ -107,11 +100,9 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
 RunTable run_rows(const traversal::FrontierReport& report);
 std::string run_table(RunTable table, bool colour);
 
-// Return a recommendation in a line, and the reason of each of its steps.
 std::string launch_text(const policy::LaunchRecommendation& launch);
 TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps);
 
-// Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
 std::string trace_json(const runtime::Timeline& timeline, std::string_view title);
@@ -122,14 +113,13 @@ std::string trace_json(const runtime::Timeline& timeline, std::string_view title
 // Returns a key of everything that decides how a program is launched on a device: its launch_key(), the files of its kernels,
 // the options that fix a choice, and the version of the tool.
 std::string program_key(const engine::WaveProgram& program, const engine::Job& job,
-                        const engine::RunOptions& options, std::string_view tool_version);
+                        const engine::RunOptions& options);
 
-// Returns the path of a file that exists once a run of the frontier program was correct on this device. Its name depends on the
-// program's text, the state of the graph's file, the options of the run and the version of the tool. Empty if there is no folder
-// or the graph comes from a file that is not regular, such as standard input.
+// Returns the path of a file that exists once a run of the frontier program was correct on this device. Its name depends on all
+// that decides the result, the graph's file among it. Empty without a folder, or if the graph's file is not regular.
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
-                                   const traversal::RunOptions& options, std::string_view tool_version);
+                                   const traversal::RunOptions& options);
 
 struct TakenTuning {
   std::optional<device::Tuning> tuning;              // of wave programs
@@ -137,22 +127,18 @@ struct TakenTuning {
   std::optional<policy::LaunchPolicy> policy;
   std::optional<std::string> profile_file;
   std::optional<std::string> policy_file;
-  bool kept = false;                         // by an earlier run, or by `tidegate tune measure`
-  std::optional<engine::FirstRun> first_run; // that kept it
+  std::optional<engine::FirstRun> first_run; // that kept it, or `tidegate tune measure` did
 };
 
 // Returns the profile and policy of a run: from the files that the command line names, or else those kept for this program on
-// this device, unless a first run found them with a `repeat` that is far from this one. Damaged kept files are ignored. Errors:
-// of named files; invalid_usage if standard input is given for more than one of the program, the profile and the policy.
+// this device, unless a first run found them with a `repeat` that is far from this one. Damaged kept files are ignored.
 Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                                 const device::DeviceInfo* device, std::optional<std::uint64_t> repeat = {});
 
-// Returns true if the choice of a first run is out of date: on a CPU its persistent launch took far longer than plain launches, or
-// was aborted for that reason; or the share of active tiles is far from that with which it was measured.
+// Returns true if the choice of a first run is out of date: a CPU is busy now, or far more or fewer tiles are active.
 bool must_choose_again(const engine::RunReport& report, const engine::CompileOptions& options);
 
-// Forgets what earlier runs kept if this run shows that it is out of date; otherwise notes what later runs and requests compare
-// with.
+// Forgets what earlier runs kept if it is out of date; otherwise notes what later runs and requests compare with.
 void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options,
                     const device::DeviceInfo& device, const std::string& program_key);
 
@@ -162,14 +148,14 @@ struct ChosenWay {
 };
 
 // Chooses how to launch a program. If the command line states a strategy, decides whether this run is compared with plain
-// launches (options.verify_stated). Otherwise reports the choice that an earlier run kept (`taken`, which the caller applied), or
-// else makes a first run and sets the tuning and the policy to its result. On a CPU the run, which began at `start`, goes on in
-// another process if a build is under way that nobody will use: a driver that compiles holds locks that others wait for.
+// launches (options.verify_stated). Otherwise takes the choice that an earlier run kept (`taken`, which the caller applied), or
+// makes a first run. On a CPU the run, which began at `start`, goes on in another process if a build is under way that nobody
+// will use: a driver that compiles holds locks that others wait for.
 Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, std::chrono::steady_clock::time_point start,
                              runtime::Monitor& monitor);
 
-// Completes and stores the result of the first run with a stated strategy, and returns a warning if outputs differed.
+// Completes and stores the result of the first run with a stated strategy.
 ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const std::string& key,
                       const engine::RunReport& report);
 
@@ -177,11 +163,6 @@ ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const st
 
 // Returns "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
 std::string speed_text(const runtime::Comparison& speed, std::string_view other);
-
-// Return a table of both times in Markdown, and every round in comma-separated values. `launched` and `other` name the ways.
-std::string markdown_text(const runtime::Comparison& compared, std::string_view launched,
-                          std::string_view other);
-std::string csv_text(const runtime::Comparison& compared);
 
 constexpr std::string_view compared_with(const engine::RunReport& /*report*/) {
   return "plain launches";
@@ -204,7 +185,7 @@ struct PageOrigin {
 std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
 std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin);
 
-// Escapes JSON for a <script> element of data, so that no text in it ends the element or opens an HTML comment.
+// Escapes JSON for a <script> element, so that no text in it ends the element or opens a comment.
 std::string script_safe(std::string_view json);
 
 // The devices of this machine, their self-tests, and which device each rank of `mpirun -n N tidegate` takes.
@@ -215,12 +196,9 @@ enum class SelfTest : std::uint8_t {
   made,         // it runs now
 };
 
-// Adds the device's self-test: fills in `profile`, and sets `megakernel` to the test's verdict. A result
-// under the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and
-// tool are the same; a new one is kept there if the folder can be written to. `begins` is called before a
-// test, which takes seconds. Errors: those of device::probe().
-Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from,
-                         const std::function<void()>& begins = {});
+// Adds the device's self-test: fills in `profile`, and sets `megakernel` to the test's verdict. A result in the user's cache
+// folder serves when device, driver and tool are the same. `begins` is called before a test, which takes seconds.
+Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::function<void()>& begins = {});
 
 std::string device_key(const device::DeviceInfo& device);
 
@@ -228,14 +206,13 @@ std::string device_key(const device::DeviceInfo& device);
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
 
 // Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select.
-// Error: as select_devices().
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors);
 
 const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
                                     const ranks::Transport::Place& place);
 
-// Returns the devices that all ranks take, in rank 0; the others get an empty list. Errors: as Ranks::wait().
+// Returns the devices that all ranks take, in rank 0; the others get an empty list.
 Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own);
 
 // Waits until all ranks have come here. A rank with an error prints it, unless another rank's came first, and ends all;

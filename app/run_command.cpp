@@ -48,45 +48,37 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
       switch_option("cache", request.cache, "no: neither use nor store built kernels, tunings and first runs",
                     "yes"),
       switch_option("require-convergence", request.require_convergence,
-                    "yes: exit with 1 if `repeat` ends the run before `until` is met, or pagerank before its "
-                    "tolerance; no (default)",
+                    "yes: exit with 1 if `repeat` ends before `until`, or pagerank's tolerance, is met",
                     "no"),
       count_option("source", request.sources,
                    "With GRAPH: start vertex, numbered as in the file; --set source=N again for more"),
       switch_option("undirected", request.undirected,
-                    "With GRAPH: whether each edge of the file also counts as its opposite; no (default)",
-                    "no"),
+                    "With GRAPH: whether each edge also counts as its opposite; no (default)", "no"),
       file_option("plan", request.plan, "Run this frontier_memory_plan, after checking it"),
       file_option("policy", request.policy, "Launch policy in place of the program's own"),
       file_option("profile", request.profile,
                   "Use this device_profile in place of the one kept by tune; none: use none"),
       switch_option(
           "measure", request.measure,
-          "Without --strategy, time candidates on the first run; no: take what the cost model "
-          "estimates to be fastest, compared with plain launches but not timed; left out: no for what "
-          "cannot be kept, and for a program of a single launch"),
-      switch_option(
-          "verify-first", options.verify_first,
-          "no: neither compare nor time anything on the first run, and leave the result of a frontier "
-          "program unchecked",
-          "yes"),
+          "yes: time candidates on the first run; no: take what the cost model says, compared but not "
+          "timed; default: yes if it can be kept and is no single launch"),
+      switch_option("verify-first", options.verify_first,
+                    "no: neither compare, check nor time anything on the first run", "yes"),
       duration_option(
           "measure-time", options.first_run_budget_ns, 1'000'000'000,
-          "How long a first run may compare and time candidates, or check the result of a frontier program: 10s, 2m, "
-          "or a number of seconds (default: 2s, on a CPU also twice what plain launches take; 10s for frontier "
-          "programs)"),
+          "How long a first run may compare, check and time: 10s, 2m (default: 2s, on a CPU also twice "
+          "what plain launches take; 10s for frontier programs)"),
       choice_or_auto(
           "tuning.mode", options.compile.mode, policy::execution_mode_names,
           "interpreter: read arguments; jit: compile them in; auto (default): by the launch policy"),
       choice_or_auto(
           "tuning.promote", options.compile.promote, engine::promotion_names,
-          "windows: consecutive waves that use the same tiles become one; opcodes: ops that run most tiles "
-          "get separate code, for which the kernel looks first; auto (default): as the launch policy says"),
+          "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles get code "
+          "of their own; auto (default): as the launch policy says"),
       index_option(
           "fp-contract", [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
           fp_contract_choices,
-          "default: the compiler may join a * b + c to one operation, and may do so differently here and in plain "
-          "launches; off: in neither",
+          "default: the compiler may join a * b + c, here and in plain launches differently; off: in neither",
           "default"),
       option(
           "tuning.slice", "TIME", request.slice_ns,
@@ -95,8 +87,7 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
               return ns == 0 ? std::nullopt : std::optional(ns);
             });
           },
-          "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
-          "(default): as the profile says, 150ms without one",
+          "Longest persistent launch, such as 150ms; 0 (default): as the profile says, 150ms without one",
           "0"),
       count_option("tuning.stress-seed", options.stress_seed,
                    "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
@@ -141,9 +132,6 @@ CommandModel run_command() {
                         "Verify, then N more runs in other orders, with delays"),
            count_option("--compare", options.compare_rounds,
                         "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
-           written_file_option("--times", request->times_file, {"md", "csv"},
-                               "With --compare: write both times as a table, or every round",
-                               Endings::choose),
            index_option(
                "--check", [&options](std::size_t index) { options.check_bounds = index == 0; }, check_choices,
                "bounds: only check for writes past buffers"),
@@ -193,7 +181,6 @@ namespace {
 enum Limit : unsigned {
   needs_end = 1,          // unless the program runs to its end
   needs_plan = 2,         // with --check bounds, which launches wave by wave
-  needs_times = 4,        // without --compare
   needs_stress = 8,       // without --stress
   needs_spans = 16,       // without --trace and --report
   one_run = 32,           // in a stream
@@ -219,7 +206,6 @@ constexpr std::array rules{
     OptionRule{"--stress", needs_end | one_process | of_waves,
                "each wave waits for all of the previous one, so no other order is possible"},
     OptionRule{"--set require-convergence", needs_end | one_run},
-    OptionRule{"--times", needs_times | one_run},
     OptionRule{exports, one_process | of_waves,
                "the kernel needs a graph that tidegate lays out on the device"},
     OptionRule{"--set tuning.mode", needs_plan | needs_generated | of_waves,
@@ -270,27 +256,6 @@ Result<void> refuse(const AskedRun& request, std::span<const Restriction> restri
   return {};
 }
 
-// Refuses two outputs on standard output.
-Result<void> refuse_two_outputs(const AskedRun& request) {
-  const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
-      {{request.options.trace, "the trace"},
-       {request.options.page, "the page"},
-       {request.output, "the report"}}};
-  std::string_view taken;
-  for (const auto& [file, what] : outputs) {
-    if (file != standard_stream) {
-      continue;
-    }
-    if (!taken.empty()) {
-      return failure(ErrorCode::invalid_usage,
-                     fmt::format("standard output cannot be {} and {}", taken, what),
-                     "name a file for one of them");
-    }
-    taken = what;
-  }
-  return {};
-}
-
 } // namespace
 
 Result<void> check_options(const AskedRun& request) {
@@ -310,20 +275,18 @@ Result<void> check_options(const AskedRun& request) {
                    "--check bounds has no effect with --dry-run, which runs no program to its end",
                    std::string(one_of_two));
   }
-  const std::array<Restriction, 6> restrictions{
+  const std::array<Restriction, 5> restrictions{
       {{needs_end, compile.dry_run || bounds,
         fmt::format("has no effect with {}, which runs no program to its end",
                     compile.dry_run ? "--dry-run" : "--check bounds"),
         one_of_two},
        {needs_plan, bounds, "has no effect with --check bounds, which launches wave by wave", one_of_two},
-       {needs_times, options.compare_rounds == 0, "needs --compare", "add --compare 9"},
        {needs_stress, options.stress_runs == 0, "needs --stress", "add --stress 1"},
        {needs_spans, options.trace.empty() && options.page.empty(), "needs --trace or --report",
         "add --trace FILE.json"},
        {one_run, request.stream, "is for one run, not for a stream", "leave --stream or the other out"}}};
   TIDEGATE_CHECK(refuse(request, restrictions));
-  TIDEGATE_CHECK(refuse_stream(request.stream, request.format));
-  return refuse_two_outputs(request);
+  return refuse_stream(request.stream, request.format);
 }
 
 Result<void> check_options_for(const Run& run, bool frontier) {

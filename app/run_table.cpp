@@ -4,16 +4,6 @@
 namespace tidegate::app {
 namespace {
 
-// Rows of a name and a text.
-struct Facts {
-  TableRows rows{};
-
-  template <class... Values>
-  void add(std::string_view name, fmt::format_string<Values...> text, Values&&... values) {
-    rows.push_back({std::string(name), fmt::format(text, std::forward<Values>(values)...)});
-  }
-};
-
 template <class T>
 const std::vector<T>& listed(const std::optional<std::vector<T>>& list) {
   static const std::vector<T> empty;
@@ -26,38 +16,38 @@ std::string launches_text(std::uint64_t launches) {
 
 // Rows that both kinds of reports have.
 
-void add_head(const runtime::ReportHead& report, Facts& made) {
+void add_head(const runtime::ReportHead& report, TableRows& made) {
   if (report.device) {
-    made.add("device", "{}", report.device->name);
+    add_row(made, "device", "{}", report.device->name);
   }
-  made.add("strategy", "{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
-           report.strategy_reason);
+  add_row(made, "strategy", "{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
+          report.strategy_reason);
 }
 
-void add_sources(const runtime::ReportHead& report, Facts& made) {
+void add_sources(const runtime::ReportHead& report, TableRows& made) {
   for (const auto& [name, file] :
        {std::pair("profile", report.profile_file), std::pair("policy", report.policy_file)}) {
     if (file) {
-      made.add(name, "{}", *file);
+      add_row(made, name, "{}", *file);
     }
   }
 }
 
 // `where` names the step that a work-group came to.
 template <class Where>
-void add_end(const runtime::ReportHead& report, const Where& where, Facts& made) {
+void add_end(const runtime::ReportHead& report, const Where& where, TableRows& made) {
   for (const runtime::WrittenFile& written : report.files_written) {
-    made.add(&written == &report.files_written.front() ? "written" : "", "{}: {}, {}", written.file,
-             written.what, bytes_text(written.bytes));
+    add_row(made, &written == &report.files_written.front() ? "written" : "", "{}: {}, {}", written.file,
+            written.what, bytes_text(written.bytes));
   }
   if (!report.trace.empty()) {
-    made.add("trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace,
-             plural(report.timeline->span_count(), "span"),
-             report.timeline->clock == runtime::DeviceClock::none ? "of launches" : "by the device's clock");
+    add_row(made, "trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace,
+            plural(report.timeline->span_count(), "span"),
+            report.timeline->clock == runtime::DeviceClock::none ? "of launches" : "by the device's clock");
   }
   for (const runtime::StuckGroup& stuck : report.stuck_groups) {
-    made.add("stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
-             stuck.seen, stuck.expected);
+    add_row(made, "stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
+            stuck.seen, stuck.expected);
   }
 }
 
@@ -72,15 +62,15 @@ std::string spread_text(std::string_view what, const std::vector<double>& rounds
 }
 
 template <class Report>
-void add_comparison(const Report& report, Facts& made) {
+void add_comparison(const Report& report, TableRows& made) {
   if (const auto& times = report.comparison) {
-    made.add("compared", "{}", speed_text(*times, compared_with(report)));
-    made.add("", "{}", spread_text("this run", times->run_rounds_ns, times->run_ns));
-    made.add("", "{}", spread_text("plain launches", times->plain_rounds_ns, times->plain_ns));
+    add_row(made, "compared", "{}", speed_text(*times, compared_with(report)));
+    add_row(made, "", "{}", spread_text("this run", times->run_rounds_ns, times->run_ns));
+    add_row(made, "", "{}", spread_text("plain launches", times->plain_rounds_ns, times->plain_ns));
   }
 }
 
-void add_ranks(const runtime::ReportHead& report, Facts& made) {
+void add_ranks(const runtime::ReportHead& report, TableRows& made) {
   if (!report.ranks) {
     return;
   }
@@ -93,22 +83,22 @@ void add_ranks(const runtime::ReportHead& report, Facts& made) {
   const auto slowest = std::ranges::max_element(ranks, {}, [](const auto& rank) {
     return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
   });
-  made.add("ranks", "{}; {} sent in {}",
-           ranks.size() == 1 ? "one alone reports, as the run ended early"
-                             : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
-           bytes_text(bytes), plural(messages, "message"));
+  add_row(made, "ranks", "{}; {} sent in {}",
+          ranks.size() == 1 ? "one alone reports, as the run ended early"
+                            : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
+          bytes_text(bytes), plural(messages, "message"));
   for (const runtime::RankReport& rank : ranks) {
-    made.add(fmt::format("rank {}", rank.rank), "{} on {}: {}, {} of it waiting{}{}", rank.device, rank.host,
-             time_text(rank.dispatch_ns), time_text(rank.waiting_ns),
-             rank.edges ? fmt::format("; {} edges", *rank.edges) : "",
-             rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "");
+    add_row(made, fmt::format("rank {}", rank.rank), "{} on {}: {}, {} of it waiting{}{}", rank.device,
+            rank.host, time_text(rank.dispatch_ns), time_text(rank.waiting_ns),
+            rank.edges ? fmt::format("; {} edges", *rank.edges) : "",
+            rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "");
   }
   for (const runtime::RankWaveReport& wave : report.ranks->waves) {
-    made.add("on one rank", "{}, as {}", wave.wave, wave.reason);
+    add_row(made, "on one rank", "{}, as {}", wave.wave, wave.reason);
   }
   for (const runtime::RankBufferReport& buffer : report.ranks->buffers) {
     if (buffer.split && !buffer.in_parts) {
-      made.add("not in parts", "{}, as {}", in_quotes(buffer.buffer), buffer.reason);
+      add_row(made, "not in parts", "{}, as {}", in_quotes(buffer.buffer), buffer.reason);
     }
   }
 }
@@ -218,23 +208,23 @@ TableRows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   const auto of_path = [path](std::uint64_t ns) {
     return fmt::format("{:.1f} %", 100 * static_cast<double>(ns) / path);
   };
-  TableRows rows{{"by wave", "critical path", "a run", "waiting", "GB/s, if each byte moves once"}};
+  TableRows rows{{"  by wave", "critical path", "a run", "waiting", "GB/s, if each byte moves once"}};
   for (const engine::WaveTime& wave : times.waves) {
     if (rows.size() > most) {
-      rows.push_back({fmt::format("{} more", times.waves.size() - most)});
+      add_row(rows, fmt::format("{} more", times.waves.size() - most), "");
       break;
     }
     const auto time = static_cast<double>(wave.time_ns); // 0: the clock did not tick while it ran
     const auto runs = static_cast<double>(wave.executions);
     const double groups = static_cast<double>(std::max<std::uint64_t>(wave.work_ns + wave.wait_ns, 1));
     rows.push_back(
-        {wave.waves, of_path(wave.critical_ns), time == 0 ? "-" : short_time_text(time / runs),
+        {"  " + wave.waves, of_path(wave.critical_ns), time == 0 ? "-" : short_time_text(time / runs),
          fmt::format("{:.0f} %", 100 * static_cast<double>(wave.wait_ns) / groups),
          time == 0 ? "-" : fmt::format("{:.3g}", static_cast<double>(wave.buffer_bytes) * runs / time)});
   }
-  rows.push_back({"between waves", of_path(times.synchronization_ns), "", "", ""});
+  rows.push_back({"  between waves", of_path(times.synchronization_ns), "", "", ""});
   if (times.device_bytes_per_ns != 0) {
-    rows.push_back({"device memory", "", "", "", fmt::format("{:.3g}", times.device_bytes_per_ns)});
+    rows.push_back({"  device memory", "", "", "", fmt::format("{:.3g}", times.device_bytes_per_ns)});
   }
   return rows;
 }
@@ -246,12 +236,12 @@ std::string estimates_text(const std::vector<engine::CandidateReport>& candidate
     double& lowest = least.try_emplace(candidate.strategy, candidate.estimated_ns).first->second;
     lowest = std::min(lowest, candidate.estimated_ns);
   }
-  std::string text;
+  std::vector<std::string> words;
   for (const auto& [strategy, ns] : least) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
-                        engine::strategy_names[static_cast<std::size_t>(strategy)], short_time_text(ns));
+    words.push_back(fmt::format("{} {}", engine::strategy_names[static_cast<std::size_t>(strategy)],
+                                short_time_text(ns)));
   }
-  return text;
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 // Returns true if a run that was to be one persistent launch took several, other than its slices.
@@ -260,67 +250,68 @@ bool is_divided(const engine::RunReport& report) {
 }
 
 // Adds what was chosen before the run: estimates, mode, windows, promotion, plan and memory.
-void add_choices(const documents::RunReportDocument& document, bool planned, Facts& made) {
+void add_choices(const documents::RunReportDocument& document, bool planned, TableRows& made) {
   const engine::RunReport& report = document.report;
   if (report.candidates) {
     const double measured =
         report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
-    made.add("estimate", "{}{}", estimates_text(*report.candidates),
-             report.status == runtime::RunStatus::done ? "; measured " + short_time_text(measured) : "");
+    add_row(made, "estimate", "{}{}", estimates_text(*report.candidates),
+            report.status == runtime::RunStatus::done ? "; measured " + short_time_text(measured) : "");
   }
-  made.add("mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
+  add_row(made, "mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
   for (const engine::WindowReport& window : report.promotion.windows) {
-    made.add("window", "{}{}", fmt::join(window.waves, ", "),
-             window.register_buffers.empty()
-                 ? ""
-                 : fmt::format("; in registers: {}", fmt::join(window.register_buffers, ", ")));
+    add_row(made, "window", "{}{}", fmt::join(window.waves, ", "),
+            window.register_buffers.empty()
+                ? ""
+                : fmt::format("; in registers: {}", fmt::join(window.register_buffers, ", ")));
   }
   for (const std::string& op : report.promotion.ops) {
-    made.add("hot op", "{}", in_quotes(op));
+    add_row(made, "hot op", "{}", in_quotes(op));
   }
   if (const auto promoted = report.promotion.promoted; promoted != engine::Promotion::none) {
-    made.add("promoted", "{}: {}", engine::promotion_names[static_cast<std::size_t>(promoted)],
-             report.promotion.reason);
+    add_row(made, "promoted", "{}: {}", engine::promotion_names[static_cast<std::size_t>(promoted)],
+            report.promotion.reason);
   }
   add_sources(report, made);
   std::size_t waves = 0;
   for (const documents::BarrierGroup& group : document.plan.barriers.groups) {
     waves += group.waves.size();
   }
-  made.add("plan", "{} in {}{}", plural(waves, "wave"), plural(document.plan.barriers.groups.size(), "group"),
-           planned ? "" : ", " + plural(report.iterations, "iteration"));
+  add_row(made, "plan", "{} in {}{}", plural(waves, "wave"),
+          plural(document.plan.barriers.groups.size(), "group"),
+          planned ? "" : ", " + plural(report.iterations, "iteration"));
   if (report.geometry.worker_groups != 0) {
-    made.add("workers", "{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
-             report.geometry.workgroup_size);
+    add_row(made, "workers", "{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
+            report.geometry.workgroup_size);
   }
   const engine::MemoryReport& memory = report.memory;
   if (memory.sum_bytes != 0) {
-    made.add("memory", "arena of {} ({} without sharing; {})", bytes_text(memory.arena_bytes),
-             bytes_text(memory.sum_bytes),
-             memory.arena_bytes == memory.lower_bound_bytes
-                 ? "proved to be the least"
-                 : fmt::format("lower bound {}", bytes_text(memory.lower_bound_bytes)));
+    add_row(made, "memory", "arena of {} ({} without sharing; {})", bytes_text(memory.arena_bytes),
+            bytes_text(memory.sum_bytes),
+            memory.arena_bytes == memory.lower_bound_bytes
+                ? "proved to be the least"
+                : fmt::format("lower bound {}", bytes_text(memory.lower_bound_bytes)));
   }
   if (memory.image_bytes != 0) {
-    made.add("images", "{}", bytes_text(memory.image_bytes));
+    add_row(made, "images", "{}", bytes_text(memory.image_bytes));
   }
   for (const engine::FallbackReport& wave : report.fallbacks) {
-    made.add("alone", "{}: {}", wave.wave, wave.reason);
+    add_row(made, "alone", "{}: {}", wave.wave, wave.reason);
   }
 }
 
-void add_times(const engine::RunReport& report, Facts& made) {
+void add_times(const engine::RunReport& report, TableRows& made) {
   const std::uint64_t launches = report.telemetry.kernel_launches;
   const bool slices = !is_divided(report) && launches == report.slices_ns.size() && launches > 1;
-  made.add("dispatch", "{} in {}{}{}", time_text(report.dispatch_ns), launches_text(launches),
-           slices ? ", slices of one persistent run" : "",
-           report.iterations > 1
-               ? fmt::format(", {} an iteration", short_time_text(static_cast<double>(report.dispatch_ns) /
-                                                                  static_cast<double>(report.iterations)))
-               : "");
+  add_row(made, "dispatch", "{} in {}{}{}", time_text(report.dispatch_ns), launches_text(launches),
+          slices ? ", slices of one persistent run" : "",
+          report.iterations > 1
+              ? fmt::format(", {} an iteration", short_time_text(static_cast<double>(report.dispatch_ns) /
+                                                                 static_cast<double>(report.iterations)))
+              : "");
   add_ranks(report, made);
-  made.add("build", "{}{}", time_text(report.build_ns),
-           report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "");
+  add_row(made, "build", "{}{}", time_text(report.build_ns),
+          report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "");
   add_comparison(report, made);
 }
 
@@ -347,7 +338,7 @@ std::string verdict(const traversal::FrontierReport& report) {
 
 // Returns a row for each run of consecutive waves with the same topology.
 TableRows stretches(const std::vector<traversal::WaveRecord>& waves) {
-  TableRows rows{{"waves", "topology", "rule", "widest", "edges scanned"}};
+  TableRows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
   const bool timed = std::ranges::any_of(waves, [](const auto& wave) { return wave.time_ns.has_value(); });
   if (timed) {
     rows[0].insert(rows[0].end(), {"time", "edges/s"});
@@ -364,7 +355,7 @@ TableRows stretches(const std::vector<traversal::WaveRecord>& waves) {
       widest = std::max(widest, waves[end].vertices);
       ns += waves[end].time_ns.value_or(0);
     }
-    rows.push_back({end - first == 1 ? fmt::format("{}", first) : fmt::format("{} to {}", first, end - 1),
+    rows.push_back({end - first == 1 ? fmt::format("  {}", first) : fmt::format("  {} to {}", first, end - 1),
                     std::string(policy::name(waves[first].topology)),
                     std::string(policy::name(waves[first].rule)), std::to_string(widest),
                     std::to_string(scanned)});
@@ -406,43 +397,43 @@ std::string answer_text(const traversal::FrontierReport& report) {
 RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves) {
   const engine::RunReport& report = document.report;
   const bool planned = report.status == runtime::RunStatus::planned;
-  Facts made;
+  TableRows made;
   add_head(report, made);
   add_choices(document, planned, made);
   for (const auto& hits : listed(report.hits)) {
-    made.add("hits", "{}", hits_text(hits));
+    add_row(made, "hits", "{}", hits_text(hits));
   }
   for (const auto& active : listed(report.active)) {
-    made.add("active", "{}", active_text(active));
+    add_row(made, "active", "{}", active_text(active));
   }
   for (const engine::QueueReport& queue : report.queues) {
-    made.add("queue", "{}", queue_text(queue, planned));
+    add_row(made, "queue", "{}", queue_text(queue, planned));
   }
   if (!report.assumed_macros.empty()) {
-    made.add("assumed", "as OpenCL C 3.0 has them, or else not defined: {}",
-             fmt::join(report.assumed_macros, ", "));
+    add_row(made, "assumed", "as OpenCL C 3.0 has them, or else not defined: {}",
+            fmt::join(report.assumed_macros, ", "));
   }
   if (const auto& until = report.until) {
-    made.add("until", "{}{} is {}{}", until->reached ? "" : "NOT REACHED: ", in_quotes(until->buffer),
-             until->value, until->reached ? "" : fmt::format(", waiting for {}", until->waiting_for));
+    add_row(made, "until", "{}{} is {}{}", until->reached ? "" : "NOT REACHED: ", in_quotes(until->buffer),
+            until->value, until->reached ? "" : fmt::format(", waiting for {}", until->waiting_for));
   }
   if (const auto& bounds = report.bounds) {
-    made.add("bounds", "{} checked, {} past buffers", launches_text(bounds->checked_waves),
-             bounds->violations.empty() ? "nothing was written" : "WRITTEN");
+    add_row(made, "bounds", "{} checked, {} past buffers", launches_text(bounds->checked_waves),
+            bounds->violations.empty() ? "nothing was written" : "WRITTEN");
     for (const engine::BoundsViolation& violation : bounds->violations) {
-      made.add("", "{} wrote {}, in iteration {}", violation.wave, engine::place_text(violation),
-               violation.iteration);
+      add_row(made, "", "{} wrote {}, in iteration {}", violation.wave, engine::place_text(violation),
+              violation.iteration);
     }
   } else if (!planned) {
-    made.add("outputs", "{}", verdict(report));
+    add_row(made, "outputs", "{}", verdict(report));
     if (report.first_run) {
-      made.add("first run", "{}", first_run_text(*report.first_run));
+      add_row(made, "first run", "{}", first_run_text(*report.first_run));
     }
     for (const auto& of : listed(report.expected)) {
-      made.add("expected", "{}", expected_text(of));
+      add_row(made, "expected", "{}", expected_text(of));
     }
     if (report.stress) {
-      made.add("stress", "{}", stress_text(*report.stress));
+      add_row(made, "stress", "{}", stress_text(*report.stress));
     }
     add_times(report, made);
   }
@@ -456,39 +447,39 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
               is_divided(report)
                   ? fmt::format(", in {} instead of one", launches_text(report.telemetry.kernel_launches))
                   : ""),
-          .rows = std::move(made.rows),
+          .rows = std::move(made),
           .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : TableRows()};
 }
 
 RunTable run_rows(const traversal::FrontierReport& report) {
   const traversal::FrontierSummary& summary = report.summary;
-  Facts made;
+  TableRows made;
   if (report.answer) {
-    made.add("answer", "{}", answer_text(report));
+    add_row(made, "answer", "{}", answer_text(report));
   }
   add_head(report, made);
   add_sources(report, made);
-  made.add("memory", "{}{}", bytes_text(report.memory.bytes),
-           report.memory.constrained ? ", memory_constrained" : "");
+  add_row(made, "memory", "{}{}", bytes_text(report.memory.bytes),
+          report.memory.constrained ? ", memory_constrained" : "");
   const bool planned = report.status == runtime::RunStatus::planned;
   if (!planned) {
-    made.add("time", "{}, {} edges a second, {}{}", time_text(report.dispatch_ns),
-             count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
-             summary.alone_waves == 0
-                 ? ""
-                 : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));
+    add_row(made, "time", "{}, {} edges a second, {}{}", time_text(report.dispatch_ns),
+            count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
+            summary.alone_waves == 0
+                ? ""
+                : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));
     add_ranks(report, made);
-    made.add("waves", "{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
-             plural(summary.topology_changes, "topology change"), summary.widest_wave,
-             summary.widest_vertices == 1 ? "1 vertex" : fmt::format("{} vertices", summary.widest_vertices),
-             report.waves.size() < summary.waves
-                 ? fmt::format("; the report lists the first {}", report.waves.size())
-                 : "");
+    add_row(made, "waves", "{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
+            plural(summary.topology_changes, "topology change"), summary.widest_wave,
+            summary.widest_vertices == 1 ? "1 vertex" : fmt::format("{} vertices", summary.widest_vertices),
+            report.waves.size() < summary.waves
+                ? fmt::format("; the report lists the first {}", report.waves.size())
+                : "");
     if (report.converged) {
-      made.add("converged", "{}: the last iteration changed the PageRank values by {:.3g} in sum",
-               *report.converged ? "yes" : "NO", *report.rank_change);
+      add_row(made, "converged", "{}: the last iteration changed the PageRank values by {:.3g} in sum",
+              *report.converged ? "yes" : "NO", *report.rank_change);
     }
-    made.add("result", "{}", verdict(report));
+    add_row(made, "result", "{}", verdict(report));
     add_comparison(report, made);
   }
   const auto where = [](const runtime::StuckGroup& stuck) {
@@ -500,20 +491,14 @@ RunTable run_rows(const traversal::FrontierReport& report) {
                                   report.source.value_or(std::string(
                                       graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
                                   report.graph.vertices, report.graph.edges),
-          .rows = std::move(made.rows),
+          .rows = std::move(made),
           .waves = planned ? TableRows() : stretches(report.waves)};
 }
 
 std::string run_table(RunTable table, bool colour) {
-  std::string text = bold(table.headline, colour) + "\n";
   align_right(table.waves, {3, 4, 5, 6});
-  for (TableRows* const rows : {&table.rows, &table.waves}) {
-    for (std::vector<std::string>& row : *rows) {
-      row[0] = row[0].empty() ? "" : "  " + row[0];
-    }
-    text += rows->empty() ? "" : render_table(*rows);
-  }
-  return text;
+  return bold(table.headline, colour) + "\n" + render_table(std::move(table.rows)) +
+         render_table(std::move(table.waves));
 }
 
 } // namespace tidegate::app

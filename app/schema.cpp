@@ -43,6 +43,10 @@ Json object_schema(Json properties, Json required, const Record* record = nullpt
   return schema;
 }
 
+// By Kind, as people read them.
+constexpr std::array<std::string_view, 13> type_words{
+    "bool", "u16", "u32", "u64", "f64", "number", "string", "u64|string", "name", "object", "", "", "value"};
+
 // Makes the schema of one document. Integers and records become definitions, named after the first key that has them.
 class SchemaWriter {
 public:
@@ -85,15 +89,13 @@ private:
   }
 
   Json integer_schema(const Type& type) {
-    const auto range = [&] {
-      return number_schema({{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}});
-    };
-    for (const auto& [name, maximum] : whole_ranges) {
-      if (type.minimum == 0 && type.maximum == maximum) {
-        return defined(&maximum, name, range);
-      }
-    }
-    return range();
+    const Json range =
+        number_schema({{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}});
+    const auto bits = std::size_t{16}
+                      << (static_cast<std::size_t>(type.kind) - static_cast<std::size_t>(Kind::u16));
+    const bool whole = type.minimum == 0 && type.maximum == ~std::uint64_t{0} >> (64 - bits);
+    const std::string_view& word = type_words[static_cast<std::size_t>(type.kind)];
+    return whole ? defined(&word, word, [&] { return range; }) : range;
   }
 
   Json type_schema(const Type& type, std::string_view key) {
@@ -153,16 +155,6 @@ private:
     }
     return result;
   }
-
-  struct WholeRange {
-    std::string_view name;
-    std::uint64_t maximum;
-  };
-  static constexpr std::array whole_ranges{
-      WholeRange{"u16", std::numeric_limits<std::uint16_t>::max()},
-      WholeRange{"u32", std::numeric_limits<std::uint32_t>::max()},
-      WholeRange{"u64", std::numeric_limits<std::uint64_t>::max()},
-  };
 
   Direction direction_;
   bool parameters_;
@@ -267,14 +259,11 @@ std::string json_schema(const Document& document) {
 }
 
 std::string type_word(const Type& type) {
-  constexpr std::array<std::string_view, 13> words{"bool",   "u16",    "u32",        "u64",  "f64",
-                                                   "number", "string", "u64|string", "name", "object",
-                                                   "",       "",       "value"};
   if (type.kind == Kind::map) {
     return type_word(type.items->element) + "{}";
   }
   if (type.kind != Kind::list) {
-    return std::string(words[static_cast<std::size_t>(type.kind)]);
+    return std::string(type_words[static_cast<std::size_t>(type.kind)]);
   }
   const std::string element = type_word(type.items->element);
   const std::string list = type.items->fixed_length == 0

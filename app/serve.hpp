@@ -10,16 +10,9 @@ namespace tidegate::app {
 
 // Standard error and terminals: colour, errors, warnings, interrupts and progress.
 
-// Returns true if text on this file descriptor may have colour; honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb.
-bool use_colour(int descriptor);
-
-bool use_colour(const std::string& output);
-
-// Returns true if the descriptor is a terminal that can overwrite a line: false for TERM=dumb and under mpirun.
-bool is_terminal(int descriptor);
-
-// Prints a hint on standard error if the tool is about to read `input` from a terminal.
-void hint_at_terminal(const std::string& input);
+bool use_colour(const std::string& output);      // honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb
+bool is_terminal(int descriptor);                // that can overwrite a line: not TERM=dumb, nor under mpirun
+void hint_at_terminal(const std::string& input); // if the tool is about to read it from one
 
 struct Reporting {
   bool json = false;  // --errors json: each error or warning is a JSON object on one line
@@ -27,20 +20,15 @@ struct Reporting {
 };
 inline Reporting reporting;
 
-// Prints a warning of a program, named by its path, on standard error: as an error of the code `warning`.
-void print_warning(const Warning& warning, const std::string& program);
+Error interrupt_error(); // of a command that a signal ended before it had an answer
 
-// Returns the error of a command that a signal ended before it had an answer.
-Error interrupt_error();
-
-// Handles SIGINT, SIGTERM and SIGHUP from now on (core/interrupt.hpp), and prints an error for them. main()
-// calls it once.
+// Handles SIGINT, SIGTERM and SIGHUP from now on (core/interrupt.hpp), and prints an error for them.
 void explain_interrupts(bool json);
 
+// Print on standard error; errors of the code `warning` not with --quiet.
 void print_error(const Error& error);
-
-// Prints the errors of a document on standard error; those of the code `warning` not with --quiet.
 void print_findings(const std::vector<Error>& findings);
+void print_warning(const Warning& warning, const std::string& program); // named by its path
 
 // Progress of a long run, on standard error.
 
@@ -61,8 +49,7 @@ public:
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // Ends the progress and removes its line. Any thread may call it.
-  void finish();
+  void finish(); // removes its line; any thread may call it
 
 private:
   void write(std::string_view text) const;
@@ -96,7 +83,7 @@ struct LineReply {
   Result<std::string_view> replaced(std::string_view document);
 };
 
-// Answers one line, or says why there is no answer. Several threads call it at once.
+// Several threads call it at once.
 using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& reply)>;
 
 // Lines that share one write of their answers: a worker's part, or one.
@@ -116,7 +103,7 @@ struct StreamSummary {
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
                                     unsigned workers, Pace pace = Pace::parts);
 
-// Answers the lines of each input in turn. Errors: of opening, of answer_stream() and of writing.
+// Answers the lines of each input in turn.
 using InputAnswer = std::function<Result<void>(const std::string& input, std::string_view line, LineReply&)>;
 Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
                              const InputAnswer& answer, unsigned workers = all_cores(),
@@ -143,11 +130,10 @@ void append(const T& document, documents::Style style, std::string& json) {
 }
 
 // Reads the input, answers it and writes the answer; with `stream`, line by line on all cores. The exit code is that of
-// the worst line. Errors, besides those of answers: of refuse_stream(); invalid_usage for an output that names an input,
-// which the answer would replace.
+// the worst line.
 Result<ExitCode> serve(const Route& route, const Answer& answer);
 
-// Refuses a stream of tables or pictures, or with parameters. Error: invalid_usage.
+// Refuses a stream of tables or pictures, or with parameters.
 Result<void> refuse_stream(bool stream, std::string_view format,
                            std::span<const documents::Parameter> parameters = {});
 
@@ -177,8 +163,6 @@ struct DocumentText {
   std::string json;    // with the values of parameters in place of their uses
   std::string written; // with the uses of parameters, for errors; empty if that is the same
 };
-
-// Reads a whole document. An error names the input as its source.
 Result<DocumentText> read_document(const std::string& input,
                                    std::span<const documents::Parameter> given = {});
 

@@ -15,15 +15,15 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : value;
 }
 
-} // namespace
-
-bool use_colour(int descriptor) {
+bool may_colour(int descriptor) {
   const std::string_view forced = environment("CLICOLOR_FORCE");
   return environment("NO_COLOR").empty() && ((!forced.empty() && forced != "0") || is_terminal(descriptor));
 }
 
+} // namespace
+
 bool use_colour(const std::string& output) {
-  return output == standard_stream && use_colour(STDOUT_FILENO);
+  return output == standard_stream && may_colour(STDOUT_FILENO);
 }
 
 // Under mpirun a rank writes to a terminal that mpirun made, even where the output goes to a pipe or a file.
@@ -47,7 +47,7 @@ std::string error_text(const Error& error) {
     return documents::encode(error, documents::Style::compact) + '\n';
   }
   std::string text = describe(error);
-  if (use_colour(STDERR_FILENO)) {
+  if (may_colour(STDERR_FILENO)) {
     const std::string_view word = error.code == ErrorCode::warning ? "warning:" : "error:";
     if (const std::size_t at = text.find(word); at != std::string::npos) {
       text.replace(at, word.size(), fmt::format("\x1b[1;{}m{}\x1b[0m", word == "error:" ? 31 : 33, word));

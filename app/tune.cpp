@@ -8,7 +8,6 @@
 #include "tune/report.hpp"
 #include "tune/workbench.hpp"
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace tidegate::app {
@@ -32,8 +31,7 @@ constexpr auto number_of = [](const auto& value) { return value ? static_cast<st
 // Paths in the user's folder for the measurements of a program on a device and its driver; empty if there is no folder.
 struct TunedFiles {
   std::filesystem::path profile, policy;
-  std::filesystem::path first_run;  // what first runs have found
-  std::filesystem::path difference; // exists if outputs differed from plain launches
+  std::filesystem::path first_run; // what first runs have found
 };
 
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
@@ -41,13 +39,13 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
   const auto file = [folder = cache_folder(), &name](std::string_view what) {
     return folder.empty() ? folder : folder / fmt::format("{}.{}.json", name, what);
   };
-  return {file("profile"), file("policy"), file("first_run"), file("difference")};
+  return {file("profile"), file("policy"), file("first_run")};
 }
 
 } // namespace
 
 std::string program_key(const engine::WaveProgram& program, const engine::Job& job,
-                        const engine::RunOptions& options, std::string_view tool_version) {
+                        const engine::RunOptions& options) {
   constexpr std::size_t most = std::size_t{64} << 20U;
   const engine::CompileOptions& compile = options.compile;
   std::string key =
@@ -63,18 +61,18 @@ std::string program_key(const engine::WaveProgram& program, const engine::Job& j
       key += fmt::format("// {}\n{}\n", file, read_all(file, most).value_or(""));
     }
   }
-  return key + std::string(tool_version);
+  return key + TIDEGATE_VERSION;
 }
 
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
-                                   const traversal::RunOptions& options, std::string_view tool_version) {
+                                   const traversal::RunOptions& options) {
   const std::filesystem::path cache = cache_folder();
   std::string key = fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number_of(options.strategy),
                                 number_of(options.force_topology), number_of(options.workers),
                                 number_of(options.group_size), number_of(options.alone_vertices),
                                 documents::encode(program.policy.launch),
-                                device.profile ? documents::encode(*device.profile) : "", tool_version);
+                                device.profile ? documents::encode(*device.profile) : "", TIDEGATE_VERSION);
   if (program.own) { // its text contains the files that it includes
     const auto own = traversal::read_own(program, folder, options.scope);
     key += own ? own->text : "";
@@ -171,26 +169,6 @@ static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& prof
          keep_file(kept.policy, documents::encode(policy) + '\n');
 }
 
-// Writes a file with everything that a bug report about differing outputs needs. Errors: of writing.
-static Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
-                                     const device::DeviceInfo& device, const tuning::Different& different) {
-  const engine::Difference& first = *different.parity.first_difference;
-  const nlohmann::ordered_json report{{"device", device.name},
-                                      {"platform", device.platform},
-                                      {"driver_version", device.driver_version},
-                                      {"launched_as", different.way},
-                                      {"buffer", first.buffer},
-                                      {"element", first.element},
-                                      {"expected", first.expected},
-                                      {"found", first.found},
-                                      {"differing_elements", different.parity.differing_elements},
-                                      {"program_and_sources", program_key},
-                                      {"generated_kernel", different.kernel}};
-  return write_text(file.string(),
-                    report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n')
-      .map([](ExitCode) {});
-}
-
 // Returns the warning that outputs differ from plain launches.
 static Warning difference_warning(const engine::FirstRun& first_run, std::string_view of_whom,
                                   bool fp_contract_off, const std::string& pointer = "") {
@@ -202,11 +180,9 @@ static Warning difference_warning(const engine::FirstRun& first_run, std::string
   } else {
     message += "an earlier run found that";
   }
-  std::string fix = engine::difference_fix(first_run.difference, fp_contract_off);
-  if (first_run.difference_file) {
-    fix += fmt::format("; {} has the data", *first_run.difference_file);
-  }
-  return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
+  return {.message = std::move(message),
+          .fix = engine::difference_fix(first_run.difference, fp_contract_off),
+          .pointer = pointer};
 }
 
 static std::optional<Warning> difference_of(const engine::FirstRun& first, std::string_view of_whom,
@@ -300,49 +276,44 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
     return look_at_stated(run, lowering.program(), *device, key);
   }
   const TunedFiles files = !run.cache ? TunedFiles{} : tuned_files(*device, key);
-  ChosenWay chosen;
+  const auto take = [&](engine::FirstRun report, std::string_view of_whom) {
+    options.compile.why = report.reason;
+    return ChosenWay{.report = report, .warning = difference_of(report, of_whom, run)};
+  };
+  const auto take_plain = [&](engine::FirstRun report) {
+    options.compile.tuning.strategy = engine::Strategy::plain;
+    return take(std::move(report), "");
+  };
   device::WorkNotes& notes = device::work_notes();
   if (taken.first_run && notes.began_ns != 0) { // this run's, in an earlier process
     engine::FirstRun report = *taken.first_run;
     report.kept = true;
-    options.compile.why = report.reason;
-    return ChosenWay{.report = report,
-                     .warning = difference_of(report, report.equal ? of_candidate : of_chosen, run)};
+    return take(report, report.equal ? of_candidate : of_chosen);
   }
-  if (taken.kept && (!taken.first_run || taken.first_run->settled)) {
-    const engine::FirstRun report = taken.first_run
-                                        ? of_earlier_run(*taken.first_run, taken.first_run->reason)
-                                        : engine::FirstRun{.compared = true,
-                                                           .equal = true,
-                                                           .kept = true,
-                                                           .settled = true,
-                                                           .reason = "measured by `tidegate tune measure`",
-                                                           .next = "takes the same way"};
-    options.compile.why = report.reason;
-    return ChosenWay{.report = report, .warning = difference_of(report, of_chosen, run)};
+  if (taken.first_run && taken.first_run->settled) {
+    return take(of_earlier_run(*taken.first_run, taken.first_run->reason), of_chosen);
   }
   const bool asked = run.measure == true || options.first_run_budget_ns != 0;
   TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning));
   if (job->waves.size() == 1 && job->iterations == 1 && !job->waves.front().in_rounds() && !asked &&
       !run.profile && !run.policy) {
-    options.compile.tuning.strategy = engine::Strategy::plain;
-    options.compile.why = "plain launches: the program is a single launch";
-    return ChosenWay{
-        .report =
-            engine::FirstRun{.settled = true, .reason = options.compile.why, .next = "takes the same way"},
-        .warning = {}};
+    return take_plain({.settled = true,
+                       .reason = "plain launches: the program is a single launch",
+                       .next = "takes the same way"});
   }
+  ChosenWay chosen;
   device::DeviceInfo tried = *device;
+  if (run.crashes > 1) {
+    chosen = take_plain({.reason = "plain launches: the driver crashed when it built or ran candidates",
+                         .next = "tries candidates again"});
+  }
   if (run.crashes != 0) {
     chosen.warning =
         Warning{.message = "the OpenCL driver crashed, or did not come back, when it built or ran "
                            "candidates of the first run, so they were left out",
                 .fix = "outputs are not affected; --strategy barrier shows what the driver says",
                 .pointer = ""};
-    if (run.crashes > 1) {
-      options.compile.tuning.strategy = engine::Strategy::plain;
-      options.compile.why = "plain launches: the driver crashed when it built or ran candidates";
-      chosen.report = engine::FirstRun{.reason = options.compile.why, .next = "tries candidates again"};
+    if (chosen.report) {
       return chosen;
     }
     if (tried.profile) {
@@ -370,9 +341,6 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
     return tl::unexpected(std::move(found.error()));
   }
   if (found->different) {
-    if (!files.difference.empty() && write_difference(files.difference, key, *device, *found->different)) {
-      found->report.difference_file = files.difference.string();
-    }
     chosen.warning = difference_warning(found->report, found->report.equal ? of_candidate : of_chosen,
                                         options.compile.fp_contract_off, found->fault_at);
   }
@@ -418,12 +386,6 @@ static Result<device::DeviceProfile> read_profile(const std::string& file, const
 
 Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                                 const device::DeviceInfo* device, std::optional<std::uint64_t> repeat) {
-  const std::array<std::string, 3> inputs{run.program, run.profile.value_or(""), run.policy.value_or("")};
-  if (std::ranges::count(inputs, standard_stream) > 1) {
-    return failure(ErrorCode::invalid_usage,
-                   "standard input cannot be two of the program, the profile and the policy",
-                   "name a file for all but one of them");
-  }
   if (!run.profile && !run.policy) {
     const TunedFiles kept =
         device == nullptr || !run.cache ? TunedFiles{} : tuned_files(*device, program_key);
@@ -439,8 +401,12 @@ Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                        .policy = *policy,
                        .profile_file = kept.profile.string(),
                        .policy_file = kept.policy.string(),
-                       .kept = true,
-                       .first_run = first_run ? std::optional(std::move(*first_run)) : std::nullopt};
+                       .first_run = std::move(first_run).value_or(
+                           engine::FirstRun{.compared = true,
+                                            .equal = true,
+                                            .settled = true,
+                                            .reason = "measured by `tidegate tune measure`",
+                                            .next = "takes the same way"})};
   }
   TakenTuning taken;
   if (run.profile && *run.profile != "none") {
@@ -547,7 +513,7 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   if (waves) {
     engine::Lowering lowering(*waves, folder, &device, options);
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
-    key = program_key(*waves, *job, options, TIDEGATE_VERSION);
+    key = program_key(*waves, *job, options);
     report = tuning::measure(lowering, device, measuring, monitor);
   } else {
     report = tuning::measure(*frontier, folder, device, measuring, monitor);

@@ -458,6 +458,21 @@ std::filesystem::path canonical_path(const std::string& path) {
 }
 
 Result<void> refuse_overwriting(const FileUses& files) {
+  for (const auto& [uses, stream] :
+       {std::pair(&files.inputs, "input"), std::pair(&files.outputs, "output")}) {
+    const NamedFile* first = nullptr;
+    for (const NamedFile& use : *uses) {
+      if (use.path != standard_stream) {
+        continue;
+      }
+      if (first != nullptr) {
+        return failure(ErrorCode::invalid_usage,
+                       fmt::format("standard {} cannot be {} and {}", stream, first->role, use.role),
+                       "name a file for one of them");
+      }
+      first = &use;
+    }
+  }
   std::map<Identity, const NamedFile*> known;
   for (const NamedFile& input : files.inputs) {
     if (const auto identity = identity_of(input.path); identity && *identity) {

@@ -109,8 +109,6 @@ constexpr Field first_run_fields[] = {
     required<&FirstRun::candidates>(
         "all candidates; those with a ratio or a reason were tried, by this run or an earlier one"),
     optional<&FirstRun::difference>("how a candidate's outputs differed from those of plain launches"),
-    optional<&FirstRun::difference_file>(
-        "file with program, sources, kernel and difference, for a bug report"),
 };
 TIDEGATE_RECORD(FirstRun, first_run_fields);
 TIDEGATE_DOCUMENT(FirstRun, "first_run", "Candidates that first runs of a program have tried",
@@ -133,7 +131,6 @@ constexpr Field reported_first_run_fields[] = {
     first_run_fields[12], // plain_ns
     listed<&FirstRun::candidates>(first_run_fields[13].meaning).described_by(reported_candidate),
     first_run_fields[14], // difference
-    first_run_fields[15], // difference_file
 };
 constinit const Record reported_first_run = record_of<FirstRun>(reported_first_run_fields);
 

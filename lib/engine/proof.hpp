@@ -105,10 +105,9 @@ struct FirstRun {
   std::uint64_t budget_ns = 0;
   std::uint64_t elapsed_ns = 0;
   std::uint64_t runs = 0;
-  std::optional<double> plain_ns;             // medians of a dispatch of those iterations
-  std::vector<FirstCandidate> candidates;     // as the first of the runs has listed them
-  std::optional<OutputParity> difference;     // of a candidate that differed from plain launches
-  std::optional<std::string> difference_file; // file with all data for a bug report
+  std::optional<double> plain_ns;         // medians of a dispatch of those iterations
+  std::vector<FirstCandidate> candidates; // as the first of the runs has listed them
+  std::optional<OutputParity> difference; // of a candidate that differed from plain launches
 };
 
 // Compares the outputs byte for byte.

@@ -140,9 +140,9 @@ void add_strategies(Others& found, const CompiledProgram& compiled, const device
 
 } // namespace
 
-KnobValues values_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
-                     const engine::WaveProgram& program, const device::DeviceInfo& device,
-                     PersistentChoices allowed) {
+KnobValues values_of(Knob knob, const Incumbent& incumbent, const engine::WaveProgram& program,
+                     const device::DeviceInfo& device, PersistentChoices allowed) {
+  const Settings& settings = incumbent.settings;
   const CompiledProgram& compiled = incumbent.compiled;
   const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
   const auto of_persistent = [&](std::string value) {
@@ -214,16 +214,6 @@ KnobValues values_of(Knob knob, const Settings& settings, const Incumbent& incum
     }
     return found.besides(
         of_persistent(name_in(device::tile_mapping_names, compiled.synchronization.mapping)));
-  case Knob::slice: {
-    // Long slices make a display stutter; the length matters only if a run takes several slices.
-    constexpr double shortest_ns = 50e6;
-    if (persistent && incumbent.dispatch_ns > shortest_ns) {
-      for (const std::uint64_t ns : {50'000'000, 100'000'000, 150'000'000, 190'000'000}) {
-        found.add(short_time_text(static_cast<double>(ns))).tuning.slice_ns = ns;
-      }
-    }
-    return found.besides(of_persistent(short_time_text(static_cast<double>(compiled.tuning.slice_ns))));
-  }
   default: return {}; // knobs of frontier programs
   }
 }

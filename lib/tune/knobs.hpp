@@ -18,18 +18,17 @@ enum class Knob : std::uint8_t {
   work_items_per_unit,
   workers,
   mapping,
-  slice,
   alone_up_to,
   switch_rule
 };
-inline constexpr std::array<std::string_view, 10> knob_names{
-    "workgroup_size", "strategy", "route", "side_by_side", "work_items_per_unit",
-    "workers",        "order",    "slice", "alone_up_to",  "switch_rule"};
+inline constexpr std::array<std::string_view, 9> knob_names{
+    "workgroup_size", "strategy", "route",       "side_by_side", "work_items_per_unit",
+    "workers",        "order",    "alone_up_to", "switch_rule"};
 
 // In measuring order: the knobs with the largest effect come first.
 inline constexpr std::array wave_program_knobs{
-    Knob::workgroup_size, Knob::strategy, Knob::route,   Knob::work_items_per_unit,
-    Knob::side_by_side,   Knob::workers,  Knob::mapping, Knob::slice};
+    Knob::workgroup_size, Knob::strategy, Knob::route,  Knob::work_items_per_unit,
+    Knob::side_by_side,   Knob::workers,  Knob::mapping};
 // Knobs of first runs, whose time is short: the cost model is most often wrong about these.
 inline constexpr std::array first_run_knobs{Knob::strategy, Knob::work_items_per_unit};
 inline constexpr std::array frontier_program_knobs{Knob::strategy, Knob::workers, Knob::alone_up_to,
@@ -52,10 +51,10 @@ struct Alternative {
 
 // State of the best configuration so far, from which the alternatives are derived.
 struct Incumbent {
+  const Settings& settings;
   const engine::CompiledProgram& compiled;
   std::uint32_t workers = 0;  // of a persistent launch; 0 without one
   std::uint32_t resident = 0; // limit of concurrent work-groups
-  double dispatch_ns = 0;
 };
 
 // The persistent launches among the alternatives: none if the device has not passed its self-test. On a CPU a first run
@@ -74,9 +73,8 @@ struct KnobValues {
   std::string value = "-";
   std::vector<Alternative> others;
 };
-KnobValues values_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
-                     const engine::WaveProgram& program, const device::DeviceInfo& device,
-                     PersistentChoices allowed);
+KnobValues values_of(Knob knob, const Incumbent& incumbent, const engine::WaveProgram& program,
+                     const device::DeviceInfo& device, PersistentChoices allowed);
 
 // Returns the policy with thresholds adjusted so that a launch with this evidence takes the route.
 policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::PromotionEvidence& evidence,

@@ -5,7 +5,6 @@
 #include "device/driver_output.hpp"
 #include "engine/report.hpp"
 #include "runtime/monitor.hpp"
-#include "tune/statistics.hpp"
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -142,24 +141,22 @@ private:
 
   // Compares all adopted settings with the first ones; together they must win too, or the first adopted ones stay.
   void conclude(std::size_t beginning, TuningReport& report) {
-    const auto adopted = std::ranges::count(report.knobs, KnobVerdict::adopted, &KnobReport::verdict);
-    if (adopted == 1) {
-      report.overall = std::ranges::find(report.knobs, KnobVerdict::adopted, &KnobReport::verdict)->duel;
-    } else if (adopted > 1) {
-      report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_), more_duel_rounds);
-      if (!report.overall->won()) { // the first of them has won against the first settings by itself
-        incumbent_ = first_adopted_;
-        bool later = false;
-        for (KnobReport& knob : report.knobs) {
-          if (knob.verdict == KnobVerdict::adopted && std::exchange(later, true)) {
-            knob.verdict = KnobVerdict::unchanged;
-          } else if (knob.verdict == KnobVerdict::adopted) {
-            report.overall = knob.duel;
-          }
-        }
+    std::vector<KnobReport*> adopted;
+    for (KnobReport& knob : report.knobs) {
+      if (knob.verdict == KnobVerdict::adopted) {
+        adopted.push_back(&knob);
       }
     }
-    report.after_ns = report.before_ns * (incumbent_ == beginning ? 1 : report.overall->ratio);
+    if (adopted.size() > 1) {
+      report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_), more_duel_rounds);
+    }
+    if (adopted.size() == 1 || (report.overall && !report.overall->won())) {
+      incumbent_ = first_adopted_; // it has won against the first settings by itself
+      report.overall = adopted.front()->duel;
+      std::for_each(adopted.begin() + 1, adopted.end(),
+                    [](KnobReport* later) { later->verdict = KnobVerdict::unchanged; });
+    }
+    report.after_ns = report.before_ns * (report.overall ? report.overall->ratio : 1);
   }
 
   Bench& bench_;
@@ -202,14 +199,6 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
     Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, monitor);
     Result<TuningReport> report = search.run(first);
     if (!report) {
-      if constexpr (requires { bench.different(); }) {
-        if (report.error().code == ErrorCode::outputs_differ && bench.different()) {
-          report.error().fix = fmt::format(
-              "{}; {}",
-              engine::difference_fix(bench.different()->parity, options.run.compile.fp_contract_off),
-              report.error().fix);
-        }
-      }
       return report;
     }
     const device::DeviceProfile measured = std::move(report->profile);

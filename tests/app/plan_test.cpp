@@ -37,16 +37,13 @@ TEST_CASE("a plan survives its document") {
 }
 
 TEST_CASE("what names of waves that are alike have in common") {
-  CHECK(common_name("mProject_ID0000001") == "mProject");
-  CHECK(common_name("scan_12") == "scan");
-  CHECK(common_name("scan12") == "scan");
-  CHECK(common_name("a.b c-7") == "a.b c");
-  CHECK(common_name("#7") == "#");
-  CHECK(common_name("_7") == "_");
-  CHECK(common_name("7") == "7");
-  CHECK(common_name("scan") == "scan");
-  CHECK(common_name("2d") == "2d");
-  CHECK(common_name("").empty());
+  for (const auto& [name, common] :
+       {std::pair("mProject_ID0000001", "mProject"), std::pair("scan_12", "scan"),
+        std::pair("scan12", "scan"), std::pair("a.b c-7", "a.b c"), std::pair("#7", "#"),
+        std::pair("_7", "_"), std::pair("7", "7"), std::pair("scan", "scan"), std::pair("2d", "2d"),
+        std::pair("", "")}) {
+    CHECK(common_name(name) == common);
+  }
 }
 
 TEST_CASE("waves that are alike share a box, and what others imply is left out") {
@@ -80,11 +77,15 @@ TEST_CASE("waves that are alike share a box, and what others imply is left out")
 
 TEST_CASE("a share of the budget is cut, so that only a full group shows all of it") {
   constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
-  CHECK(share_text(7, 8) == "87.5%");
-  CHECK(share_text(0, 8) == "0.0%");
-  CHECK(share_text(8, 8) == "100.0%");
-  CHECK(share_text(999'999, 1'000'000) == "99.9%");
-  CHECK(share_text(largest - 1, largest) == "99.9%");
-  CHECK(share_text(largest, largest) == "100.0%");
-  CHECK(share_text(0, 0).empty());
+  for (const auto& [bytes, budget, text] :
+       std::initializer_list<std::tuple<std::uint64_t, std::uint64_t, const char*>>{
+           {7, 8, "87.5%"},
+           {0, 8, "0.0%"},
+           {8, 8, "100.0%"},
+           {999'999, 1'000'000, "99.9%"},
+           {largest - 1, largest, "99.9%"},
+           {largest, largest, "100.0%"},
+           {0, 0, ""}}) {
+    CHECK(share_text(bytes, budget) == text);
+  }
 }

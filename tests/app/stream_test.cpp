@@ -167,15 +167,16 @@ TEST_CASE("exceptions of the standard library have names") {
   CHECK(memory.message == "the host has no memory left for another 3 MiB");
   CHECK(memory.requested == 3U << 20U);
   CHECK(exit_code(memory) == ExitCode::environment);
-  CHECK(app::uncaught_error(std::bad_array_new_length(), "").message == "the host has no memory left");
-  CHECK(app::uncaught_error(std::length_error("vector::reserve"), "").message ==
-        "the host has no memory left: vector::reserve");
-  const std::system_error thread(std::make_error_code(std::errc::resource_unavailable_try_again));
-  CHECK(app::uncaught_error(thread, "").message == "the host has no memory left for another thread");
-  CHECK(app::uncaught_error(thread, "").code == ErrorCode::host_out_of_memory);
-  const Error bug = app::uncaught_error(std::out_of_range("at"), "report it");
-  CHECK(bug.code == ErrorCode::internal_error);
-  CHECK(bug.fix == "report it");
+  const auto message = [](const std::exception& exception) {
+    const Error error = app::uncaught_error(exception, "report it");
+    return fmt::format("{} {}", name(error.code), error.message);
+  };
+  CHECK(message(std::bad_array_new_length()) == "host_out_of_memory the host has no memory left");
+  CHECK(message(std::length_error("vector::reserve")) ==
+        "host_out_of_memory the host has no memory left: vector::reserve");
+  CHECK(message(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again))) ==
+        "host_out_of_memory the host has no memory left for another thread");
+  CHECK(message(std::out_of_range("at")) == "internal_error at");
 }
 
 TEST_CASE("nothing in, nothing out") {

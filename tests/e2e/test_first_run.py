@@ -214,15 +214,9 @@ class FirstRun(Programs):
         self.assertEqual((report["status"], report["strategy"], first["compared"], first["equal"]), ("done", "plain", True, False))
         self.assertEqual((first["difference"]["first_difference"]["buffer"], first["difference"]["first_difference"]["element"]), ("d", 63))
         self.assertEqual(report["warnings"][0]["pointer"], "/waves/2")  # writes it last
-        difference, = self.kept("difference")
-        self.assertEqual(first["difference_file"], str(difference))
-        told = parse(difference.read_text())
-        self.assertEqual((told["device"], told["buffer"], told["expected"]), (device()["name"], "d", "252"))
-        self.assertIn("kernel void twice", told["program_and_sources"])
-        self.assertIn("tidegate", told["generated_kernel"])
         # It is said again as long as the program stays as it is.
         again = self.report(path, warned=True)
-        self.assertEqual((again["strategy"], again["first_run"]["equal"], again["first_run"]["difference_file"]), ("plain", False, str(difference)))
+        self.assertEqual((again["strategy"], again["first_run"]["equal"]), ("plain", False))
 
     def test_nothing_to_compare(self) -> None:
         path = self.two_side_by_side()

@@ -219,16 +219,6 @@ class Report(Small):
                          {row["waves"]: (row["time_ns"], row["time_ns"]) for row in first["wave_times"]["waves"]})
         self.assertEqual(run("compare", files["fast"]).rc, 2)
 
-    def test_times(self) -> None:
-        files = {kind: self.folder / f"times.{kind}" for kind in ("md", "csv")}
-        for file in files.values():
-            report = parse(self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--times", str(file)).stdout)
-        self.assertEqual(files["md"].read_text().count("\n"), 4)
-        rows = [line.split(",") for line in files["csv"].read_text().splitlines()]
-        self.assertEqual(rows[0], ["round", "run_ns", "other_ns"])
-        self.assertEqual([float(row[1]) for row in rows[1:]], report["comparison"]["run_rounds_ns"])
-        self.assertEqual([float(row[2]) for row in rows[1:]], report["comparison"]["plain_rounds_ns"])
-
 
 class DryRun(Small):
     def test_without_a_device(self) -> None:

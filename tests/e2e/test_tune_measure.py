@@ -12,7 +12,7 @@ OPS = """kernel void twice(global const int* in, global int* out) { out[get_glob
 kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)] = in[0] + (int)get_local_size(0); }
 """
 STRATEGIES = {"launch", "barrier", "counters", "plain"}
-KNOBS = ["workgroup_size", "strategy", "route", "work_items_per_unit", "side_by_side", "workers", "order", "slice"]
+KNOBS = ["workgroup_size", "strategy", "route", "work_items_per_unit", "side_by_side", "workers", "order"]
 FRONTIER_KNOBS = ["strategy", "workers", "alone_up_to", "switch_rule"]
 
 

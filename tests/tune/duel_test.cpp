@@ -1,6 +1,6 @@
 // Two ways timed in pairs: what is said of them, and how often that is wrong.
 #include "core/statistics.hpp"
-#include "tune/statistics.hpp"
+#include "tune/report.hpp"
 
 using namespace tidegate::tuning;
 

@@ -1,4 +1,4 @@
-// Policies that make a launch take a route.
+// Policies that make a launch take a route; what may be turned of frontier programs, and what may not.
 #include "tune/knobs.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
@@ -34,3 +34,67 @@ TEST_CASE("thresholds that say so already stay") {
   CHECK(policy_for(PromotionRoute::queue_jit, evidence, standard) == standard);
   CHECK(policy_for(PromotionRoute::interpreter, {.queue_len = 10}, standard) == standard);
 }
+
+namespace tidegate::tuning {
+namespace {
+
+std::vector<std::string> values(Knob knob, const TraversalIncumbent& incumbent, bool passed = true) {
+  device::DeviceInfo gpu{.type = device::DeviceType::gpu, .profile = {}};
+  gpu.compute_units = 132;
+  std::vector<std::string> found;
+  for (const Alternative& option : values_of(knob, incumbent, gpu, passed).others) {
+    found.push_back(option.value);
+  }
+  return found;
+}
+
+TraversalIncumbent on_gpu() {
+  return {.settings = {},
+          .strategy = engine::Strategy::barrier,
+          .workers = 132,
+          .resident = 264,
+          .alone_up_to = 512,
+          .most_alone = 1024};
+}
+
+using Texts = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a small frontier ends at powers of two around the present size, or nothing is worked alone") {
+  TraversalIncumbent incumbent = on_gpu();
+  CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "512");
+  CHECK(values(Knob::alone_up_to, incumbent) == Texts{"none", "64", "128", "256", "1024"});
+  incumbent.alone_up_to = 0;
+  CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "none");
+  CHECK(values(Knob::alone_up_to, incumbent) == Texts{"64", "128", "256", "512", "1024"});
+  incumbent.from_few = false; // all vertices from the beginning
+  CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "-");
+  CHECK(values(Knob::alone_up_to, incumbent).empty());
+}
+
+TEST_CASE("nothing persistent without a self-test, no more work-groups than are resident together") {
+  TraversalIncumbent incumbent = on_gpu();
+  CHECK(values(Knob::strategy, incumbent) == Texts{"launch"});
+  CHECK(values(Knob::workers, incumbent) == Texts{"33", "66", "264"});
+  incumbent.strategy = engine::Strategy::launch;
+  CHECK(values(Knob::strategy, incumbent) == Texts{"barrier"});
+  CHECK(values(Knob::strategy, incumbent, false).empty());
+  CHECK(values(Knob::workers, incumbent) == Texts{"33", "66", "264", "528", "1056", "2112", "4224"});
+}
+
+TEST_CASE("the switch rule is turned unless the program states it") {
+  TraversalIncumbent incumbent = on_gpu();
+  CHECK(values(Knob::switch_rule, incumbent) == Texts{"density"});
+  incumbent.rule_is_given = true;
+  CHECK(values(Knob::switch_rule, incumbent).empty());
+}
+
+TEST_CASE("knobs of wave programs are none of theirs") {
+  for (const Knob knob : {Knob::workgroup_size, Knob::route, Knob::side_by_side, Knob::mapping}) {
+    CHECK(values_of(knob, on_gpu(), {}, true).value == "-");
+    CHECK(values(knob, on_gpu()).empty());
+  }
+}
+
+} // namespace tidegate::tuning
