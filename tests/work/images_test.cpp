@@ -37,7 +37,7 @@ std::string error_text(const Error& error) {
   return fmt::format("{}{}{}; {}", error.pointer.value_or(""), error.pointer ? ": " : "", error.message,
                      error.fix);
 }
-std::string refusal(const auto& result) {
+std::string refused_image(const auto& result) {
   return result ? "none" : error_text(result.error());
 }
 
@@ -71,7 +71,8 @@ TEST_CASE("formats are pairs that OpenCL has") {
            {"rg_float16", ElementType::f16, 2},
            {"depth_unorm16", ElementType::u16, 1},
            {"rgb_unorm565", ElementType::u16, 1}}) { // a texel in one number
-    CHECK_MESSAGE((element_type(format(name)) == type && elements_per_texel(format(name)) == elements), name);
+    CHECK(element_type(format(name)) == type);
+    CHECK(elements_per_texel(format(name)) == elements);
   }
 }
 
@@ -158,13 +159,13 @@ TEST_CASE("channels of pictures and images") {
            {"bgra_unorm8", with_alpha, bytes({3, 2, 1, 4, 7, 6, 5, 8})},
            {"argb_unorm8", colours, bytes({255, 1, 2, 3, 255, 4, 5, 6})},
            {"r_unorm16", picture(1, 16, {1, 2, 3, 4}), bytes({1, 2, 3, 4})}}) {
-    CHECK_MESSAGE(texels(name, given) == expected, name);
+    CHECK(texels(name, given) == expected);
   }
   CHECK(
-      refusal(texels("r_unorm8", colours)) ==
+      refused_image(texels("r_unorm8", colours)) ==
       "the picture has 3 channels, r_unorm8 has 1; give the image a format of four channels, or another file");
   CHECK(
-      refusal(texels("rgba_unorm16", colours)) ==
+      refused_image(texels("rgba_unorm16", colours)) ==
       "the picture has 8 bits a sample, rgba_unorm16 has 16; give the image a format of 8 bits a channel, or another "
       "file");
   for (const std::string_view name :
@@ -181,11 +182,11 @@ TEST_CASE("arrays have the shape of the image, or one dimension; raw bytes are a
   const TemporaryFolder folder;
   const ProgramBuffer made = image("rgba_uint8", 3, 2);
   const auto loaded = [&](const std::string& file, bool convert = false) {
-    return refusal(initial_contents({.type = made.type,
-                                     .count = made.count,
-                                     .init = BufferInit{.file = file, .convert = convert},
-                                     .shape = array_shape(*made.image)},
-                                    folder.path()));
+    return refused_image(initial_contents({.type = made.type,
+                                           .count = made.count,
+                                           .init = BufferInit{.file = file, .convert = convert},
+                                           .shape = array_shape(*made.image)},
+                                          folder.path()));
   };
   folder.write("rows.npy", npy_file(ElementType::u8, Sizes{2, 3, 4}, Bytes(24)));
   folder.write("flat.npy", npy_file(ElementType::u8, Sizes{24}, Bytes(24)));
@@ -250,7 +251,7 @@ TEST_CASE("no PNG holds these") {
            "/a/output: a PNG cannot hold the image \"a\", rg_unorm8 of 3 x 2; PNG files hold two dimensions of "
            "unsigned 8 or 16 bits, in one channel or four: name an .npy file"},
           {"rg_float32", "in.raw", "out.raw", "none"}}) {
-    CHECK(refusal(check_image_files(image(name, 3, 2),
-                                    {.init = BufferInit{.file = input}, .output = output})) == place);
+    CHECK(refused_image(check_image_files(image(name, 3, 2),
+                                          {.init = BufferInit{.file = input}, .output = output})) == place);
   }
 }
