@@ -33,30 +33,11 @@ public:
     return result;
   }
 
-  // A block cut into buffers by time and offset, so that the bound is reachable but hard to reach.
-  ArenaProblem guillotine(std::uint64_t cuts) {
-    struct Block {
-      std::uint64_t lower, upper, size;
-    };
-    std::vector<Block> blocks{{0, between(2, 40), between(2, 60)}};
-    for (; cuts > 0; --cuts) {
-      Block& block = blocks[between(0, blocks.size() - 1)];
-      Block other = block;
-      if (between(0, 1) == 0 && block.upper - block.lower > 1) {
-        block.upper = other.lower = between(block.lower + 1, block.upper - 1);
-      } else if (block.size > 1) {
-        other.size = between(1, block.size - 1);
-        block.size -= other.size;
-      } else {
-        continue;
-      }
-      blocks.push_back(other);
-    }
-    ArenaProblem result;
-    for (const Block& block : blocks) {
-      result.buffers.push_back({block.lower, block.upper, block.size});
-    }
-    return result;
+  // A block that was cut into about so many buffers: the bound is reachable but hard to reach.
+  ArenaProblem guillotine(std::uint64_t buffers) {
+    ArenaProblem cut = test::ArenaFamily(engine_()).problem("guillotine", buffers, between(2, 60), 1);
+    cut.capacity_bytes.reset();
+    return cut;
   }
 
 private:

@@ -204,38 +204,25 @@ TEST_CASE("compact refuses what layered refuses") {
 }
 
 TEST_CASE("extreme numbers") {
-  SUBCASE("no waves") {
-    for (const Objective objective : {Objective::groups, Objective::peak}) {
-      const MemoryPlan plan = plan_compact({.readback_bytes = 5}, {.objective = objective}).value();
-      CHECK(plan.group_count() == 0);
-      CHECK(plan.optimal);
-      CHECK(first_violation({.readback_bytes = 5}, plan) == std::nullopt);
-    }
-  }
-  SUBCASE("a budget of 0 for waves of 0 bytes") {
-    const WaveDag dag{.waves = std::vector<Wave>(5), .dependencies = {{0, 1}, {0, 1}, {2, 1}}};
-    for (const Objective objective : {Objective::groups, Objective::peak}) {
-      const MemoryPlan plan = plan_compact(dag, {.objective = objective}).value();
-      CHECK(plan.group_count() == 2);
-      CHECK(first_violation(dag, plan) == std::nullopt);
-    }
-  }
-  SUBCASE("a budget of 2^64 - 1") {
-    // Two halves together, and the largest possible wave.
-    const std::uint64_t half = u64_max / 2;
-    const WaveDag dag{
-        .waves = {{.frontier_bytes = half}, {.frontier_bytes = half + 1}, {.frontier_bytes = 1}},
+  constexpr std::uint64_t half = u64_max / 2;
+  const std::pair<WaveDag, std::size_t> cases[]{
+      {{.readback_bytes = 5}, 0},
+      {{.waves = std::vector<Wave>(5), .dependencies = {{0, 1}, {0, 1}, {2, 1}}}, 2}, // 0 bytes, budget 0
+      {{.waves = {{.frontier_bytes = half}, {.frontier_bytes = half + 1}, {.frontier_bytes = 1}},
         .dependencies = {{0, 2}},
-        .budget_bytes = u64_max};
+        .budget_bytes = u64_max},
+       2}, // two halves together
+      {{.waves = {{.frontier_bytes = u64_max}, {}, {.frontier_bytes = u64_max}},
+        .dependencies = {{0, 1}, {1, 2}},
+        .budget_bytes = u64_max},
+       3}};
+  for (const auto& [dag, groups] : cases) {
     for (const Objective objective : {Objective::groups, Objective::peak}) {
       const MemoryPlan plan = plan_compact(dag, {.objective = objective}).value();
-      CHECK(plan.group_count() == 2);
+      CHECK(plan.group_count() == groups);
+      CHECK(plan.optimal);
       CHECK(first_violation(dag, plan).value_or("none") == "none");
     }
-    const WaveDag largest{.waves = {{.frontier_bytes = u64_max}, {}, {.frontier_bytes = u64_max}},
-                          .dependencies = {{0, 1}, {1, 2}},
-                          .budget_bytes = u64_max};
-    CHECK(first_violation(largest, plan_compact(largest).value()).value_or("none") == "none");
   }
 }
 

@@ -24,27 +24,14 @@ TEST_CASE("the problem numbers waves in layer order and drops repeated dependenc
 }
 
 TEST_CASE("lower bounds") {
-  SUBCASE("a chain") {
-    CHECK(bound_of(chain(5, 1, 10)) == 5);
-  }
-  SUBCASE("bytes") {
-    CHECK(bound_of(dag_of({4, 4, 4, 4}, {}, 10)) == 2);
-  }
-  SUBCASE("waves over half the budget") {
-    CHECK(bound_of(dag_of({6, 6, 6}, {}, 11)) == 3);
-  }
-  SUBCASE("three to a group, not quite") {
-    CHECK(bound_of(dag_of({4, 4, 4, 4, 4, 4}, {}, 11)) == 3);
-  }
-  SUBCASE("one before, two groups between, one after") {
-    CHECK(bound_of(dag_of({1, 5, 5, 5, 1}, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}, 10)) == 4);
-  }
-  SUBCASE("a budget of 0") {
-    CHECK(bound_of(dag_of({0, 0}, {{0, 1}}, 0)) == 2);
-  }
-  SUBCASE("totals beyond 64 bits") {
-    CHECK(bound_of(dag_of(std::vector<std::uint64_t>(5, u64_max), {}, u64_max)) == 5);
-  }
+  CHECK(bound_of(chain(5, 1, 10)) == 5);
+  CHECK(bound_of(dag_of({4, 4, 4, 4}, {}, 10)) == 2);       // bytes
+  CHECK(bound_of(dag_of({6, 6, 6}, {}, 11)) == 3);          // over half the budget
+  CHECK(bound_of(dag_of({4, 4, 4, 4, 4, 4}, {}, 11)) == 3); // three to a group, not quite
+  // one before, two groups between, one after
+  CHECK(bound_of(dag_of({1, 5, 5, 5, 1}, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}, 10)) == 4);
+  CHECK(bound_of(dag_of({0, 0}, {{0, 1}}, 0)) == 2);
+  CHECK(bound_of(dag_of(std::vector<std::uint64_t>(5, u64_max), {}, u64_max)) == 5); // beyond 64 bits
 }
 
 TEST_CASE("measures never weigh a group that fits above their capacity") {

@@ -31,14 +31,14 @@ TEST_CASE("a correct plan has no violation") {
 }
 
 TEST_CASE("every corruption of a plan is named") {
+  const std::string unsound_groups = "group_begin does not divide the order of the waves into groups";
   const std::vector<Corruption> corruptions{
-      {"group_begin does not start with 0", [](auto&, auto& plan) { plan.group_begin.clear(); }},
-      {"group_begin does not start with 0", [](auto&, auto& plan) { plan.group_begin[0] = 1; }},
+      {unsound_groups, [](auto&, auto& plan) { plan.group_begin.clear(); }},
+      {unsound_groups, [](auto&, auto& plan) { plan.group_begin[0] = 1; }},
       {"group 0 is empty", [](auto&, auto& plan) { plan.group_begin.insert(plan.group_begin.begin(), 0); }},
-      {"group 1 begins at 1 and ends at 0", [](auto&, auto& plan) { plan.group_begin[2] = 0; }},
-      {"group 2 ends at 9, past the 4 waves of the plan", [](auto&, auto& plan) { plan.group_begin[3] = 9; }},
-      {"the groups end at 3 and the plan lists 4 waves",
-       [](auto&, auto& plan) { plan.group_begin.pop_back(); }},
+      {unsound_groups, [](auto&, auto& plan) { plan.group_begin[2] = 0; }},
+      {unsound_groups, [](auto&, auto& plan) { plan.group_begin[3] = 9; }},
+      {unsound_groups, [](auto&, auto& plan) { plan.group_begin.pop_back(); }},
       {"there are 3 groups and 2 figures of fused bytes",
        [](auto&, auto& plan) { plan.group_fused_bytes.pop_back(); }},
       {"group 1 holds wave 4, and the DAG has 4 waves", [](auto&, auto& plan) { plan.order[2] = 4; }},
