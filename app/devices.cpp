@@ -1,6 +1,5 @@
 #include "app/run.hpp"
 #include "core/interrupt.hpp"
-#include "device/documents.hpp"
 #include "device/kernels.hpp"
 #include <tidegate/device/device_list.hpp>
 

@@ -4,7 +4,7 @@
 #include "app/documents.hpp"
 #include "core/table.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/planning/documents.hpp>
 
 namespace tidegate::app {

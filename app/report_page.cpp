@@ -2,7 +2,6 @@
 #include "app/run.hpp"
 #include "core/json.hpp"
 #include "engine/compile.hpp"
-#include <tidegate/core/encode.hpp>
 
 namespace tidegate::app {
 namespace {

@@ -3,8 +3,7 @@
 #include "core/parameters.hpp"
 #include "engine/job.hpp"
 #include "runtime/monitor.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 
 namespace tidegate::app {
 

@@ -1,7 +1,7 @@
 #include "app/serve.hpp"
 #include "core/interrupt.hpp"
 #include "engine/documents.hpp"
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 
 #include <fcntl.h>
 #include <sys/ioctl.h>

@@ -6,7 +6,7 @@
 #include "stand_in.hpp"
 #include "temporary_folder.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 #include <doctest/doctest.h>
 

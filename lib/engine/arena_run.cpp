@@ -3,9 +3,9 @@
 #include "engine/device_memory.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/rank_exchange.hpp"
-#include "policy/topology.hpp"
 #include "runtime/kernel_cache.hpp"
 #include <tidegate/core/text.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {
 

@@ -1,6 +1,6 @@
 #include "engine/documents.hpp"
 
-#include "device/documents.hpp"
+#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::documents {
 

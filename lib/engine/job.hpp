@@ -9,7 +9,7 @@
 #include "opencl_c/translation_unit.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
-#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::runtime {}
 

@@ -3,7 +3,7 @@
 #include "engine/job.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/monitor.hpp"
-#include <tidegate/policy/topology.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {
 

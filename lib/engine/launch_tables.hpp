@@ -4,7 +4,7 @@
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
-#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {
 

@@ -3,7 +3,6 @@
 #include "engine/kinds.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/documents.hpp>
-#include <tidegate/policy/launch_request.hpp>
 
 namespace tidegate::engine {
 

@@ -3,7 +3,6 @@
 #include "engine/job.hpp"
 #include "engine/window.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {

@@ -10,7 +10,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/profile.hpp>
-#include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {

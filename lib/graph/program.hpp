@@ -6,8 +6,7 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/serial.hpp>
-#include <tidegate/policy/launch_request.hpp>
-#include <tidegate/policy/topology.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::graphs {
 

@@ -2,10 +2,8 @@
 #pragma once
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
-#include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
-#include <tidegate/policy/topology.hpp>
 
 namespace tidegate::policy {
 

@@ -3,7 +3,7 @@
 // fixed by the golden vectors, without fused multiply-add.
 #pragma once
 #include <tidegate/core/error.hpp>
-#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 #include <span>
 

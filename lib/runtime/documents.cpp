@@ -1,6 +1,6 @@
 #include "runtime/documents.hpp"
 
-#include "device/documents.hpp"
+#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::documents {
 

@@ -1,7 +1,7 @@
 // The current activity of a run, for threads that watch it, and the watchdog that ends a run at its deadline.
 #pragma once
-#include "device/calls.hpp"
 #include "device/isolation.hpp"
+#include "device/session.hpp"
 
 namespace tidegate::runtime {
 

@@ -4,7 +4,6 @@
 // ends the dispatch or launches the next slice.
 #pragma once
 #include "common/counters.h"
-#include "device/calls.hpp"
 #include "device/session.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/monitor.hpp"

@@ -1,7 +1,7 @@
 #include "traversal/documents.hpp"
 
-#include "device/documents.hpp"
 #include "runtime/documents.hpp"
+#include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::documents {

@@ -1,10 +1,10 @@
 // Documents: frontier programs and their runs.
 #pragma once
-#include "device/documents.hpp"
 #include "graph/program.hpp"
 #include "runtime/documents.hpp"
 #include "traversal/report.hpp"
 #include <tidegate/core/describe.hpp>
+#include <tidegate/device/device_list.hpp>
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/serial.hpp>
 

@@ -5,7 +5,7 @@
 #include "traversal/waves.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
-#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::traversal {
 

@@ -4,7 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "traversal/outcome.hpp"
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {

@@ -3,8 +3,7 @@
 #pragma once
 #include "graph/program.hpp"
 #include "policy/topology_layout.hpp"
-#include <tidegate/policy/launch_request.hpp>
-#include <tidegate/policy/topology.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::traversal {
 

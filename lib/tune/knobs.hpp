@@ -4,9 +4,7 @@
 #include "work/program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
-#include <tidegate/policy/evidence.hpp>
-#include <tidegate/policy/launch_request.hpp>
-#include <tidegate/policy/topology.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::tuning {
 

@@ -1,8 +1,8 @@
 // Configurations that are timed in pairs, and the document tuning_report, which has what `tidegate tune measure` found.
 #pragma once
-#include "device/documents.hpp"
 #include "engine/run_report.hpp"
 #include "tune/knobs.hpp"
+#include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::tuning {

@@ -3,7 +3,7 @@
 
 #include "core/files.hpp"
 #include "core/npy.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
@@ -102,8 +102,7 @@ Result<Loaded> load_file(const BufferSpec& buffer, const std::string& path) {
     TIDEGATE_CHECK(
         read_tensor(file, path, {.bytes = begin.size()}, std::as_writable_bytes(std::span(begin))));
     const auto head = parse_npy_head(begin);
-    if (head && head->type == buffer.type && !head->big_endian && head->bytes == bytes &&
-        head->offset + bytes == size &&
+    if (head && head->type == buffer.type && head->bytes == bytes && head->offset + bytes == size &&
         (!buffer.shape || head->shape.size() <= 1 || head->shape == *buffer.shape)) {
       return Loaded{.offset = head->offset};
     }

@@ -1,8 +1,7 @@
 // JSON fields of wave programs: one table drives decoder, encoder, schema and reference.
 #include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::documents {

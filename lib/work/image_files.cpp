@@ -4,7 +4,7 @@
 #include "core/npy.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

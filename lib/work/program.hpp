@@ -10,7 +10,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>
-#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {
 

@@ -4,7 +4,7 @@
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -2,7 +2,7 @@
 #include "work/contents.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -9,7 +9,7 @@
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

@@ -1,6 +1,6 @@
 // Strict decoding: what is refused, with which words, and where.
 #include "work/program.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 using namespace tidegate;
 using namespace tidegate::documents;

@@ -1,9 +1,8 @@
 // Encoding: exact bytes, and everything that is encoded decodes to the same.
 #include "app/documents.hpp"
-#include "device/documents.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
+#include <tidegate/device/device_list.hpp>
 
 using namespace tidegate;
 using namespace tidegate::documents;

@@ -1,6 +1,6 @@
 // The plan command from document to document and picture; names of waves.
 #include "app/plan.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 using namespace tidegate;
 using namespace tidegate::app;

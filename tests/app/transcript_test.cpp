@@ -16,8 +16,7 @@
 #include "app/command_line.hpp"
 #include "core/files.hpp"
 #include "temporary_folder.hpp"
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 // Uses the libraries of an installed tidegate: plans waves, makes a graph, lists devices; then asks the policy, and encodes its answer.
-#include <tidegate/core/decode.hpp>
-#include <tidegate/core/encode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/serial.hpp>

@@ -11,7 +11,7 @@
 #include "work/compiler_macros.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 using namespace tidegate;
 using namespace tidegate::engine;

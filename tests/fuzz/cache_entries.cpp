@@ -1,9 +1,9 @@
 // Any bytes as what the tool keeps in the cache folder: a built kernel or a device's profile is whole, or it
 // is none.
 #include "app/run.hpp"
-#include "device/documents.hpp"
 #include "fuzz.hpp"
 #include "runtime/kernel_cache.hpp"
+#include <tidegate/device/device_list.hpp>
 
 using namespace tidegate;
 

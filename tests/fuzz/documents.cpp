@@ -4,7 +4,6 @@
 #include "app/plan.hpp"
 #include "core/json.hpp"
 #include "fuzz.hpp"
-#include <tidegate/core/decode.hpp>
 #include <tidegate/planning/documents.hpp>
 
 using namespace tidegate;

@@ -4,7 +4,6 @@
 
 #include "core/json.hpp"
 #include "engine/documents.hpp"
-#include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

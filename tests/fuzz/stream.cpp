@@ -3,7 +3,7 @@
 #include "app/serve.hpp"
 #include "core/files.hpp"
 #include "fuzz.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 #include <tidegate/policy/documents.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // Evidence: its contents, its completeness, and fields that contradict a recommendation.
 #include "support.hpp"
-#include <tidegate/policy/evidence.hpp>
 
 namespace tidegate::policy {
 namespace {
@@ -36,78 +35,60 @@ struct Change {
   std::string_view field;
   std::function<void(Evidence&)> apply;
 };
-
-TEST_CASE("topology evidence is complete unless one of its fields says otherwise") {
-  const TopologyEvidence sound = dense_launch().topology;
-  CHECK(incomplete_field(sound).value_or("complete") == "complete");
-  for (const auto& [field, apply] : {
-           Change<TopologyEvidence>{"complete", [](auto& e) { e.frontier_density_bps = 10'000; }},
-           {"complete", [](auto& e) { e.semiring_frontier_density_bps = 10'000; }},
-           {"schema_version", [](auto& e) { e.schema_version = 0; }},
-           {"schema_version", [](auto& e) { e.schema_version = 2; }},
-           {"frontier_density_bps", [](auto& e) { e.frontier_density_bps = 10'001; }},
-           {"semiring_frontier_density_bps", [](auto& e) { e.semiring_frontier_density_bps = 10'001; }},
-           {"output_parity_required", [](auto& e) { e.output_parity_required = false; }},
-       }) {
-    TopologyEvidence evidence = sound;
+template <class Evidence>
+void check_changes(const Evidence& sound, const auto& fault, std::initializer_list<Change<Evidence>> changes) {
+  CHECK(fault(sound).value_or("none") == "none");
+  for (const auto& [field, apply] : changes) {
+    Evidence evidence = sound;
     apply(evidence);
-    CHECK(incomplete_field(evidence).value_or("complete") == field);
+    CHECK(fault(evidence).value_or("none") == field);
   }
 }
+constexpr auto incomplete = [](const auto& evidence) { return incomplete_field(evidence); };
 
-TEST_CASE("promotion evidence is complete unless one of its fields says otherwise") {
-  const PromotionEvidence sound = dense_launch().promotion;
-  CHECK(incomplete_field(sound).value_or("complete") == "complete");
-  for (const auto& [field, apply] : {
-           Change<PromotionEvidence>{"schema_version", [](auto& e) { e.schema_version = 0; }},
-           {"jit_queue_len_threshold", [](auto& e) { e.jit_queue_len_threshold = 0; }},
-           {"hot_opcode_threshold", [](auto& e) { e.hot_opcode_threshold = 0; }},
-           {"hot_window_threshold", [](auto& e) { e.hot_window_threshold = 0; }},
-           {"fused_descriptor_window_required", [](auto& e) { e.fused_descriptor_window_required = false; }},
-           {"fused_descriptor_window_required", [](auto& e) { e.promote_hot_windows = false; }},
-           {"output_parity_required", [](auto& e) { e.output_parity_required = false; }},
-       }) {
-    PromotionEvidence evidence = sound;
-    apply(evidence);
-    CHECK(incomplete_field(evidence).value_or("complete") == field);
-  }
-}
-
-TEST_CASE("topology evidence contradicts a recommendation that it does not describe") {
+TEST_CASE("evidence is complete unless one of its fields says otherwise") {
   const Launch launch = dense_launch();
-  for (const auto& [field, apply] : {
-           Change<TopologyEvidence>{"none", [](auto&) {}},
-           {"none", [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes; }},
-           {"queue_pressure", [](auto& e) { e.queue_pressure = QueuePressure::light; }},
-           {"selected_topology", [](auto& e) { e.selected_topology = Topology::fused_dense; }},
-           {"graphblas_switch_class",
-            [](auto& e) { e.graphblas_switch_class = GraphblasSwitchClass::hybrid; }},
-           {"estimated_peak_device_bytes", [](auto& e) { ++e.estimated_peak_device_bytes; }},
-           {"resident_device_bytes",
-            [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes + 1; }},
-           {"semiring_frontier_density_bps", [](auto& e) { ++e.semiring_frontier_density_bps; }},
-       }) {
-    TopologyEvidence evidence = launch.topology;
-    apply(evidence);
-    CHECK(contradicted_field(evidence, launch.decision.recommendation).value_or("none") == field);
-  }
+  check_changes<TopologyEvidence>(
+      launch.topology, incomplete,
+      {{"none", [](auto& e) { e.frontier_density_bps = e.semiring_frontier_density_bps = 10'000; }},
+       {"schema_version", [](auto& e) { e.schema_version = 0; }},
+       {"schema_version", [](auto& e) { e.schema_version = 2; }},
+       {"frontier_density_bps", [](auto& e) { e.frontier_density_bps = 10'001; }},
+       {"semiring_frontier_density_bps", [](auto& e) { e.semiring_frontier_density_bps = 10'001; }},
+       {"output_parity_required", [](auto& e) { e.output_parity_required = false; }}});
+  check_changes<PromotionEvidence>(
+      launch.promotion, incomplete,
+      {{"schema_version", [](auto& e) { e.schema_version = 0; }},
+       {"jit_queue_len_threshold", [](auto& e) { e.jit_queue_len_threshold = 0; }},
+       {"hot_opcode_threshold", [](auto& e) { e.hot_opcode_threshold = 0; }},
+       {"hot_window_threshold", [](auto& e) { e.hot_window_threshold = 0; }},
+       {"fused_descriptor_window_required", [](auto& e) { e.fused_descriptor_window_required = false; }},
+       {"fused_descriptor_window_required", [](auto& e) { e.promote_hot_windows = false; }},
+       {"output_parity_required", [](auto& e) { e.output_parity_required = false; }}});
 }
 
-TEST_CASE("promotion evidence contradicts a recommendation or thresholds that it does not describe") {
+TEST_CASE("evidence contradicts a recommendation or thresholds that it does not describe") {
   const Launch launch = dense_launch();
-  for (const auto& [field, apply] : {
-           Change<PromotionEvidence>{"none", [](auto&) {}},
-           {"execution_mode", [](auto& e) { e.execution_mode = ExecutionMode::interpreter; }},
-           {"promote_hot_opcodes", [](auto& e) { e.promote_hot_opcodes = true; }},
-           {"promote_hot_opcodes", [](auto& e) { e.hot_opcode_count = 8; }},
-           {"promote_hot_windows", [](auto& e) { e.promote_hot_windows = false; }},
-           {"promote_hot_windows", [](auto& e) { e.hot_window_threshold = 5; }},
-           {"promotion_route", [](auto& e) { e.promotion_route = PromotionRoute::queue_jit; }},
-       }) {
-    PromotionEvidence evidence = launch.promotion;
-    apply(evidence);
-    CHECK(contradicted_field(evidence, launch.decision.recommendation).value_or("none") == field);
-  }
+  const auto contradicted = [&](const auto& evidence) {
+    return contradicted_field(evidence, launch.decision.recommendation);
+  };
+  check_changes<TopologyEvidence>(
+      launch.topology, contradicted,
+      {{"none", [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes; }},
+       {"queue_pressure", [](auto& e) { e.queue_pressure = QueuePressure::light; }},
+       {"selected_topology", [](auto& e) { e.selected_topology = Topology::fused_dense; }},
+       {"graphblas_switch_class", [](auto& e) { e.graphblas_switch_class = GraphblasSwitchClass::hybrid; }},
+       {"estimated_peak_device_bytes", [](auto& e) { ++e.estimated_peak_device_bytes; }},
+       {"resident_device_bytes", [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes + 1; }},
+       {"semiring_frontier_density_bps", [](auto& e) { ++e.semiring_frontier_density_bps; }}});
+  check_changes<PromotionEvidence>(
+      launch.promotion, contradicted,
+      {{"execution_mode", [](auto& e) { e.execution_mode = ExecutionMode::interpreter; }},
+       {"promote_hot_opcodes", [](auto& e) { e.promote_hot_opcodes = true; }},
+       {"promote_hot_opcodes", [](auto& e) { e.hot_opcode_count = 8; }},
+       {"promote_hot_windows", [](auto& e) { e.promote_hot_windows = false; }},
+       {"promote_hot_windows", [](auto& e) { e.hot_window_threshold = 5; }},
+       {"promotion_route", [](auto& e) { e.promotion_route = PromotionRoute::queue_jit; }}});
 }
 
 TEST_CASE("evidence of a decision never contradicts it, and is complete for sane densities and thresholds") {

@@ -1,6 +1,6 @@
 // The recommendation cache: hits, misses, keys and the order of eviction.
 #include "support.hpp"
-#include <tidegate/policy/launch_policy.hpp>
+#include <tidegate/policy/documents.hpp>
 
 #include <doctest/doctest.h>
 
@@ -40,52 +40,34 @@ TEST_CASE("the second look-up of a pair is a hit") {
   CHECK((cache.statistics() == CacheStatistics{1, 1, 1}));
 }
 
+// Adds a question for each number of the record: with one more in it.
+void change_each(const documents::Record& record, const LaunchQuestion& question,
+                 const std::function<void*(LaunchQuestion&)>& object, std::vector<LaunchQuestion>& changed) {
+  for (const documents::Field& field : record.fields) {
+    const auto of_field = [&](LaunchQuestion& each) { return field.write(object(each)); };
+    if (field.type.kind == documents::Kind::record) {
+      change_each(*field.type.record, question, of_field, changed);
+    } else if (field.presence != documents::Presence::optional) { // the previous topology
+      void* const number = of_field(changed.emplace_back(question));
+      field.type.kind == documents::Kind::u16   ? void(++*static_cast<std::uint16_t*>(number))
+      : field.type.kind == documents::Kind::u32 ? void(++*static_cast<std::uint32_t*>(number))
+                                                : void(++*static_cast<std::uint64_t*>(number));
+    }
+  }
+}
+
 TEST_CASE("every field of the request and of the policy is part of the key") {
-  std::vector<LaunchRequest> requests{queue_of(300)};
-  const auto change_request = [&](auto... fields) {
-    ((requests.push_back(requests.front()), ++(requests.back().*fields)), ...);
-  };
-  change_request(&LaunchRequest::queue_len, &LaunchRequest::requested_worker_groups,
-                 &LaunchRequest::max_workgroup_size_x, &LaunchRequest::max_compute_workgroups_per_dimension,
-                 &LaunchRequest::max_compute_invocations_per_workgroup,
-                 &LaunchRequest::requested_hit_capacity, &LaunchRequest::expected_hits_per_item,
-                 &LaunchRequest::hot_opcode_count, &LaunchRequest::hot_window_count,
-                 &LaunchRequest::requeue_count, &LaunchRequest::max_priority_age,
-                 &LaunchRequest::graph_node_count, &LaunchRequest::graph_edge_count,
-                 &LaunchRequest::frontier_density_bps, &LaunchRequest::memory_pressure_bps,
-                 &LaunchRequest::resident_device_bytes);
-  requests.push_back(requests.front());
-  requests.back().device_memory_budget_bytes = u64_max; // a budget of one byte would be an error
-
-  std::vector<LaunchPolicy> policies{LaunchPolicy{}};
-  const auto change_policy = [&](auto... fields) {
-    ((policies.push_back(policies.front()), ++(policies.back().*fields)), ...);
-  };
-  change_policy(&LaunchPolicy::min_hit_capacity, &LaunchPolicy::hit_capacity_multiplier,
-                &LaunchPolicy::saturated_waves, &LaunchPolicy::hot_opcode_threshold,
-                &LaunchPolicy::hot_window_threshold, &LaunchPolicy::jit_queue_len_threshold,
-                &LaunchPolicy::priority_age_threshold, &LaunchPolicy::sparse_frontier_threshold_bps,
-                &LaunchPolicy::dense_frontier_threshold_bps, &LaunchPolicy::memory_pressure_threshold_bps,
-                &LaunchPolicy::fusion_edge_threshold, &LaunchPolicy::scratch_bytes_per_hit);
-  const auto change_sizing = [&](auto... fields) {
-    ((policies.push_back(policies.front()), ++(policies.back().sizing.*fields)), ...);
-  };
-  change_sizing(&SizingPolicy::default_worker_count, &SizingPolicy::occupancy_worker_divisor,
-                &SizingPolicy::max_dispatch_workgroups, &SizingPolicy::powerful_invocation_threshold,
-                &SizingPolicy::powerful_min_worker_groups);
-  REQUIRE(requests.size() == 1 + 17);
-  REQUIRE(policies.size() == 1 + 12 + 5);
-
+  LaunchQuestion question{.request = queue_of(300)};
+  question.request.device_memory_budget_bytes = 1U << 30U;
+  std::vector<LaunchQuestion> questions{question};
+  change_each(documents::Description<LaunchQuestion>::record, question,
+              [](LaunchQuestion& each) -> void* { return &each; }, questions);
+  REQUIRE(questions.size() == 1 + 17 + 12 + 5);
   RecommendationCache cache;
   for (const bool second_time : {false, true}) {
-    CAPTURE(second_time);
-    for (std::size_t i = 0; i < requests.size(); ++i) {
+    for (std::size_t i = 0; i < questions.size(); ++i) {
       CAPTURE(i);
-      CHECK(hits(cache, requests[i]) == second_time);
-    }
-    for (std::size_t i = 1; i < policies.size(); ++i) {
-      CAPTURE(i);
-      CHECK(hits(cache, requests.front(), policies[i]) == second_time);
+      CHECK(hits(cache, questions[i].request, questions[i].policy) == second_time);
     }
   }
 }
@@ -113,17 +95,6 @@ TEST_CASE("a recommendation with a previous topology neither reads nor fills the
   CHECK(name(cached->topology) == "hybrid_frontier");
   CHECK(name(recommend({}, request, Topology::sparse_frontier)->topology) == "sparse_frontier");
   CHECK((cache.statistics() == CacheStatistics{1, 0, 1}));
-}
-
-TEST_CASE("a cleared cache is empty, and two caches share nothing") {
-  RecommendationCache cache;
-  RecommendationCache other;
-  fill(cache, 1, 10);
-  CHECK_FALSE(hits(other, queue_of(1)));
-  cache.clear();
-  CHECK((cache.statistics() == CacheStatistics{0, 0, 0}));
-  CHECK_FALSE(hits(cache, queue_of(1)));
-  CHECK(hits(other, queue_of(1)));
 }
 
 TEST_CASE("the pair that was looked up longest ago makes room") {

@@ -2,7 +2,6 @@
 #include "traversal/run.hpp"
 #include "traversal/waves.hpp"
 #include <tidegate/policy/launch_policy.hpp>
-#include <tidegate/policy/topology.hpp>
 
 namespace tidegate::traversal {
 namespace {

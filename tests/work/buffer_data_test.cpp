@@ -2,7 +2,7 @@
 #include "../npy_file.hpp"
 #include "../temporary_folder.hpp"
 #include "work/contents.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 #include "../temporary_folder.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 using namespace tidegate;
 using namespace tidegate::engine;

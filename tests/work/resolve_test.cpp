@@ -3,7 +3,7 @@
 #include "engine/job.hpp"
 #include "work/resolve.hpp"
 #include "work/run.hpp"
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 using namespace tidegate;
 using namespace tidegate::engine;
