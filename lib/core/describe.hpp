@@ -150,7 +150,7 @@ struct Rule {
 
 // A field may have a second form: a field of the same name right after it, for an object in place of its value.
 struct Record {
-  std::span<const Field> fields; // at most 128
+  std::span<const Field> fields; // at most 125
   std::span<const Rule> rules{};
   FieldMask required_mask = 0;
   FieldMask rule_mask = 0;                     // the fields that rules name
@@ -523,5 +523,59 @@ inline constexpr std::string_view diagnostics_meaning =
 // Returns one diagnostic per non-finite value, or nothing if all are finite. `pointer` is that of the list.
 std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
                                                               std::span<const double> values);
+
+// Decodes JSON strictly, without building a tree.
+//
+// Refuses, each with its own code: syntax errors, nesting deeper than `nesting_limit`, values of the wrong
+// type, numbers that are not integers or out of range, unknown names and keys (with the nearest known one),
+// duplicate and missing keys, and another kind or version. Every error has its location: JSON pointer, line and
+// column. All errors of a document are reported at once, as `others` of the first one; only a text that is
+// not JSON and a document of another kind yield a single error.
+
+inline constexpr std::size_t nesting_limit = 64;
+inline constexpr std::size_t document_bytes_limit = std::size_t{2} << 30U; // 2 GiB
+
+// Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's
+// value. Fields named in `given` have a value already and may be missing even if required.
+Result<void> decode(const Document& document, std::string_view json, void* object,
+                    std::span<const std::string_view> given = {});
+
+template <class T>
+Result<T> decode(std::string_view json) {
+  T object{};
+  return decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
+}
+
+// Returns the top-level "kind", or an empty string if there is none, and stores the top-level keys in `keys`.
+// Errors: syntax errors.
+Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys = nullptr);
+
+// Encodes as JSON: fixed key order, exact integers, shortest floats. Equal objects yield equal bytes.
+
+enum class Style : std::uint8_t {
+  compact, // one line
+  pretty,  // indented by two spaces, lists of scalars on one line
+  brief,   // for people to edit: omits defaults, and puts on one line what fits
+  table,   // for people: one row per value
+};
+
+// Appends the document without a trailing newline; a table ends with one.
+void encode(const Document& document, const void* object, Style style, std::string& json);
+
+// Appends a record without kind and version.
+void encode(const Record& record, const void* object, Style style, std::string& json);
+
+template <class T>
+std::string encode(const T& object, Style style = Style::pretty) {
+  std::string json;
+  encode(DocumentOf<T>::document, &object, style, json);
+  return json;
+}
+
+// Returns a field's default as compact JSON, taken from a default-constructed struct.
+std::string default_json(const Record& record, const Field& field);
+
+// Returns the value that the field of this object has as compact JSON.
+std::string json_of(const Field& field, const void* object);
 
 } // namespace tidegate::documents

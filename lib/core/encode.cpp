@@ -1,7 +1,6 @@
 // One encoder for the JSON styles; a table has a row per value.
 #include "core/json.hpp"
 #include "core/table.hpp"
-#include <tidegate/core/encode.hpp>
 
 namespace tidegate::documents {
 namespace {

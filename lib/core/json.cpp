@@ -1,8 +1,6 @@
 // Turns nlohmann_json's events into places and its exceptions into errors with fixes; finds places; escapes strings.
 #include "core/json.hpp"
 
-#include <tidegate/core/decode.hpp>
-
 #include <nlohmann/json.hpp>
 
 namespace tidegate::documents {

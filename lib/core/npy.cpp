@@ -1,44 +1,28 @@
 // Converts half floats, and parses and writes NumPy's array files.
 #include "core/npy.hpp"
 
-#include <tidegate/core/decode.hpp>
+#include <tidegate/core/describe.hpp>
 
 namespace tidegate {
-
 namespace {
 
 constexpr std::uint16_t half_sign = 0x8000;
-constexpr std::uint16_t half_infinity = 0x7c00;
-constexpr std::uint16_t half_nan = 0x7e00;
-
-// Returns the binary16 bits of a non-negative value.
-std::uint16_t magnitude_bits(double magnitude) {
-  constexpr double first_too_large = 65520; // half-way between the largest half and 2^16
-  constexpr double smallest_normal = 0x1p-14;
-  if (std::isnan(magnitude)) {
-    return half_nan;
-  }
-  if (magnitude >= first_too_large) {
-    return half_infinity;
-  }
-  if (magnitude < smallest_normal) { // subnormal, a multiple of 2^-24
-    // Doubles from 2^52 on are integers, so the addition rounds to the nearest multiple, ties to even.
-    return static_cast<std::uint16_t>((magnitude * 0x1p24 + 0x1p52) - 0x1p52);
-  }
-  // Drops 42 of the 52 fraction bits; a carry of the rounding correctly increments the exponent.
-  constexpr unsigned dropped = 42;
-  constexpr std::uint64_t bias_difference = 1023 - 15;
-  const auto bits = std::bit_cast<std::uint64_t>(magnitude);
-  const std::uint64_t below_half = (std::uint64_t{1} << (dropped - 1)) - 1;
-  const std::uint64_t rounded = (bits + below_half + ((bits >> dropped) & 1U)) >> dropped;
-  return static_cast<std::uint16_t>(rounded - (bias_difference << 10U));
-}
 
 } // namespace
 
+// A half counts steps of 2^(exponent - 10), where the least exponent is that of the subnormal numbers, too. A carry of the
+// rounding into the next exponent is right as it is.
 Half half_from(double value) {
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? half_sign : 0U);
-  return {static_cast<std::uint16_t>(sign | magnitude_bits(std::fabs(value)))};
+  constexpr double first_too_large = 65520; // half-way between the largest half and 2^16
+  constexpr int least_exponent = -14;
+  const double magnitude = std::fabs(value);
+  unsigned bits = std::isnan(value) ? 0x7e00 : 0x7c00; // NaN, infinity
+  if (magnitude < first_too_large) {
+    const int exponent = magnitude == 0 ? least_exponent : std::max(std::ilogb(magnitude), least_exponent);
+    bits = static_cast<unsigned>((exponent - least_exponent) * 1024 +
+                                 static_cast<int>(std::nearbyint(std::ldexp(magnitude, 10 - exponent))));
+  }
+  return {static_cast<std::uint16_t>((std::signbit(value) ? half_sign : 0U) | bits)};
 }
 
 double to_double(Half value) {
@@ -164,26 +148,25 @@ std::string_view npy_kind(char code) {
   }
 }
 
-struct NpyType {
-  ElementType type;
-  bool big_endian;
-};
-
-// Parses "<f4", ">i2", "|u1" or "=f8"; without a byte order, this machine's.
-Result<NpyType> parse_npy_type(std::string_view descr) {
+// Parses "<f4", "|u1" or "=f8".
+Result<ElementType> parse_npy_type(std::string_view descr) {
   const bool ordered = !descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos;
   const std::string_view code = descr.substr(ordered ? 1 : 0);
+  const auto known = std::ranges::find(npy_types, code, [](std::string_view type) { return type.substr(1); });
   if (code == "b1" || code == "?") {
-    return NpyType{ElementType::u8, false};
+    return ElementType::u8;
   }
-  for (std::size_t i = 0; i < npy_types.size(); ++i) {
-    if (npy_types[i].substr(1) == code) {
-      return NpyType{static_cast<ElementType>(i), descr[0] == '>'};
-    }
+  if (known == npy_types.end()) {
+    return tl::unexpected(bad_array(fmt::format("an array of {} ({}) cannot be read",
+                                                npy_kind(code.empty() ? '\0' : code[0]), in_quotes(descr)),
+                                    "save it as bool, int8 to int64, uint8 to uint64 or float16 to float64"));
   }
-  return tl::unexpected(bad_array(fmt::format("an array of {} ({}) cannot be read",
-                                              npy_kind(code.empty() ? '\0' : code[0]), in_quotes(descr)),
-                                  "save it as bool, int8 to int64, uint8 to uint64 or float16 to float64"));
+  if (descr[0] == '>' && !known->starts_with('|')) {
+    return tl::unexpected(
+        bad_array(fmt::format("an array of big-endian numbers ({}) cannot be read", in_quotes(descr)),
+                  "save array.astype(array.dtype.newbyteorder('<'))"));
+  }
+  return static_cast<ElementType>(known - npy_types.begin());
 }
 
 // Returns the size of the data in bytes, or nothing beyond 64 bits. Any dimension of size 0 makes it 0.
@@ -245,14 +228,6 @@ Result<std::string_view> take_header(std::string_view& file) {
   return header;
 }
 
-void swap_byte_order(std::vector<std::byte>& bytes, std::size_t element_size) {
-  for (auto element = bytes.begin(); element != bytes.end();) {
-    const auto end = element + static_cast<std::ptrdiff_t>(element_size);
-    std::reverse(element, end);
-    element = end;
-  }
-}
-
 } // namespace
 
 std::string shape_text(std::span<const std::uint64_t> shape) {
@@ -264,7 +239,7 @@ Result<NpyHead> parse_npy_head(std::string_view file_begin) {
   TIDEGATE_TRY(const auto text, take_header(data));
   TIDEGATE_TRY(auto header, read_npy_header(text));
   TIDEGATE_TRY(const auto type, parse_npy_type(header.descr));
-  const auto bytes = data_bytes(header.shape, type.type);
+  const auto bytes = data_bytes(header.shape, type);
   if (!bytes) {
     return tl::unexpected(bad_array(fmt::format("an array of shape {} does not fit 64 bits of address space",
                                                 shortened(shape_text(header.shape)))));
@@ -274,8 +249,7 @@ Result<NpyHead> parse_npy_head(std::string_view file_begin) {
         fmt::format("the array of shape {} is stored by columns", shortened(shape_text(header.shape))),
         "save it by rows: numpy.save(file, numpy.ascontiguousarray(array))"));
   }
-  return NpyHead{.type = type.type,
-                 .big_endian = type.big_endian,
+  return NpyHead{.type = type,
                  .shape = std::move(header.shape),
                  .offset = file_begin.size() - data.size(),
                  .bytes = *bytes};
@@ -289,11 +263,7 @@ Result<NpyArray> parse_npy(std::string_view file_bytes) {
                                                 plural(data.size(), "byte"), name(head.type),
                                                 shortened(shape_text(head.shape)), head.bytes)));
   }
-  NpyArray array{.type = head.type, .shape = std::move(head.shape), .bytes = {data.begin(), data.end()}};
-  if (head.big_endian) {
-    swap_byte_order(array.bytes, element_bytes(array.type));
-  }
-  return array;
+  return NpyArray{.type = head.type, .shape = std::move(head.shape), .bytes = {data.begin(), data.end()}};
 }
 
 Result<void> check_array_name(const std::string& path, std::string_view other) {

@@ -124,7 +124,6 @@ struct NpyArray {
 // The layout of an array's elements in its file.
 struct NpyHead {
   ElementType type = ElementType::f32;
-  bool big_endian = false;
   std::vector<std::uint64_t> shape;
   std::uint64_t offset = 0; // of the data in the file
   std::uint64_t bytes = 0;  // of the data

@@ -2,7 +2,6 @@
 #include "core/parameters.hpp"
 
 #include "core/json.hpp"
-#include <tidegate/core/decode.hpp>
 
 namespace tidegate::documents {
 namespace {
@@ -77,7 +76,7 @@ public:
     if (text_.size() > longest) {
       return bad_expression("the expression has more than 1000 characters", "shorten it");
     }
-    TIDEGATE_TRY(const Operand result, sum());
+    TIDEGATE_TRY(const Operand result, operation(1));
     if (next() != '\0') {
       return unexpected_text();
     }
@@ -98,18 +97,19 @@ private:
     return at_ == text_.size() ? '\0' : text_[at_];
   }
 
-  Result<Operand> sum() { return chain("+-", &Expression::product); }
-  Result<Operand> product() { return chain("*/", &Expression::factor); }
-
-  // Parts with these signs between them.
-  Result<Operand> chain(std::string_view signs, Result<Operand> (Expression::*part)()) {
-    TIDEGATE_TRY(Operand left, (this->*part)());
-    while (signs.find(next()) != std::string_view::npos) {
-      const char sign = text_[at_++];
-      TIDEGATE_TRY(const Operand right, (this->*part)());
+  // Operands with signs of at least this precedence between them.
+  Result<Operand> operation(int least) {
+    TIDEGATE_TRY(Operand left, factor());
+    while (true) {
+      const char sign = next();
+      const int precedence = sign == '+' || sign == '-' ? 1 : sign == '*' || sign == '/' ? 2 : 0;
+      if (precedence < least) {
+        return left;
+      }
+      ++at_;
+      TIDEGATE_TRY(const Operand right, operation(precedence + 1));
       TIDEGATE_TRY(left, computed(sign, left, right));
     }
-    return left;
   }
 
   Result<Operand> factor() {
@@ -121,7 +121,7 @@ private:
     }
     if (c == '(') {
       ++at_;
-      TIDEGATE_TRY(const Operand value, sum());
+      TIDEGATE_TRY(const Operand value, operation(1));
       if (next() != ')') {
         return bad_expression("a bracket is not closed", "add )");
       }
@@ -144,29 +144,27 @@ private:
     if (found == known_.end()) {
       return bad_expression(fmt::format("there is no parameter {}", in_quotes(name)), names_text(known_));
     }
-    return std::visit(
-        [](auto value) -> Operand {
-          if constexpr (std::is_same_v<decltype(value), double>) {
-            return value;
-          } else {
-            return Integer{value};
-          }
-        },
-        found->second);
+    return operand(found->second);
+  }
+
+  static Operand operand(const Number& number) {
+    const double* const real = std::get_if<double>(&number);
+    return real != nullptr
+               ? Operand(*real)
+               : std::visit([](auto whole) { return Operand(static_cast<Integer>(whole)); }, number);
   }
 
   Result<Operand> literal() {
-    const char* const begin = text_.data() + at_;
-    const char* const end = text_.data() + text_.size();
-    std::uint64_t whole = 0;
     double real = 0;
-    const auto as_whole = std::from_chars(begin, end, whole);
-    const auto as_real = std::from_chars(begin, end, real);
-    at_ = static_cast<std::size_t>(as_real.ptr - text_.data());
-    if (as_real.ptr != as_whole.ptr) { // a point or an exponent
-      return as_real.ec == std::errc() ? Result<Operand>(real) : too_large();
-    }
-    return as_whole.ec == std::errc() ? Result<Operand>(Integer{whole}) : too_large();
+    const char* const begin = text_.data() + at_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), real);
+    const std::string_view digits(begin, static_cast<std::size_t>(end - begin));
+    at_ += digits.size();
+    const Number number = number_of(digits);
+    const bool is_real = digits.find_first_not_of("0123456789") != std::string_view::npos;
+    return error != std::errc() || std::holds_alternative<double>(number) != is_real
+               ? Result<Operand>(too_large())
+               : operand(number);
   }
 
   static Result<Operand> computed(char sign, const Operand& left, const Operand& right) {

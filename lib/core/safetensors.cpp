@@ -1,16 +1,31 @@
 // Tensors in a .safetensors file: the length of a header in 8 bytes, a header of JSON, and the tensors' bytes.
 // Source: the format's description by its authors, Hugging Face.
+#include "core/json.hpp"
 #include "core/npy.hpp"
-#include <tidegate/core/text.hpp>
 
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace tidegate {
+
+// A tensor in the header.
+struct TensorEntry {
+  std::string dtype;
+  std::vector<std::uint64_t> shape;
+  std::array<std::uint64_t, 2> data_offsets{};
+};
+
+namespace documents {
+
+constexpr Field tensor_fields[] = {required<&TensorEntry::dtype>(""), required<&TensorEntry::shape>(""),
+                                   required<&TensorEntry::data_offsets>("")};
+TIDEGATE_RECORD(TensorEntry, tensor_fields);
+
+} // namespace documents
+
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Tensors = std::map<std::string, TensorEntry>;
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t most_header_bytes = 100'000'000; // the format's own limit
@@ -51,55 +66,54 @@ std::uint64_t bits_of(std::string_view type) {
   return bits;
 }
 
-// The names that are most like the one that is not there.
-std::string some_names(const Json& header) {
+// Names that are there in place of one that is not.
+std::string some_names(const Tensors& tensors) {
   constexpr std::size_t most = 3;
-  std::string names;
-  std::size_t count = 0;
-  for (const auto& [name, entry] : header.items()) {
-    if (name != "__metadata__" && count++ < most) {
-      names += (names.empty() ? "" : ", ") + in_quotes(name);
-    }
+  std::vector<std::string> names;
+  for (auto each = tensors.begin(); each != tensors.end() && names.size() < most; ++each) {
+    names.push_back(in_quotes(each->first));
   }
-  return fmt::format("it has {}{}", names, count > most ? fmt::format(" and {} more", count - most) : "");
+  return fmt::format("it has {}{}", fmt::join(names, ", "),
+                     tensors.size() > most ? fmt::format(" and {} more", tensors.size() - most) : "");
 }
 
-bool is_list(const Json& entry, const char* key) {
-  return entry.contains(key) && entry[key].is_array() &&
-         std::ranges::all_of(entry[key], [](const Json& number) { return number.is_number_unsigned(); });
-}
-
-// Checks that each of the data's bytes belongs to one tensor.
-Result<void> check_layout(const Json& header, const std::string& path, std::uint64_t bytes) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  for (const auto& [name, entry] : header.items()) {
+// Reads the entries of a header before so many bytes of data, each of which must belong to one tensor. Error: what is wrong.
+tl::expected<Tensors, std::string> read_header(std::string_view text, std::uint64_t bytes) {
+  static constexpr documents::Document entry_document{
+      .kind = "tensor", .record = &documents::Description<TensorEntry>::record, .has_kind = false};
+  documents::JsonParser parser;
+  const auto header = parser.parse(text);
+  if (!header || header->first() != '{') {
+    return tl::unexpected(std::string("its header is not a JSON object"));
+  }
+  Tensors tensors;
+  std::string fault;
+  std::vector<std::array<std::uint64_t, 2>> ranges{{bytes, bytes}};
+  (void)find_inner(*header, [&](const std::string& name, documents::JsonValue value) {
     if (name == "__metadata__") {
-      continue;
+      return false;
     }
-    if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() ||
-        !is_list(entry, "shape") || !is_list(entry, "data_offsets") || entry["data_offsets"].size() != 2) {
-      return tl::unexpected(
-          no_safetensors(path, fmt::format("{} has no dtype, shape and data_offsets", in_quotes(name))));
+    const auto [entry, added] = tensors.try_emplace(name);
+    fault = !added ? fmt::format("it has {} twice", in_quotes(name))
+            : !documents::decode(entry_document, value.text(), &entry->second)
+                ? fmt::format("{} has no dtype, shape and data_offsets", in_quotes(name))
+                : "";
+    const auto& offsets = ranges.emplace_back(entry->second.data_offsets);
+    if (fault.empty() && (offsets[0] > offsets[1] || offsets[1] > bytes)) {
+      fault = fmt::format("{} lies outside of it", in_quotes(name));
     }
-    ranges.emplace_back(entry["data_offsets"][0].get<std::uint64_t>(),
-                        entry["data_offsets"][1].get<std::uint64_t>());
-    if (ranges.back().first > ranges.back().second || ranges.back().second > bytes) {
-      return tl::unexpected(no_safetensors(path, fmt::format("{} lies outside of it", in_quotes(name))));
-    }
-  }
+    return !fault.empty();
+  });
   std::ranges::sort(ranges);
   std::uint64_t end = 0;
   for (const auto& [from, to] : ranges) {
-    if (from != end) {
-      return tl::unexpected(
-          no_safetensors(path, fmt::format("byte {} of its data belongs to {}", std::min(from, end),
-                                           from < end ? "two tensors" : "no tensor")));
+    if (fault.empty() && from != end) {
+      fault = fmt::format("byte {} of its data belongs to {}", std::min(from, end),
+                          from < end ? "two tensors" : "no tensor");
     }
     end = to;
   }
-  return end == bytes ? Result<void>()
-                      : tl::unexpected(no_safetensors(
-                            path, fmt::format("byte {} of its data belongs to no tensor", end)));
+  return fault.empty() ? tl::expected<Tensors, std::string>(std::move(tensors)) : tl::unexpected(fault);
 }
 
 } // namespace
@@ -120,41 +134,24 @@ Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, cons
   }
   std::string text(length, '\0');
   TIDEGATE_CHECK(read_at(file, path, length_bytes, std::as_writable_bytes(std::span(text))));
-  std::set<std::string> names;
-  std::optional<std::string> twice;
-  const auto note = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    if (event == Json::parse_event_t::key && depth == 1 && !names.insert(parsed.get<std::string>()).second) {
-      twice = parsed.get<std::string>();
-    }
-    return true;
-  };
-  const Json header = Json::parse(text, note, /*allow_exceptions=*/false);
-  if (!header.is_object()) {
-    return tl::unexpected(no_safetensors(path, "its header is not a JSON object"));
+  const auto tensors = read_header(text, size - length_bytes - length);
+  if (!tensors) {
+    return tl::unexpected(no_safetensors(path, tensors.error()));
   }
-  const auto found = header.find(name);
-  if (found == header.end() || name == "__metadata__") {
+  const auto found = tensors->find(name);
+  if (found == tensors->end()) {
     return tl::unexpected(
-        bad_file(path, fmt::format("there is no tensor {}", in_quotes(name)), some_names(header)));
+        bad_file(path, fmt::format("there is no tensor {}", in_quotes(name)), some_names(*tensors)));
   }
-  if (twice) {
-    return tl::unexpected(no_safetensors(path, fmt::format("it has {} twice", in_quotes(*twice))));
-  }
-  TIDEGATE_CHECK(check_layout(header, path, size - length_bytes - length));
-  const Json& entry = *found;
-  const std::uint64_t begin = entry["data_offsets"][0].get<std::uint64_t>();
-  const std::uint64_t end = entry["data_offsets"][1].get<std::uint64_t>();
-  Tensor tensor{.type = entry["dtype"].get<std::string>(),
-                .shape = {},
-                .offset = length_bytes + length + begin,
-                .bytes = end - begin};
-  std::uint64_t bits = bits_of(tensor.type);
-  bool fits = true;
-  for (const Json& extent : entry["shape"]) {
-    tensor.shape.push_back(extent.get<std::uint64_t>());
-    fits = !__builtin_mul_overflow(bits, tensor.shape.back(), &bits) && fits;
-  }
-  if (bits_of(tensor.type) != 0 && (!fits || (bits + 7) / 8 != tensor.bytes)) {
+  const auto& [dtype, shape, offsets] = found->second;
+  const Tensor tensor{.type = dtype,
+                      .shape = shape,
+                      .offset = length_bytes + length + offsets[0],
+                      .bytes = offsets[1] - offsets[0]};
+  std::uint64_t bits = bits_of(dtype);
+  const bool fits = std::ranges::none_of(
+      shape, [&bits](std::uint64_t extent) { return __builtin_mul_overflow(bits, extent, &bits); });
+  if (bits_of(dtype) != 0 && (!fits || (bits + 7) / 8 != tensor.bytes)) {
     return tl::unexpected(no_safetensors(path, fmt::format("{} has {}, and its shape and dtype need others",
                                                            in_quotes(name), plural(tensor.bytes, "byte"))));
   }

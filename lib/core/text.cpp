@@ -24,9 +24,43 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 0; // 0: the text is empty, or not UTF-8
+};
+
+// Decodes the first character (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF).
+Character first_character(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const int ones = text.empty() ? 1 : std::countl_one(byte(0));
+  const std::size_t bytes = ones == 0 ? 1 : static_cast<std::size_t>(ones);
+  if (ones == 1 || ones > 4 || bytes > text.size()) {
+    return {};
+  }
+  char32_t code = byte(0) & (0x7fU >> static_cast<unsigned>(ones));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) {
+      return {};
+    }
+    code = code << 6U | (byte(i) & 0x3fU);
+  }
+  constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  return code < least[bytes] || code > 0x10ffff || surrogate ? Character{} : Character{code, bytes};
+}
+
 // Bytes of the first character; an invalid UTF-8 byte counts as a character.
 std::size_t character_length(std::string_view text) {
-  return std::max<std::size_t>(utf8_sequence_length(text), 1);
+  return std::max<std::size_t>(first_character(text).bytes, 1);
+}
+
+// True for a control character, a line separator, a bidirectional mark and invalid UTF-8.
+bool is_unprintable(Character character) {
+  const char32_t code = character.code;
+  const bool turns = code == 0x61c || code == 0x200e || code == 0x200f ||
+                     (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return character.bytes == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
+         code == 0x2029 || turns;
 }
 
 // Returns the byte offset after the first `characters` characters.
@@ -36,15 +70,6 @@ std::size_t skip(std::string_view text, std::size_t characters) {
     at += character_length(text.substr(at));
   }
   return at;
-}
-
-// Decodes one UTF-8 sequence of at least two bytes.
-char32_t code_point(std::string_view sequence) {
-  char32_t value = static_cast<unsigned char>(sequence[0]) & (0xffU >> (sequence.size() + 1));
-  for (const char byte : sequence.substr(1)) {
-    value = value << 6U | (static_cast<unsigned char>(byte) & 0x3fU);
-  }
-  return value;
 }
 
 bool equal_in_any_case(std::string_view a, std::string_view b) {
@@ -144,61 +169,22 @@ std::string one_of(std::span<const std::string_view> names) {
 }
 
 std::size_t utf8_sequence_length(std::string_view text) {
-  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (text.empty() || byte(0) < 0x80) {
-    return text.empty() ? 0 : 1;
-  }
-  const std::size_t length = byte(0) < 0xc2   ? 0
-                             : byte(0) < 0xe0 ? 2
-                             : byte(0) < 0xf0 ? 3
-                             : byte(0) < 0xf5 ? 4
-                                              : 0;
-  if (length == 0 || length > text.size()) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) {
-      return 0;
-    }
-  }
-  // Refuses overlong forms, surrogates and values above U+10FFFF (RFC 3629).
-  const bool refused = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xed && byte(1) > 0x9f) ||
-                       (byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f);
-  return refused ? 0 : length;
-}
-
-std::size_t unprintable_length(std::string_view text) {
-  if (text.empty()) {
-    return 0;
-  }
-  const auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) {
-    return first < 0x20 || first == 0x7f ? 1 : 0;
-  }
-  const std::size_t length = utf8_sequence_length(text);
-  if (length == 0) {
-    return 1;
-  }
-  const char32_t character = code_point(text.substr(0, length));
-  const bool turns = character == 0x61c || character == 0x200e || character == 0x200f ||
-                     (character >= 0x202a && character <= 0x202e) ||
-                     (character >= 0x2066 && character <= 0x2069);
-  const bool separates = character == 0x2028 || character == 0x2029;
-  return character < 0xa0 || turns || separates ? length : 0;
+  return first_character(text).bytes;
 }
 
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t unprintable = unprintable_length(text);
-    if (unprintable > 1) {
-      result += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code_point(text.substr(0, unprintable))));
-    } else if (unprintable == 1) {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    const Character first = first_character(text);
+    const std::string_view bytes = text.substr(0, std::max<std::size_t>(first.bytes, 1));
+    if (!is_unprintable(first)) {
+      result += bytes;
+    } else if (bytes.size() > 1) {
+      result += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(first.code));
     } else {
-      result += text.substr(0, character_length(text));
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes[0]));
     }
-    text.remove_prefix(character_length(text));
+    text.remove_prefix(bytes.size());
   }
   return result;
 }
@@ -271,12 +257,6 @@ std::optional<std::uint64_t> scale_of(std::string_view unit) {
   return scale;
 }
 
-Error refusal(std::string_view text, std::string_view why) {
-  return {.code = ErrorCode::invalid_usage,
-          .message = fmt::format("{} {}", in_quotes(text), why),
-          .fix = "give a number of bytes such as 131072, 64MiB or 1.5GB"};
-}
-
 } // namespace
 
 std::string bytes_text(std::uint64_t count) {
@@ -296,32 +276,36 @@ std::string bytes_text(std::uint64_t count) {
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  std::string_view number = text.substr(0, end);
-  const std::string_view unit = text.substr(end + (text.substr(end).starts_with(' ') ? 1 : 0));
-  const std::size_t point = number.find('.');
+  const auto refused = [text](std::string_view why) {
+    return failure(ErrorCode::invalid_usage, fmt::format("{} {}", in_quotes(text), why),
+                   "give a number of bytes such as 131072, 64MiB or 1.5GB");
+  };
+  const std::string_view number = text.substr(0, text.find_first_not_of("0123456789."));
+  std::string_view unit = text.substr(number.size());
+  unit.remove_prefix(unit.starts_with(' ') ? 1 : 0);
   const auto scale = scale_of(unit);
-  if (number.empty() || point == 0 || point + 1 == number.size() || point != number.rfind('.') || !scale) {
-    return tl::unexpected(refusal(text, "is not a number of bytes"));
+  const std::size_t point = std::min(number.find('.'), number.size());
+  std::string_view fraction = number.substr(std::min(point + 1, number.size()));
+  if (point == 0 || number.ends_with('.') || fraction.find('.') != fraction.npos || !scale) {
+    return refused("is not a number of bytes");
   }
-  number.remove_suffix(point == number.npos ? 0 : number.size() - 1 - number.find_last_not_of('0'));
-  // With 20 digits the number is below 10^20, and a unit is at most 2^60: the product fits 128 bits.
-  if (number.size() > (point == number.npos ? 20 : 21)) {
-    return tl::unexpected(
-        refusal(text, point <= 20 ? "is not a whole number of bytes" : "does not fit 64 bits"));
+  fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
+  const std::string digits = std::string(number.substr(0, point)).append(fraction);
+  std::uint64_t count = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), count).ec != std::errc()) {
+    return refused("does not fit 64 bits");
   }
-  Wide count = 0; // of the number's last digits
-  Wide divisor = 1;
-  for (std::size_t i = 0; i < number.size(); ++i) {
-    count = i == point ? count : count * 10 + static_cast<unsigned>(number[i] - '0');
-    divisor *= i > point ? 10 : 1;
+  constexpr std::size_t most_digits = 38; // of 128 bits
+  Wide divisor = fraction.size() > most_digits ? 0 : 1;
+  for (std::size_t i = 0; i < fraction.size(); ++i) {
+    divisor *= 10;
   }
-  const Wide bytes = count * *scale / divisor;
-  if (bytes * divisor != count * *scale) {
-    return tl::unexpected(refusal(text, "is not a whole number of bytes"));
+  const Wide bytes = Wide{count} * *scale; // of 64 bits each
+  if (divisor == 0 || bytes % divisor != 0) {
+    return refused("is not a whole number of bytes");
   }
-  return bytes >> 64U == 0 ? Result<std::uint64_t>(static_cast<std::uint64_t>(bytes))
-                           : tl::unexpected(refusal(text, "does not fit 64 bits"));
+  return bytes / divisor >> 64U == 0 ? Result<std::uint64_t>(static_cast<std::uint64_t>(bytes / divisor))
+                                     : refused("does not fit 64 bits");
 }
 
 namespace {

@@ -29,13 +29,9 @@ std::string one_of(std::span<const std::string_view> names);
 // Returns the bytes of the UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_sequence_length(std::string_view text);
 
-// Returns the bytes at the start of `text` that a terminal must not receive: a control character, a line
-// separator, a bidirectional mark or invalid UTF-8. 0 if the first character is harmless or missing.
-std::size_t unprintable_length(std::string_view text);
-
-// Escapes what unprintable_length() finds as \xNN or, beyond ASCII, \uNNNN. Applied only to each piece of
-// text that leaves the tool for a person (describe(Error), tables, labels of pictures); messages and names
-// stay unescaped.
+// Escapes what a terminal must not receive (control characters, line separators, bidirectional marks, invalid UTF-8) as
+// \xNN or, beyond ASCII, \uNNNN. Applied only to text that leaves the tool for a person (describe(Error), tables,
+// labels of pictures); messages and names stay unescaped.
 std::string printable(std::string_view text);
 
 // Returns the first `most` characters, with "…" if there are more. Every piece of input in a message is

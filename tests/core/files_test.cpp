@@ -191,11 +191,6 @@ TEST_CASE("the hash of a file is that of its contents") {
   CHECK(hash_of_file("-").empty());
 }
 
-TEST_CASE("standard streams have a display name") {
-  CHECK(display_name("-") == "standard input");
-  CHECK(display_name("a.json") == "a.json");
-}
-
 namespace {
 
 // Returns the error of writing `output` while reading `input`, or "".

@@ -89,13 +89,9 @@ TEST_CASE("a single element, no element, and bool as u8") {
               ElementType::u8, {2}, "\x01\x00"s);
 }
 
-TEST_CASE("big-endian arrays come out in the order of this machine") {
-  check_array("\x93NUMPY\x01\x00v\x00{'descr': '>u4', 'fortran_order': False, 'shape': (2,), }"s +
-                  spaces(60) + "\n\x00\x00\x00\x01\x00\x00\x00\x02"s,
-              ElementType::u32, {2}, "\x01\x00\x00\x00\x02\x00\x00\x00"s);
-  check_array("\x93NUMPY\x01\x00v\x00{'descr': '>f8', 'fortran_order': False, 'shape': (1,), }"s +
-                  spaces(60) + "\n?\xf0\x00\x00\x00\x00\x00\x00"s,
-              ElementType::f64, {1}, "\x00\x00\x00\x00\x00\x00\xf0?"s);
+TEST_CASE("big-endian arrays are refused, single bytes have no order") {
+  CHECK(refused_array(with_descr("'>u4'", "1234")) == "an array of big-endian numbers (\">u4\") cannot be read");
+  check_array(with_descr("'>i1'", "1"), ElementType::i8, {1}, "1");
 }
 
 TEST_CASE("every element type is read in every notation of its byte order") {
@@ -103,11 +99,9 @@ TEST_CASE("every element type is read in every notation of its byte order") {
   for (std::size_t i = 0; i < codes.size(); ++i) {
     const auto type = static_cast<ElementType>(i);
     const std::string data = std::string("12345678").substr(0, element_bytes(type));
-    const std::string swapped(data.rbegin(), data.rend());
     for (const std::string order : {"<", "=", "|", ""}) {
       check_array(with_descr("'" + order + codes[i] + "'", data), type, {1}, data);
     }
-    check_array(with_descr("'>" + codes[i] + "'", swapped), type, {1}, data);
   }
 }
 

@@ -53,37 +53,33 @@ TEST_CASE("a picture comes back as it was") {
 // Palettes, low bit depths and interlacing: files of other programs.
 TEST_CASE("pictures of every kind become samples of 8 or 16 bits") {
   using namespace std::string_view_literals;
-  SUBCASE("two colours of a palette, one bit a pixel") {
-    const auto found =
-        parse_png("\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x03\x00\x00"
+  struct Case {
+    std::string_view file, samples;
+    std::uint32_t width, height, channels;
+  };
+  for (const auto& [file, samples, width, height, channels] : {
+           // two colours of a palette, one bit a pixel
+           Case{"\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x03\x00\x00"
                   "\x00\x01\x01\x03\x00\x00\x00\x21\x2e\x86\xf7\x00\x00\x00\x06\x50\x4c\x54\x45\xff\x00\x00"
                   "\x00\x00\xff\x6c\xa1\xfd\x8e\x00\x00\x00\x0a\x49\x44\x41\x54\x78\xda\x63\x70\x00\x00\x00"
                   "\x42\x00\x41\x84\xbf\x8e\x62\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82"sv,
-                  3, 1);
-    REQUIRE_MESSAGE(found, refusal(found));
-    CHECK(found->channels == 3);
-    CHECK(found->bits == 8);
-    CHECK(text_of(*found) == "255 0 0 0 0 255 255 0 0");
-  }
-  SUBCASE("grey of four bits") {
-    const auto found =
-        parse_png("\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x02\x00\x00"
+                "255 0 0 0 0 255 255 0 0", 3, 1, 3},
+           // grey of four bits
+           Case{"\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x02\x00\x00"
                   "\x00\x02\x04\x00\x00\x00\x00\x92\x2d\xbf\xf9\x00\x00\x00\x0c\x49\x44\x41\x54\x78\xda\x63"
                   "\x60\x64\x78\x0f\x00\x00\xf6\x00\xf1\xe2\x3a\xd0\xdd\x00\x00\x00\x00\x49\x45\x4e\x44\xae"
                   "\x42\x60\x82"sv,
-                  2, 2);
-    REQUIRE_MESSAGE(found, refusal(found));
-    CHECK(found->channels == 1);
-    CHECK(text_of(*found) == "0 17 238 255");
-  }
-  SUBCASE("interlaced") {
-    const auto found =
-        parse_png("\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x02\x00\x00"
+                "0 17 238 255", 2, 2, 1},
+           // interlaced
+           Case{"\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x02\x00\x00"
                   "\x00\x02\x08\x00\x00\x00\x01\x20\xda\x62\x6e\x00\x00\x00\x0f\x49\x44\x41\x54\x78\xda\x63"
                   "\x60\x64\x60\x62\x60\x66\x01\x00\x00\x1f\x00\x0b\x2a\x19\x78\x13\x00\x00\x00\x00\x49\x45"
                   "\x4e\x44\xae\x42\x60\x82"sv,
-                  2, 2);
+                "1 2 3 4", 2, 2, 1}}) {
+    const auto found = parse_png(file, width, height);
     REQUIRE_MESSAGE(found, refusal(found));
-    CHECK(text_of(*found) == "1 2 3 4");
+    CHECK(found->channels == channels);
+    CHECK(found->bits == 8);
+    CHECK(text_of(*found) == samples);
   }
 }
