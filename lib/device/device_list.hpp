@@ -1,9 +1,10 @@
 // The OpenCL devices of this machine with the limits that matter to a launch. Plain data without OpenCL
 // types.
 #pragma once
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
-#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 #include <filesystem>
 
@@ -118,3 +119,21 @@ Result<std::vector<const DeviceInfo*>> select_devices(const DeviceList& list, st
 Result<DeviceProfile> probe(const DeviceInfo& device);
 
 } // namespace tidegate::device
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(device::DeviceType, device::device_type_names);
+
+TIDEGATE_CHOICES(device::MemoryOrdering, device::ordering_names);
+TIDEGATE_CHOICES(device::Strategy, device::strategy_names);
+TIDEGATE_CHOICES(device::TileMapping, device::tile_mapping_names);
+TIDEGATE_CHOICES(device::TrialVerdict, device::trial_verdict_names);
+
+TIDEGATE_CHOICES(policy::SwitchRule, policy::switch_rule_names);
+TIDEGATE_HAS_RECORD(device::CostParts);
+TIDEGATE_HAS_RECORD(device::DeviceProfile);
+
+TIDEGATE_HAS_DOCUMENT(device::DeviceProfile);
+TIDEGATE_HAS_DOCUMENT(device::DeviceList);
+
+} // namespace tidegate::documents

@@ -1,4 +1,5 @@
-#include "device/documents.hpp"
+// Describes the documents about devices.
+#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::documents {
 

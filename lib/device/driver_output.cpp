@@ -10,24 +10,40 @@
 namespace tidegate::device {
 namespace {
 
-std::atomic<int> true_output{-1}; // the real standard output while it is redirected to standard error
-int captured = -1;                // memory file that collects standard error
-int true_errors = -1;             // the real standard error while it is redirected to `captured`
-int captures = 0;                 // objects that capture it, in any thread
-std::mutex capturing;
+// A standard stream that goes elsewhere while there are users, of any thread.
+struct Redirection {
+  int stream;
+  int real = -1; // where the stream goes otherwise
+  int users = 0;
 
-int duplicate(int descriptor) {
-  constexpr int past_the_standard_streams = 3;
-  return ::fcntl(descriptor, F_DUPFD_CLOEXEC, past_the_standard_streams);
-}
-
-// Under the lock.
-void restore_errors() {
-  if (true_errors >= 0) {
-    ::dup2(true_errors, STDERR_FILENO);
-    ::close(true_errors);
-    true_errors = -1;
+  void begin(int to) {
+    const std::scoped_lock lock(redirecting);
+    constexpr int past_the_standard_streams = 3;
+    if (users++ == 0 && to >= 0) {
+      real = ::fcntl(stream, F_DUPFD_CLOEXEC, past_the_standard_streams);
+      if (real >= 0) {
+        ::dup2(to, stream);
+      }
+    }
   }
+  void end(bool with_all_users = false) {
+    const std::scoped_lock lock(redirecting);
+    users -= with_all_users ? 0 : 1;
+    if (real >= 0 && (users == 0 || with_all_users)) {
+      ::dup2(real, stream);
+      ::close(std::exchange(real, -1));
+    }
+  }
+
+  std::mutex redirecting{};
+};
+Redirection redirected_output{.stream = STDOUT_FILENO};
+Redirection redirected_errors{.stream = STDERR_FILENO};
+
+// The memory file that collects standard error.
+int captured_errors() {
+  static const int file = ::memfd_create("tidegate", MFD_CLOEXEC);
+  return file;
 }
 
 void print_error(std::string_view text) {
@@ -44,31 +60,20 @@ void print_error(std::string_view text) {
 
 PrintsToStandardError::PrintsToStandardError() {
   std::fflush(stdout);
-  true_output = duplicate(STDOUT_FILENO);
-  if (true_output >= 0) {
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  }
+  redirected_output.begin(STDERR_FILENO);
 }
 
 PrintsToStandardError::~PrintsToStandardError() {
   std::fflush(stdout); // drivers print through it
-  end();
+  redirected_output.end();
 }
 
 void PrintsToStandardError::end() {
-  if (const int descriptor = true_output.exchange(-1); descriptor >= 0) {
-    ::dup2(descriptor, STDOUT_FILENO);
-    ::close(descriptor);
-  }
-}
-
-void share_captured_errors() {
-  if (captured < 0) {
-    captured = ::memfd_create("tidegate", MFD_CLOEXEC);
-  }
+  redirected_output.end(true);
 }
 
 std::string take_captured_errors() {
+  const int captured = captured_errors();
   std::string text;
   if (captured < 0 || ::lseek(captured, 0, SEEK_SET) != 0) {
     return text;
@@ -86,15 +91,8 @@ std::string take_captured_errors() {
 }
 
 CapturedErrors::CapturedErrors() {
-  const std::scoped_lock lock(capturing);
-  share_captured_errors();
   std::fflush(stderr);
-  if (captures++ == 0) {
-    true_errors = captured < 0 ? -1 : duplicate(STDERR_FILENO);
-    if (true_errors >= 0) {
-      ::dup2(captured, STDERR_FILENO);
-    }
-  }
+  redirected_errors.begin(captured_errors());
 }
 
 std::string CapturedErrors::take() {
@@ -104,18 +102,12 @@ std::string CapturedErrors::take() {
 
 CapturedErrors::~CapturedErrors() {
   const std::string not_taken = take();
-  {
-    const std::scoped_lock lock(capturing);
-    if (--captures == 0) {
-      restore_errors();
-    }
-  }
+  redirected_errors.end();
   print_error(not_taken);
 }
 
 void CapturedErrors::end() {
-  const std::scoped_lock lock(capturing);
-  restore_errors();
+  redirected_errors.end(true);
 }
 
 namespace {

@@ -32,9 +32,8 @@ public:
   static void end();
 };
 
-// Creates the memory file that CapturedErrors writes to. Call it before a fork: the parent can then take what a crashed
-// child left in it.
-void share_captured_errors();
+// Takes what CapturedErrors has in its memory file. After a call before a fork, the parent can take what a crashed child
+// left there.
 std::string take_captured_errors();
 
 // Finds error locations in the build logs of drivers. All of them follow clang's format:

@@ -1,109 +1,90 @@
 // Images and samplers as devices have them. A format is a channel order and a channel type, named like
-// "rgba_unorm8". OpenCL allows only some pairs; the table is generated from both lists and the rule of allowed
-// pairs.
+// "rgba_unorm8"; OpenCL has only some of the pairs.
 #pragma once
 #include "core/npy.hpp"
 
 namespace tidegate {
 
-enum class ChannelOrder : std::uint8_t {
-  r,
-  a,
-  rg,
-  ra,
-  rgba,
-  bgra,
-  argb,
-  intensity,
-  luminance,
-  depth,
-  srgba,
-  sbgra,
-  rgb
-}; // NOLINT
-inline constexpr std::array<std::string_view, 13> channel_order_names{
-    "r", "a", "rg", "ra", "rgba", "bgra", "argb", "intensity", "luminance", "depth", "srgba", "sbgra", "rgb"};
-inline constexpr std::array<std::uint32_t, 13> channel_counts{1, 1, 2, 2, 4, 4, 4, 1, 1, 1, 4, 4, 3};
+// Indices of the tables below; only some have names here.
+enum class ChannelOrder : std::uint8_t { depth = 9 };
+enum class ChannelType : std::uint8_t { unorm8 = 2, unorm16 = 3, uint8 = 7, uint16 = 8, unorm565 = 12 };
 
-// The last three hold a whole texel in one number.
-enum class ChannelType : std::uint8_t {
-  snorm8,
-  snorm16,
-  unorm8,
-  unorm16,
-  sint8,
-  sint16,
-  sint32,
-  uint8,
-  uint16,
-  uint32,
-  float16,
-  float32,
-  unorm565,
-  unorm555,
-  unorm101010
-}; // NOLINT
-inline constexpr std::array<std::string_view, 15> channel_type_names{
-    "snorm8", "snorm16", "unorm8",  "unorm16", "sint8",    "sint16",   "sint32",     "uint8",
-    "uint16", "uint32",  "float16", "float32", "unorm565", "unorm555", "unorm101010"};
-inline constexpr std::array<ElementType, 15> channel_elements{
-    ElementType::i8,  ElementType::i16, ElementType::u8,  ElementType::u16, ElementType::i8,
-    ElementType::i16, ElementType::i32, ElementType::u8,  ElementType::u16, ElementType::u32,
-    ElementType::f16, ElementType::f32, ElementType::u16, ElementType::u16, ElementType::u32};
+struct ChannelTypeRow {
+  std::string_view name;
+  ElementType element; // of a file
+};
+// Those from unorm565 on hold a whole texel in one number.
+inline constexpr std::array<ChannelTypeRow, 15> channel_types{{{"snorm8", ElementType::i8},
+                                                               {"snorm16", ElementType::i16},
+                                                               {"unorm8", ElementType::u8},
+                                                               {"unorm16", ElementType::u16},
+                                                               {"sint8", ElementType::i8},
+                                                               {"sint16", ElementType::i16},
+                                                               {"sint32", ElementType::i32},
+                                                               {"uint8", ElementType::u8},
+                                                               {"uint16", ElementType::u16},
+                                                               {"uint32", ElementType::u32},
+                                                               {"float16", ElementType::f16},
+                                                               {"float32", ElementType::f32},
+                                                               {"unorm565", ElementType::u16},
+                                                               {"unorm555", ElementType::u16},
+                                                               {"unorm101010", ElementType::u32}}};
 
-// True if OpenCL has the pair (OpenCL API 3.0, table of channel orders).
-constexpr bool is_format(ChannelOrder order, ChannelType type) {
-  const bool packed = type >= ChannelType::unorm565;
-  const bool bytes = type == ChannelType::snorm8 || type == ChannelType::unorm8 ||
-                     type == ChannelType::sint8 || type == ChannelType::uint8;
-  const bool norm = type <= ChannelType::unorm16;
-  const bool floating = type == ChannelType::float16 || type == ChannelType::float32;
-  switch (order) {
-  case ChannelOrder::rgb: return packed;
-  case ChannelOrder::bgra:
-  case ChannelOrder::argb: return bytes;
-  case ChannelOrder::intensity:
-  case ChannelOrder::luminance: return norm || floating;
-  case ChannelOrder::depth: return type == ChannelType::unorm16 || type == ChannelType::float32;
-  case ChannelOrder::srgba:
-  case ChannelOrder::sbgra: return type == ChannelType::unorm8;
-  default: return !packed;
-  }
-}
+// Sets of channel types, a bit for each.
+inline constexpr std::uint32_t plain_types = 0xfff, byte_types = 0x95, norm_or_float_types = 0xc0f;
+
+struct ChannelOrderRow {
+  std::string_view name;
+  std::uint32_t channels;
+  std::uint32_t types; // that OpenCL has with it (OpenCL API 3.0, table of channel orders)
+};
+inline constexpr std::array<ChannelOrderRow, 13> channel_orders{{{"r", 1, plain_types},
+                                                                 {"a", 1, plain_types},
+                                                                 {"rg", 2, plain_types},
+                                                                 {"ra", 2, plain_types},
+                                                                 {"rgba", 4, plain_types},
+                                                                 {"bgra", 4, byte_types},
+                                                                 {"argb", 4, byte_types},
+                                                                 {"intensity", 1, norm_or_float_types},
+                                                                 {"luminance", 1, norm_or_float_types},
+                                                                 {"depth", 1, 0x808}, // unorm16 and float32
+                                                                 {"srgba", 4, 0x4},   // unorm8
+                                                                 {"sbgra", 4, 0x4},
+                                                                 {"rgb", 1, 0x7000}}}; // in one number
+static_assert(channel_orders[static_cast<std::size_t>(ChannelOrder::depth)].name == "depth" &&
+              channel_types[static_cast<std::size_t>(ChannelType::uint16)].name == "uint16" &&
+              channel_types[static_cast<std::size_t>(ChannelType::unorm565)].name == "unorm565");
 
 struct ImageFormatRow {
-  ChannelOrder order = ChannelOrder::r;
-  ChannelType type = ChannelType::unorm8;
+  ChannelOrder order{};
+  ChannelType type{};
   std::array<char, 24> text{}; // "rgba_unorm8"
   std::size_t length = 0;
 };
 
-constexpr void for_each_format(auto use) {
-  for (std::size_t order = 0; order < channel_order_names.size(); ++order) {
-    for (std::size_t type = 0; type < channel_type_names.size(); ++type) {
-      if (is_format(static_cast<ChannelOrder>(order), static_cast<ChannelType>(type))) {
-        use(order, type);
+// All pairs that there are.
+inline constexpr auto image_format_rows = [] {
+  constexpr std::size_t all = [] {
+    std::size_t count = 0;
+    for (const ChannelOrderRow& order : channel_orders) {
+      count += static_cast<std::size_t>(std::popcount(order.types));
+    }
+    return count;
+  }();
+  std::array<ImageFormatRow, all> rows{};
+  std::size_t count = 0;
+  for (std::size_t order = 0; order < channel_orders.size(); ++order) {
+    for (std::size_t type = 0; type < channel_types.size(); ++type) {
+      if ((channel_orders[order].types >> type & 1U) != 0) {
+        ImageFormatRow& row = rows[count++];
+        row = {static_cast<ChannelOrder>(order), static_cast<ChannelType>(type)};
+        for (const std::string_view part :
+             {channel_orders[order].name, std::string_view("_"), channel_types[type].name}) {
+          row.length += part.copy(row.text.data() + row.length, part.size());
+        }
       }
     }
   }
-}
-constexpr std::size_t count_formats() {
-  std::size_t count = 0;
-  for_each_format([&count](std::size_t, std::size_t) { ++count; });
-  return count;
-}
-
-inline constexpr auto image_format_rows = [] {
-  std::array<ImageFormatRow, count_formats()> rows{};
-  std::size_t count = 0;
-  for_each_format([&](std::size_t order, std::size_t type) {
-    ImageFormatRow& row = rows[count++];
-    row = {static_cast<ChannelOrder>(order), static_cast<ChannelType>(type)};
-    for (const std::string_view part :
-         {channel_order_names[order], std::string_view("_"), channel_type_names[type]}) {
-      row.length += part.copy(row.text.data() + row.length, part.size());
-    }
-  });
   return rows;
 }();
 
@@ -126,12 +107,10 @@ constexpr std::string_view name(ImageFormat format) {
 }
 // Type of a texel's elements in a file.
 constexpr ElementType element_type(ImageFormat format) {
-  return channel_elements[static_cast<std::size_t>(row(format).type)];
+  return channel_types[static_cast<std::size_t>(row(format).type)].element;
 }
 constexpr std::uint32_t elements_per_texel(ImageFormat format) {
-  return row(format).type >= ChannelType::unorm565
-             ? 1
-             : channel_counts[static_cast<std::size_t>(row(format).order)];
+  return channel_orders[static_cast<std::size_t>(row(format).order)].channels;
 }
 
 } // namespace tidegate

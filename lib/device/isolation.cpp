@@ -195,8 +195,8 @@ bool leave_out_crashing_drivers(const DriverFolders& folders) {
 Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
   constexpr std::uint32_t most_crashes = 2;
   constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP};
-  ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then the end of a child is lost
-  share_captured_errors();
+  ::signal(SIGCHLD, SIG_DFL);   // a parent may have left it ignored, and then the end of a child is lost
+  (void)take_captured_errors(); // shares the file with children
   WorkNotes& notes = work_notes();
   notes.begins_again = can_begin_again;
   std::optional<DriverFolders> folders;

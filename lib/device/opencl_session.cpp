@@ -80,10 +80,10 @@ std::uint64_t time_before_start(const Session& session, const Event& launched) {
 
 namespace {
 
-constexpr std::array<cl_channel_order, channel_order_names.size()> orders{
+constexpr std::array<cl_channel_order, channel_orders.size()> orders{
     CL_R,         CL_A,         CL_RG,    CL_RA,    CL_RGBA,  CL_BGRA, CL_ARGB,
     CL_INTENSITY, CL_LUMINANCE, CL_DEPTH, CL_sRGBA, CL_sBGRA, CL_RGB};
-constexpr std::array<cl_channel_type, channel_type_names.size()> types{
+constexpr std::array<cl_channel_type, channel_types.size()> types{
     CL_SNORM_INT8,   CL_SNORM_INT16,  CL_UNORM_INT8,      CL_UNORM_INT16,     CL_SIGNED_INT8,
     CL_SIGNED_INT16, CL_SIGNED_INT32, CL_UNSIGNED_INT8,   CL_UNSIGNED_INT16,  CL_UNSIGNED_INT32,
     CL_HALF_FLOAT,   CL_FLOAT,        CL_UNORM_SHORT_565, CL_UNORM_SHORT_555, CL_UNORM_INT_101010};

@@ -1,7 +1,7 @@
 // Measured costs and capabilities of a device, and the settings that `tidegate tune measure` adds. Plain
 // data.
 #pragma once
-#include <tidegate/policy/topology.hpp>
+#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::device {
 

@@ -7,10 +7,12 @@ TEST_CASE("codes map to the exit codes of the command line") {
   CHECK(std::set<std::string_view>(error_code_names.begin(), error_code_names.end()).size() ==
         error_code_names.size());
   CHECK(name(ErrorCode::internal_error) == "internal_error");
-  constexpr std::pair<ErrorCode, ExitCode> cases[]{
-      {ErrorCode::device_out_of_memory, ExitCode::negative}, {ErrorCode::cannot_write, ExitCode::environment},
-      {ErrorCode::unknown_option, ExitCode::usage},          {ErrorCode::duplicate_key, ExitCode::input},
-      {ErrorCode::cannot_read, ExitCode::input},             {ErrorCode::internal_error, ExitCode::bug}};
+  constexpr std::pair<ErrorCode, ExitCode> cases[]{{ErrorCode::device_out_of_memory, ExitCode::negative},
+                                                   {ErrorCode::cannot_write, ExitCode::environment},
+                                                   {ErrorCode::unknown_option, ExitCode::usage},
+                                                   {ErrorCode::duplicate_key, ExitCode::input},
+                                                   {ErrorCode::cannot_read, ExitCode::input},
+                                                   {ErrorCode::internal_error, ExitCode::bug}};
   for (const auto& [code, exit] : cases) {
     CHECK(exit_code(code) == exit);
   }

@@ -90,7 +90,8 @@ TEST_CASE("a single element, no element, and bool as u8") {
 }
 
 TEST_CASE("big-endian arrays are refused, single bytes have no order") {
-  CHECK(refused_array(with_descr("'>u4'", "1234")) == "an array of big-endian numbers (\">u4\") cannot be read");
+  CHECK(refused_array(with_descr("'>u4'", "1234")) ==
+        "an array of big-endian numbers (\">u4\") cannot be read");
   check_array(with_descr("'>i1'", "1"), ElementType::i8, {1}, "1");
 }
 

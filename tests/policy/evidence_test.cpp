@@ -36,7 +36,8 @@ struct Change {
   std::function<void(Evidence&)> apply;
 };
 template <class Evidence>
-void check_changes(const Evidence& sound, const auto& fault, std::initializer_list<Change<Evidence>> changes) {
+void check_changes(const Evidence& sound, const auto& fault,
+                   std::initializer_list<Change<Evidence>> changes) {
   CHECK(fault(sound).value_or("none") == "none");
   for (const auto& [field, apply] : changes) {
     Evidence evidence = sound;
@@ -79,7 +80,8 @@ TEST_CASE("evidence contradicts a recommendation or thresholds that it does not 
        {"selected_topology", [](auto& e) { e.selected_topology = Topology::fused_dense; }},
        {"graphblas_switch_class", [](auto& e) { e.graphblas_switch_class = GraphblasSwitchClass::hybrid; }},
        {"estimated_peak_device_bytes", [](auto& e) { ++e.estimated_peak_device_bytes; }},
-       {"resident_device_bytes", [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes + 1; }},
+       {"resident_device_bytes",
+        [](auto& e) { e.resident_device_bytes = e.estimated_peak_device_bytes + 1; }},
        {"semiring_frontier_density_bps", [](auto& e) { ++e.semiring_frontier_density_bps; }}});
   check_changes<PromotionEvidence>(
       launch.promotion, contradicted,

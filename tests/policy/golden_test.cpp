@@ -285,11 +285,10 @@ void check_choices(const std::string& kind, const char* candidates,
 }
 
 TEST_CASE("golden vectors: autotune_hit_capacity_multiplier") {
-  check_choices("autotune_hit_capacity_multiplier", "candidate_multipliers",
-                [](const Json& input) {
-                  const Json& policy = input.at("policy");
-                  return (policy.is_null() ? LaunchPolicy() : read_as<LaunchPolicy>(policy)).hit_capacity_multiplier;
-                });
+  check_choices("autotune_hit_capacity_multiplier", "candidate_multipliers", [](const Json& input) {
+    const Json& policy = input.at("policy");
+    return (policy.is_null() ? LaunchPolicy() : read_as<LaunchPolicy>(policy)).hit_capacity_multiplier;
+  });
 }
 
 TEST_CASE("golden vectors: autotune_workgroup_size") {

@@ -43,12 +43,13 @@ TEST_CASE("drain: the first reason wins, and each has its fix") {
     const DrainRecommendation drain = drain_recommendation(accounting);
     CHECK(drain_reason_names.at(static_cast<std::size_t>(drain.reason)) == reason);
     CHECK(drain.fix.starts_with(fix));
-    CHECK((drain == DrainRecommendation{.should_drain = reason != "none",
-                                        .reason = drain.reason,
-                                        .accounting = accounting,
-                                        .requeue_counter_headroom = u64_max - accounting.requeue_count,
-                                        .aged_promotion_counter_headroom = u64_max - accounting.aged_promotions,
-                                        .fix = drain.fix}));
+    CHECK(
+        (drain == DrainRecommendation{.should_drain = reason != "none",
+                                      .reason = drain.reason,
+                                      .accounting = accounting,
+                                      .requeue_counter_headroom = u64_max - accounting.requeue_count,
+                                      .aged_promotion_counter_headroom = u64_max - accounting.aged_promotions,
+                                      .fix = drain.fix}));
   }
 }
 

@@ -60,8 +60,9 @@ TEST_CASE("every field of the request and of the policy is part of the key") {
   LaunchQuestion question{.request = queue_of(300)};
   question.request.device_memory_budget_bytes = 1U << 30U;
   std::vector<LaunchQuestion> questions{question};
-  change_each(documents::Description<LaunchQuestion>::record, question,
-              [](LaunchQuestion& each) -> void* { return &each; }, questions);
+  change_each(
+      documents::Description<LaunchQuestion>::record, question,
+      [](LaunchQuestion& each) -> void* { return &each; }, questions);
   REQUIRE(questions.size() == 1 + 17 + 12 + 5);
   RecommendationCache cache;
   for (const bool second_time : {false, true}) {
