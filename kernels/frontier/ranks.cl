@@ -98,18 +98,19 @@ void tg_find_parents(const tg_job* job) {
 }
 #endif
 
-// The list of vertices to send follows the counters.
-kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_ranks(
-    global const tg_offset* offsets, global const uint* neighbours, global const uint* weights,
-    global const tg_offset* in_offsets, global const uint* in_neighbours, global const uint* in_weights,
-    global tg_bits* values, global uint* others, global uint* frontier, global uint* next,
-    global uint* heard, volatile global uint* counters, global const uint* sources, tg_setting setting, tg_part part) {
+// The memory of one process, with two bitmaps, what others have sent in place of queues, the list of vertices to send after it, and
+// the counters of a step in place of the state.
+kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_ranks(TG_GRAPH_PARAMETERS, tg_part part) {
   local tg_group group;
+  global uint* const frontier = bitmaps;
+  global uint* const next = bitmaps + (TG_FROM_ALL ? 0 : setting.words);
+  global uint* const heard = (global uint*)queues;
+  volatile global uint* const counters = (volatile global uint*)state;
   // Rows are named by their vertices, but those of pagerank by their place among the own ones.
   const uint shift = TG_ALGORITHM == TG_PAGERANK ? 0 : part.first;
   const tg_job job = {offsets - shift, neighbours, weights, in_offsets - shift, in_neighbours, in_weights,
-                      values + (part.first - shift), others, heard - 2ul * part.first, 0, 0, (global uint*)counters + TG_SLOT_WORDS,
-                      next, 0, 0, setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0), TG_LANE,
+                      values + (part.first - shift), others, stamps - 2ul * part.first, 0, 0, heard + TG_HEARD * TG_SENT_WORDS,
+                      far, 0, 0, setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0), TG_LANE,
                       part.end - part.first, part.first};
   tg_position at;
   at.wave = part.wave;

@@ -137,6 +137,16 @@ typedef struct {
   tg_clock clocks[TG_MOST_BATCH]; // of launches; they take turns
 } tg_state;
 
+// What a launch gets besides the traversal.
+typedef struct {
+  tg_u32 number;               // of the launches so far
+  tg_u32 limit_wave;
+  tg_u32 log_begin;            // the wave of the first row of the log
+  tg_u32 most_polls;
+  tg_u32 arrivals_per_barrier; // 0: the launch is one step
+  tg_u32 action;               // TG_ACTION_…
+} tg_launch;
+
 // Actions of a launch of a rank (ranks.cl).
 #define TG_PART_NOTHING 0u
 #define TG_PART_BEGIN 1u
@@ -159,5 +169,7 @@ typedef struct {
   tg_u32 near;  // sssp: process distances below this, as bits
   tg_u32 count; // vertices that others have sent
 } tg_part;
+
+#define TG_HEARD 65536u // most vertices from other ranks that one launch merges
 
 #endif

@@ -159,11 +159,9 @@ TG_OUTLINED void tg_work_step(const tg_job* job, const tg_position* at, const tg
   }
 }
 
-// `arrivals_per_barrier` is 0 if each launch is one step.
 #define TG_PARAMETERS                                                                                              \
   TG_GRAPH_PARAMETERS, global tg_log_row *log, volatile global tg_word *counters, global uint *reports,            \
-      volatile global uint *poll, uint launch, uint limit_wave, uint log_begin, uint most_polls,                   \
-      uint arrivals_per_barrier, uint action
+      volatile global uint *poll, tg_launch launch
 
 #if TG_GROUP_SIZE == 1
 __attribute__((noinline)) void tg_traverse(TG_PARAMETERS, local tg_group* group, uint group_number, uint group_count) {
@@ -174,9 +172,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   const uint group_number = (uint)get_group_id(0);
   const uint group_count = (uint)get_num_groups(0);
 #endif
-  if (action == TG_ACTION_POLL) {
+  if (launch.action == TG_ACTION_POLL) {
     if (TG_LANE == 0) {
-      tg_take_part(poll, most_polls, limit_wave);
+      tg_take_part(poll, launch.most_polls, launch.limit_wave);
     }
     TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     return;
@@ -189,18 +187,18 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   }
   if (leads) {
     group->gave_up = 0;
-    group->at = state->launch[launch & 1u];
+    group->at = state->launch[launch.number & 1u];
     if (TG_CLOCK != 0 && job.group == 0) {
-      state->clocks[launch % TG_MOST_BATCH].begin = tg_now();
+      state->clocks[launch.number % TG_MOST_BATCH].begin = tg_now();
     }
   }
-  const tg_meeting meeting = {counters, reports + 8 * job.group, most_polls, arrivals_per_barrier};
+  const tg_meeting meeting = {counters, reports + 8 * job.group, launch.most_polls, launch.arrivals_per_barrier};
   for (uint left = 0xffffffffu; left != 0; --left) {
     TG_ONE_COPY();
     if (leads && group->gave_up == 0) {
       tg_position next = group->at;
       if (next.executed != 0) {
-        tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.group == 0 ? log : 0, log_begin);
+        tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.group == 0 ? log : 0, launch.log_begin);
         group->at = next;
         if (TG_CLOCK != 0 && job.group == 0 && next.wave == 0 && next.step != TG_STEP_APPLY) { // or a step before it
           state->first_wave = tg_now();
@@ -209,23 +207,23 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     }
     TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the leader's acquire now holds for the whole group
     const tg_position at = group->at;
-    if (group->gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= limit_wave) {
+    if (group->gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= launch.limit_wave) {
       break;
     }
     if (tg_works_together(&at, &setting, meeting)) {
 #if TG_MAY_WORK_TOGETHER
-      tg_work_together(&job, &setting, group, log, log_begin, limit_wave, meeting);
+      tg_work_together(&job, &setting, group, log, launch.log_begin, launch.limit_wave, meeting);
 #endif
     } else {
-      tg_work_step(&job, &at, &setting, sources, group, log, log_begin, limit_wave, meeting);
+      tg_work_step(&job, &at, &setting, sources, group, log, launch.log_begin, launch.limit_wave, meeting);
     }
-    left = arrivals_per_barrier == 0 ? 1 : left; // one step; the next launch continues
+    left = launch.arrivals_per_barrier == 0 ? 1 : left; // one step; the next launch continues
   }
   if (job.group == 0 && leads) {
-    state->launch[(launch + 1) & 1u] = group->at;
+    state->launch[(launch.number + 1) & 1u] = group->at;
     state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
     if (TG_CLOCK != 0) {
-      state->clocks[launch % TG_MOST_BATCH].end = tg_now();
+      state->clocks[launch.number % TG_MOST_BATCH].end = tg_now();
     }
   }
 }
@@ -234,7 +232,6 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void tidegate_frontier(TG_PARAMETERS) {
   local tg_group memory;
   tg_traverse(offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, stamps, bitmaps, queues, far,
-              state, sources, setting, log, counters, reports, poll, launch, limit_wave, log_begin, most_polls,
-              arrivals_per_barrier, action, &memory, (uint)get_group_id(0), (uint)get_num_groups(0));
+              state, sources, setting, log, counters, reports, poll, launch, &memory, (uint)get_group_id(0), (uint)get_num_groups(0));
 }
 #endif

@@ -7,40 +7,15 @@ namespace {
 
 using device::require;
 
-// Arguments of a launch, in the order of the kernel's parameters after the graph's.
-struct LaunchArguments {
-  const device::Buffer* log = nullptr;
-  const device::Buffer* counters = nullptr;
-  const device::Buffer* reports = nullptr;
-  const device::Buffer* poll = nullptr;
-  std::uint32_t launch = 0;
-  std::uint32_t limit_wave = 0;
-  std::uint32_t log_begin = 0;
-  std::uint32_t most_polls = 0;
-  std::uint32_t arrivals_per_barrier = 0;
-  std::uint32_t action = TG_ACTION_RUN;
-};
-
-std::uint32_t set_graph(const device::Session& session, const device::Kernel& kernel,
-                        const ResidentGraph& resident) {
-  std::uint32_t index = 0;
-  for (; index < static_cast<std::uint32_t>(Part::log); ++index) {
-    require(session.set_object(kernel, index, resident.parts[index]), "setting an argument of the traversal");
-  }
-  require(session.set_bytes(kernel, index++, resident.setting), "setting an argument of the traversal");
-  return index;
-}
-
-void set_launch(const device::Session& session, const device::Kernel& kernel, std::uint32_t index,
-                const LaunchArguments& arguments) {
-  for (const device::Buffer* const buffer :
-       {arguments.log, arguments.counters, arguments.reports, arguments.poll}) {
+// Sets all arguments but the last one, tg_launch; returns its index.
+std::uint32_t set_arguments(const device::Session& session, const device::Kernel& kernel,
+                            const ResidentGraph& resident, const device::Buffer& counters,
+                            const device::Buffer& reports) {
+  std::uint32_t index = set_graph(session, kernel, resident);
+  for (const device::Buffer* const buffer : {&resident.part(Part::log), &counters, &reports, &counters}) {
     require(session.set_object(kernel, index++, *buffer), "setting an argument of the traversal");
   }
-  for (const std::uint32_t value : {arguments.launch, arguments.limit_wave, arguments.log_begin,
-                                    arguments.most_polls, arguments.arrivals_per_barrier, arguments.action}) {
-    require(session.set_value(kernel, index++, value), "setting an argument of the traversal");
-  }
+  return index;
 }
 
 // Arguments of a launch that does nothing but take part in a poll.
@@ -48,15 +23,10 @@ void set_poll(const device::Session& session, const device::Kernel& kernel, cons
               std::uint32_t settle_polls, std::uint32_t most_polls) {
   ResidentGraph nothing;
   nothing.parts.fill(poll);
-  nothing.setting.resize(sizeof(tg_setting));
-  set_launch(session, kernel, set_graph(session, kernel, nothing),
-             {.log = &poll,
-              .counters = &poll,
-              .reports = &poll,
-              .poll = &poll,
-              .limit_wave = settle_polls,
-              .most_polls = most_polls,
-              .action = TG_ACTION_POLL});
+  const std::uint32_t index = set_arguments(session, kernel, nothing, poll, poll);
+  const tg_launch launch{.limit_wave = settle_polls, .most_polls = most_polls, .action = TG_ACTION_POLL};
+  require(session.set_bytes(kernel, index, std::as_bytes(std::span(&launch, 1))),
+          "setting an argument of the traversal");
 }
 
 WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
@@ -166,12 +136,11 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
                           const runtime::DispatchLimits& limits, runtime::Monitor& monitor) {
   TraversalOutcome outcome{.waves = {.group_size = geometry.group_size, .workers = limits.workers}};
   outcome.ended_at = runtime::SliceLoop::Clock::now();
-  if (resident.vertices == 0) { // no kernel need ask whether there is a first vertex
+  const tg_u32 vertices = resident.setting.vertices, sources = resident.setting.source_count;
+  if (vertices == 0) { // no kernel need ask whether there is a first vertex
     return outcome;
   }
-  tg_setting setting;
-  std::memcpy(&setting, resident.setting.data(), sizeof setting);
-  outcome.vertices_left = setting.source_count != 0 ? setting.source_count : resident.vertices;
+  outcome.vertices_left = sources != 0 ? sources : vertices;
   const device::LaunchRange groups = device::work_groups(limits.workers, geometry.group_size);
   const runtime::Counters counters(session, limits.workers, monitor);
   const std::uint64_t report_bytes = runtime::group_report_words * sizeof(std::uint32_t) * limits.workers;
@@ -182,13 +151,10 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
           "clearing the log of waves");
   require(session.finish(), "clearing counters");
 
-  const std::uint32_t launch_index = set_graph(session, kernel.kernel, resident);
-  LaunchArguments arguments{.log = &resident.part(Part::log),
-                            .counters = &counters.memory(),
-                            .reports = &reports,
-                            .poll = &counters.memory(),
-                            .most_polls = limits.most_polls,
-                            .arrivals_per_barrier = limits.arrivals_per_barrier};
+  const std::uint32_t argument = set_arguments(session, kernel.kernel, resident, counters.memory(), reports);
+  tg_launch next{.most_polls = limits.most_polls,
+                 .arrivals_per_barrier = limits.arrivals_per_barrier,
+                 .action = TG_ACTION_RUN};
 
   // Slices of it, until it is done or time is up.
   const bool persistent = limits.arrivals_per_barrier != 0;
@@ -216,7 +182,7 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
         break;
       }
       ++wave;
-      outcome.waves.add(record_of(row, resident.vertices));
+      outcome.waves.add(record_of(row, vertices));
       monitor.items += row.vertices;
       if (ends.size() < most_ends) {
         ends.push_back(row.ended);
@@ -228,14 +194,15 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
     if (loop.out_of_time(limits.deadline)) {
       break;
     }
-    arguments.log_begin = at.wave;
-    arguments.limit_wave =
+    next.log_begin = at.wave;
+    next.limit_wave =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(at.wave + budget, ~std::uint32_t{0}));
     const auto launch = [&] {
       for (std::uint64_t i = 0; i < batch; ++i) {
-        set_launch(session, kernel.kernel, launch_index, arguments);
+        require(session.set_bytes(kernel.kernel, argument, std::as_bytes(std::span(&next, 1))),
+                "setting an argument of the traversal");
         require(session.launch(kernel.kernel, groups, times.event({}, at.wave)), "launching a traversal");
-        ++arguments.launch;
+        ++next.number;
       }
     };
     struct Head {
@@ -255,12 +222,11 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
       runtime::download(session, resident.part(Part::state), offsetof(tg_state, first_wave),
                         std::as_writable_bytes(std::span(&read, 1)));
       first_wave = read.first_wave;
-      for (std::uint64_t next = clocks.size();
-           next < std::min<std::uint64_t>(arguments.launch, limits.trace_spans); ++next) {
-        clocks.push_back(read.of[next % TG_MOST_BATCH]);
+      while (clocks.size() < std::min<std::uint64_t>(next.number, limits.trace_spans)) {
+        clocks.push_back(read.of[clocks.size() % TG_MOST_BATCH]);
       }
     }
-    const tg_position reached = head.launches[arguments.launch & 1U];
+    const tg_position reached = head.launches[next.number & 1U];
     const bool moved = !persistent || reached.round != at.round || reached.step == TG_STEP_DONE;
     if (!loop.goes_on(head.stuck != 0, moved, limits.deadline,
                       [&] { return stuck_groups(session, reports, limits.workers); })) {

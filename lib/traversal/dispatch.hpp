@@ -16,6 +16,7 @@ struct TraversalOutcome : runtime::DispatchOutcome {
   WaveLog waves;
   std::uint64_t vertices_left = 0; // in the frontier of the next wave
   double rank_change = 0;          // of pagerank: of all ranks in the last iteration, in sum
+  ranks::Traffic traffic;          // with other ranks
 };
 
 // Runs all waves. If `limits.arrivals_per_barrier` is 0, each launch runs one step. Throws device::Refused.
@@ -46,23 +47,13 @@ runtime::Timeline timeline_of(std::span<const WaveRecord> waves, const runtime::
 // A traversal on several ranks (kernels/frontier/ranks.cl): the device of each has the rows of its vertices and works on
 // its part of every wave; ranks send each other improved vertices.
 
-struct RankTraversalRun {
-  TraversalOutcome outcome;
-  TraversalResults results; // on rank 0 all of them; in parts, on each rank its vertices'
-  ranks::Traffic traffic;   // of the dispatch
-  std::uint64_t upload_ns = 0;
-  std::uint64_t read_back_ns = 0;
-};
+// Runs all waves together with the other ranks. Throws device::Refused, also for errors of ranks and an interrupt.
+TraversalOutcome traverse_on_ranks(const device::Session& session, const TraversalPlan& plan,
+                                   std::uint32_t groups, const RunOptions& options,
+                                   runtime::Monitor& monitor);
 
-struct RankSetting {
-  std::uint32_t groups = 1;
-  bool in_parts = false; // results stay on the ranks of their vertices, except those of cc
-};
-
-// Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in parts. Throws
-// device::Refused, also for errors of ranks and an interrupt.
-RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
-                              const RankSetting& setting, const RunOptions& options,
-                              runtime::Monitor& monitor);
+// Returns on rank 0 the results of all ranks. Throws device::Refused.
+TraversalResults gather_results(const device::Session& session, const TraversalPlan& plan,
+                                ranks::Ranks& ranks);
 
 } // namespace tidegate::traversal

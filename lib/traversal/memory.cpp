@@ -17,60 +17,69 @@ std::uint64_t entries(const TraversalShape& shape) {
   return shape.vertices + shape.edges / TG_CHUNK;
 }
 
-std::uint64_t bytes_of_rows(const TraversalShape& shape, std::uint64_t vertices, std::uint64_t edges,
-                            bool wide) {
-  return (vertices + 1) * (wide ? 2 * word : word) + edges * (shape.weights ? 2 * word : word);
-}
-
-// A row of the table: what the memory is for, its bytes, and whether the layout has it.
+// A row of the table: what the memory is for, which part holds it, its bytes, and whether the layout has it.
 struct Row {
   Memory name;
+  Part part;
   std::uint64_t bytes;
   bool when = true;
 };
 
-FrontierMemory& add(FrontierMemory& memory, std::initializer_list<Row> rows) {
-  for (const Row& row : rows) {
+enum class Layout : std::uint8_t { full, constrained, of_rank };
+
+FrontierMemory layout_of(const TraversalShape& shape, Layout layout, const RankPart& own) {
+  const std::uint64_t n = shape.vertices;
+  const std::uint64_t words = (n + 31) / 32;
+  const bool full = layout == Layout::full, of_rank = layout == Layout::of_rank;
+  const bool is_pagerank = shape.algorithm == Algorithm::pagerank, is_cc = shape.algorithm == Algorithm::cc;
+  const std::uint32_t share = share_size(shape);
+  const auto rows = [&](std::uint64_t edges) {
+    return (own.vertices() + std::uint64_t{1}) * (own.most_edges() > most_narrow_edges ? 2 * word : word) +
+           edges * (shape.weights ? 2 * word : word);
+  };
+  const std::uint64_t bitmaps = of_rank ? (is_pagerank ? 0 : is_cc ? 1 : 2) : is_pagerank ? 1 : 3;
+  const std::uint64_t sent = is_pagerank ? 0
+                             : is_cc     ? value_bytes(shape)
+                                         : (TG_HEARD + n - own.vertices()) * rank_message_words(shape) * word;
+  constexpr std::uint64_t trial_bytes = 9 * sizeof(std::uint64_t); // a value that occurs, and a report
+  constexpr std::uint64_t counter_line = TG_LINE * word;
+  FrontierMemory memory{.constrained = layout == Layout::constrained};
+  for (
+      const Row& row : std::initializer_list<Row>{
+          {Memory::graph, Part::offsets, rows(own.edges)},
+          {Memory::transpose, Part::in_offsets, rows(own.in_edges.value_or(0)),
+           own.in_edges && !memory.constrained},
+          {Memory::values, Part::values, value_bytes(shape)},
+          {Memory::initial_values, Part::others, value_bytes(shape), shape.initial_values},
+          {Memory::parents, Part::others, n * word, shape.parents},
+          {Memory::passed_on, Part::others, 2 * n * word, is_pagerank},
+          {Memory::seats, Part::sources, n * word, full && shape.has_seats},
+          {Memory::stamps, Part::stamps, (is_pagerank ? std::uint64_t{2} * own.vertices() : n) * word,
+           full || is_pagerank}, // pagerank: received sums
+          {Memory::bitmaps, Part::bitmaps, bitmaps * words * word},
+          {Memory::queues, Part::queues, (is_pagerank ? 1 : 2) * entries(shape) * entry_bytes, full},
+          {Memory::far_queues, Part::far, (2 * n + words) * word, full && shape.algorithm == Algorithm::sssp},
+          {Memory::shares, Part::far,
+           share == 0 ? 0 : ((own.most_edges() + own.vertices()) / share + 1) * word,
+           full || (of_rank && is_pagerank && !shape.short_rows)},
+          {Memory::messages, Part::queues, sent, of_rank},
+          {Memory::checks, Part::count,
+           value_bytes(shape) + n * word + law_trials * trial_bytes + sizeof(std::uint64_t),
+           shape.algorithm == Algorithm::own && !of_rank},
+          {Memory::state_and_log, Part::count,
+           shape.sources * word +
+               (of_rank ? TG_SLOT_WORDS * word : sizeof(tg_state) + log_rows * sizeof(tg_log_row))},
+          // Each group has a line of counters, as have two common ones, and room for its report; what is empty takes 8 bytes.
+          {Memory::work_groups, Part::count,
+           (shape.groups + 2) * counter_line + shape.groups * runtime::group_report_words * word +
+               static_cast<std::uint64_t>(Part::count) * sizeof(std::uint64_t),
+           !of_rank}}) {
     if (row.when && row.bytes != 0) {
-      memory.parts.push_back({row.name, row.bytes});
+      memory.parts.push_back({row.name, row.bytes, row.part});
       memory.bytes += row.bytes;
     }
   }
   return memory;
-}
-
-FrontierMemory layout_of(const TraversalShape& shape, bool constrained) {
-  const std::uint64_t n = shape.vertices;
-  const std::uint64_t words = (n + 31) / 32;
-  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
-  const bool full = !constrained;
-  const std::uint32_t share = share_size(shape);
-  const std::uint64_t rows =
-      bytes_of_rows(shape, n, shape.edges, shape.edges > std::numeric_limits<std::uint32_t>::max());
-  constexpr std::uint64_t trial_bytes = 9 * sizeof(std::uint64_t); // a value that occurs, and a report
-  constexpr std::uint64_t counter_line = TG_LINE * word;
-  FrontierMemory memory{.constrained = constrained};
-  return add(
-      memory,
-      {{Memory::graph, rows},
-       {Memory::transpose, rows, full && !shape.symmetric},
-       {Memory::values, value_bytes(shape)},
-       {Memory::initial_values, value_bytes(shape), shape.initial_values},
-       {Memory::parents, n * word, shape.parents},
-       {Memory::passed_on, 2 * n * word, is_pagerank},
-       {Memory::seats, n * word, full && shape.has_seats},
-       {Memory::stamps, (is_pagerank ? 2 : 1) * n * word, full || is_pagerank}, // pagerank: received sums
-       {Memory::bitmaps, (is_pagerank ? 1 : 3) * words * word},
-       {Memory::queues, (is_pagerank ? 1 : 2) * entries(shape) * entry_bytes, full},
-       {Memory::far_queues, (2 * n + words) * word, full && shape.algorithm == Algorithm::sssp},
-       {Memory::shares, share == 0 ? 0 : ((shape.edges + n) / share + 1) * word, full},
-       {Memory::checks, value_bytes(shape) + n * word + law_trials * trial_bytes + sizeof(std::uint64_t),
-        shape.algorithm == Algorithm::own},
-       {Memory::state_and_log, sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row)},
-       // Each group has a line of counters, as have two common ones, and room for its report; what is empty takes 8 bytes.
-       {Memory::work_groups, (shape.groups + 2) * counter_line +
-                                 shape.groups * runtime::group_report_words * word +
-                                 static_cast<std::uint64_t>(Part::count) * sizeof(std::uint64_t)}});
 }
 
 Error too_large(const FrontierMemory& memory) {
@@ -93,14 +102,17 @@ Error too_large(const FrontierMemory& memory) {
   return error;
 }
 
+bool has_row_above(const graphs::Rows& rows, std::uint64_t degree) {
+  return std::ranges::adjacent_find(rows.offsets, [degree](std::uint64_t begin, std::uint64_t end) {
+           return end - begin > degree;
+         }) != rows.offsets.end();
+}
+
 // A work-item adds up a row as fast as a group does if none keeps the others of its warp waiting.
 bool in_rows_are_short(const graphs::Graph& graph) {
   constexpr std::uint64_t short_row = 32;
   const graphs::Rows* rows = graphs::in_rows(graph);
-  return rows != nullptr &&
-         std::ranges::adjacent_find(rows->offsets, [](std::uint64_t begin, std::uint64_t end) {
-           return end - begin > short_row;
-         }) == rows->offsets.end();
+  return rows != nullptr && !has_row_above(*rows, short_row);
 }
 
 } // namespace
@@ -112,11 +124,8 @@ bool has_long_rows(const graphs::Graph& graph) {
 
 bool has_hubs(const graphs::Graph& graph) {
   constexpr std::uint64_t times = 8;
-  const std::uint64_t mean = graphs::edge_count(graph) / std::max(1U, graphs::vertex_count(graph)) + 1;
-  const auto& offsets = graph.out.offsets;
-  return std::ranges::adjacent_find(offsets, [=](std::uint64_t begin, std::uint64_t end) {
-           return end - begin > times * mean;
-         }) != offsets.end();
+  return has_row_above(graph.out,
+                       times * (graphs::edge_count(graph) / std::max(1U, graphs::vertex_count(graph)) + 1));
 }
 
 TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
@@ -147,94 +156,76 @@ std::uint32_t share_size(const TraversalShape& shape) {
 
 Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::LaunchPolicy& policy,
                                    std::uint64_t budget_bytes, std::uint64_t device_bytes,
-                                   std::optional<policy::Topology> forced) {
-  const FrontierMemory full = layout_of(shape, false), constrained = layout_of(shape, true);
+                                   std::optional<policy::Topology> forced, const RankPart* rank) {
+  const RankPart all{.cut = {0, shape.vertices},
+                     .edges = shape.edges,
+                     .in_edges = shape.symmetric ? std::nullopt : std::optional(shape.edges)};
+  FrontierMemory memory =
+      layout_of(shape, rank != nullptr ? Layout::of_rank : Layout::full, rank != nullptr ? *rank : all);
   const std::uint64_t budget = budget_bytes != 0 ? budget_bytes : device_bytes;
-  const std::uint16_t pressure =
-      full.bytes >= budget ? policy::full_scale_bps
-                           : static_cast<std::uint16_t>(static_cast<double>(full.bytes) /
-                                                        static_cast<double>(budget) * policy::full_scale_bps);
-  const bool saves = forced ? *forced == policy::Topology::memory_constrained
-                            : pressure >= policy.memory_pressure_threshold_bps;
-  FrontierMemory memory = saves ? constrained : full;
-  memory.full_bytes = full.bytes;
-  memory.constrained_bytes = constrained.bytes;
+  const std::uint64_t full = memory.bytes;
+  std::uint64_t least = full;
+  std::uint16_t pressure = 0;
+  if (rank == nullptr) {
+    FrontierMemory constrained = layout_of(shape, Layout::constrained, all);
+    least = constrained.bytes;
+    pressure = full >= budget
+                   ? policy::full_scale_bps
+                   : static_cast<std::uint16_t>(static_cast<double>(full) / static_cast<double>(budget) *
+                                                policy::full_scale_bps);
+    if (forced ? *forced == policy::Topology::memory_constrained
+               : pressure >= policy.memory_pressure_threshold_bps) {
+      memory = std::move(constrained);
+    }
+  }
+  memory.full_bytes = full;
+  memory.constrained_bytes = least;
   memory.budget_bytes = budget;
   memory.pressure_bps = pressure;
-  memory.queue_room = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(entries(shape), std::numeric_limits<std::uint32_t>::max()));
-  return memory.bytes <= budget ? Result<FrontierMemory>(std::move(memory))
-                                : tl::unexpected(too_large(memory));
-}
-
-std::uint64_t rank_room(RankPlace place, const TraversalShape& shape, const PartShape& part) {
-  const bool is_cc = shape.algorithm == Algorithm::cc;
-  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
-  const bool pushes = !is_pagerank && !is_cc;
-  const std::uint64_t n = shape.vertices;
-  const std::uint64_t bitmap = (n + 31) / 32 * word;
-  const std::uint64_t message = rank_message_words(shape) * word;
-  switch (place) {
-  case RankPlace::values: return value_bytes(shape);
-  case RankPlace::others: return is_pagerank ? 2 * n * word : shape.parents ? n * word : 0;
-  case RankPlace::frontier: return pushes ? bitmap : 0;
-  case RankPlace::next: // pagerank: the row in which each share begins
-    return !is_pagerank       ? bitmap
-           : shape.short_rows ? 0
-                              : ((part.most_edges() + part.vertices) / share_size(shape) + 1) * word;
-  case RankPlace::heard: // pagerank: what a row has received
-    return pushes ? rank_heard_vertices * message : is_cc ? value_bytes(shape) : 2 * part.vertices * word;
-  case RankPlace::counters: return TG_SLOT_WORDS * word + (pushes ? (n - part.vertices) * message : 0);
-  default: return 0;
+  memory.queue_room = static_cast<std::uint32_t>(std::min(entries(shape), most_narrow_edges));
+  if (memory.bytes <= budget) {
+    return memory;
   }
-}
-
-Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartShape& part,
-                                        std::uint64_t budget_bytes, std::uint64_t device_bytes) {
-  const auto room = [&](RankPlace place) { return rank_room(place, shape, part); };
-  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
-  FrontierMemory memory{.budget_bytes = budget_bytes != 0 ? budget_bytes : device_bytes};
-  add(memory, {{Memory::graph, bytes_of_rows(shape, part.vertices, part.edges, part.wide_offsets())},
-               {Memory::transpose, bytes_of_rows(shape, part.vertices, part.in_edges, part.wide_offsets()),
-                part.in_edges != 0},
-               {Memory::values, room(RankPlace::values)},
-               {Memory::initial_values, value_bytes(shape), shape.initial_values},
-               {Memory::parents, room(RankPlace::others), shape.parents},
-               {Memory::passed_on, room(RankPlace::others), is_pagerank},
-               {Memory::stamps, room(RankPlace::heard), is_pagerank},
-               {Memory::bitmaps, room(RankPlace::frontier) + room(RankPlace::next), !is_pagerank},
-               {Memory::shares, room(RankPlace::next), is_pagerank},
-               {Memory::messages, room(RankPlace::heard) + room(RankPlace::counters) - TG_SLOT_WORDS * word,
-                !is_pagerank},
-               {Memory::state_and_log, TG_SLOT_WORDS * word + shape.sources * word}});
-  memory.full_bytes = memory.constrained_bytes = memory.bytes;
-  if (memory.bytes > memory.budget_bytes) {
-    Error error = too_large(memory);
+  Error error = too_large(memory);
+  if (rank != nullptr) {
     error.fix = "start more ranks, or give device_memory_budget_bytes more";
-    return tl::unexpected(std::move(error));
   }
-  return memory;
+  return tl::unexpected(std::move(error));
 }
+
+namespace {
+
+template <class Key>
+std::uint64_t bytes_of(const FrontierMemory& memory, Key MemoryPart::*key, Key wanted) {
+  std::uint64_t bytes = 0;
+  for (const MemoryPart& part : memory.parts) {
+    bytes += part.*key == wanted ? part.bytes : 0;
+  }
+  return bytes;
+}
+
+} // namespace
 
 std::uint64_t part_bytes(const FrontierMemory& memory, Memory name) {
-  const auto found = std::ranges::find(memory.parts, name, &MemoryPart::name);
-  return found == memory.parts.end() ? 0 : found->bytes;
+  return bytes_of(memory, &MemoryPart::name, name);
+}
+std::uint64_t part_bytes(const FrontierMemory& memory, Part part) {
+  return bytes_of(memory, &MemoryPart::part, part);
 }
 
 namespace {
 
 double mean_weight(const graphs::Rows& rows) {
-  double sum = 0;
-  std::visit(
-      [&sum](const auto& weights) {
+  return std::visit(
+      [](const auto& weights) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
-          for (const auto weight : weights) {
-            sum += static_cast<double>(weight);
+          if (!weights.empty()) {
+            return std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
           }
         }
+        return 1.0;
       },
       rows.weights);
-  return rows.edges() == 0 || rows.weights.index() == 0 ? 1 : sum / static_cast<double>(rows.edges());
 }
 
 } // namespace

@@ -33,9 +33,30 @@ inline constexpr std::array<std::string_view, 16> memory_names{
     "seats",    "stamps",    "bitmaps",       "queues",         "far queues", "shares",
     "messages", "checks",    "state and log", "work-groups"};
 
+// Memory parameters of the kernels (TG_GRAPH_PARAMETERS in kernels/frontier/job.cl) in their order, and the log.
+enum class Part : std::uint8_t {
+  offsets,
+  neighbours,
+  weights,
+  in_offsets,
+  in_neighbours,
+  in_weights,
+  values,
+  others,
+  stamps,
+  bitmaps,
+  queues,
+  far,
+  state,
+  sources,
+  log,
+  count
+};
+
 struct MemoryPart {
   Memory name = Memory::graph;
   std::uint64_t bytes = 0;
+  Part part = Part::count; // which holds it; count: several, or none
 };
 
 struct FrontierMemory {
@@ -84,78 +105,37 @@ inline constexpr std::uint32_t law_trials = 4096; // of an algorithm of the prog
 
 inline constexpr std::uint32_t log_rows = 16'384; // most rows that a slice can write
 
+// The rows that the device of one of several ranks holds, of its own vertices.
+struct RankPart {
+  graphs::VertexCut cut;
+  std::uint32_t rank = 0;
+  std::uint64_t edges = 0;
+  std::optional<std::uint64_t> in_edges; // if it needs them apart from the edges
+
+  [[nodiscard]] std::uint32_t first() const { return cut[rank]; }
+  [[nodiscard]] std::uint32_t end() const { return cut[rank + 1]; }
+  [[nodiscard]] std::uint32_t vertices() const { return end() - first(); }
+  [[nodiscard]] std::uint64_t most_edges() const { return std::max(edges, in_edges.value_or(0)); }
+};
+
+// Offsets of more edges than this take 64 bits.
+inline constexpr std::uint64_t most_narrow_edges = std::numeric_limits<std::uint32_t>::max();
+
 // Chooses the layout for a budget (0: the device's memory). Without a forced topology the full layout is used
-// while its share of the budget is below the policy's threshold. Returns device_out_of_memory with the bytes
-// of each part.
+// while its share of the budget is below the policy's threshold. A rank has one layout, with the values of all vertices. Returns
+// device_out_of_memory with the bytes of each part.
 Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::LaunchPolicy& policy,
                                    std::uint64_t budget_bytes, std::uint64_t device_bytes,
-                                   std::optional<policy::Topology> forced);
-
-// The part of a graph that one of several ranks holds; in_edges only where a transpose is needed.
-struct PartShape {
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
-  std::uint64_t in_edges = 0;
-
-  [[nodiscard]] std::uint64_t most_edges() const { return std::max(edges, in_edges); }
-  [[nodiscard]] bool wide_offsets() const { return most_edges() > std::numeric_limits<std::uint32_t>::max(); }
-};
-
-// Memory parameters of kernels/frontier/job.cl in their order, and the log.
-enum class Part : std::uint8_t {
-  offsets,
-  neighbours,
-  weights,
-  in_offsets,
-  in_neighbours,
-  in_weights,
-  values,
-  others,
-  stamps,
-  bitmaps,
-  queues,
-  far,
-  state,
-  sources,
-  log,
-  count
-};
-
-// Arguments of kernels/frontier/ranks.cl, in their order.
-enum class RankPlace : std::uint8_t {
-  offsets,
-  neighbours,
-  weights,
-  in_offsets,
-  in_neighbours,
-  in_weights,
-  values,
-  others,
-  frontier,
-  next,
-  heard,
-  counters,
-  sources,
-  setting,
-  part
-};
-
-// Returns the bytes of an argument that is not filled by the host.
-std::uint64_t rank_room(RankPlace place, const TraversalShape& shape, const PartShape& part);
-
-inline constexpr std::uint32_t rank_heard_vertices = 1U << 16U; // from other ranks, that one launch merges
+                                   std::optional<policy::Topology> forced, const RankPart* rank = nullptr);
 
 // Words of a vertex in a message between ranks: its number and value; a level is that of the wave.
 inline std::uint32_t rank_message_words(const TraversalShape& shape) {
   return shape.algorithm == graphs::Algorithm::bfs ? 1 : 1 + shape.value_words;
 }
 
-// The memory of a rank's part, with values of all vertices. Error: as plan_memory().
-Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartShape& part,
-                                        std::uint64_t budget_bytes, std::uint64_t device_bytes);
-
-// Returns the bytes of a part; 0 if the layout has none.
+// Returns the bytes of memory with this name, or in this part; 0 if the layout has none.
 std::uint64_t part_bytes(const FrontierMemory& memory, Memory name);
+std::uint64_t part_bytes(const FrontierMemory& memory, Part part);
 
 // Returns the step of the bound between near and far vertices of a shortest-path search, in the unit of the
 // weights, greater than 0: wide enough that a wave has work for the whole device, narrow enough that little

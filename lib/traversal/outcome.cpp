@@ -119,7 +119,7 @@ std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
 
 } // namespace
 
-Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, graphs::Vertex first) {
+Answer answer_of(const TraversalPlan& plan, const TraversalResults& results) {
   const bool floats = graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
   const graphs::VertexNumbers& numbers = plan.asked.numbers;
   Answer answer;
@@ -142,40 +142,10 @@ Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, gra
   case Algorithm::own: break; // its checks count
   }
   if (answer.farthest) {
-    answer.farthest = numbers.of(*answer.farthest + first);
+    answer.farthest = numbers.of(*answer.farthest);
   }
   for (TopRank& rank : answer.top ? std::span(*answer.top) : std::span<TopRank>()) {
-    rank.vertex = numbers.of(rank.vertex + first);
-  }
-  return answer;
-}
-
-// A vertex that several share goes to the first rank, as to the first vertex.
-Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks) {
-  Answer answer = own;
-  if (own.reached) {
-    TIDEGATE_TRY(answer.reached, ranks.reduce(*own.reached, ranks::Reduction::sum));
-    const std::uint64_t here =
-        own.farthest ? std::bit_cast<std::uint64_t>(*own.distance) + 1 : 0; // in the order of distances
-    TIDEGATE_TRY(const std::uint64_t most, ranks.reduce(here, ranks::Reduction::max));
-    const std::uint64_t vertex =
-        here == most ? own.farthest.value_or(0) : std::numeric_limits<std::uint64_t>::max();
-    TIDEGATE_TRY(const std::uint64_t first, ranks.reduce(vertex, ranks::Reduction::min));
-    if (most != 0) {
-      answer.distance = std::bit_cast<double>(most - 1);
-      answer.farthest = first;
-    }
-  }
-  if (own.top) {
-    TIDEGATE_TRY(const auto parts, ranks.gather(std::as_bytes(std::span(*own.top))));
-    answer.top->clear();
-    for (const std::vector<std::byte>& part : parts) {
-      const std::size_t before = answer.top->size();
-      answer.top->resize(before + part.size() / sizeof(TopRank));
-      std::memcpy(answer.top->data() + before, part.data(), part.size());
-    }
-    std::ranges::stable_sort(*answer.top, std::ranges::greater(), &TopRank::rank);
-    answer.top->resize(std::min(answer.top->size(), most_top_ranks));
+    rank.vertex = numbers.of(rank.vertex);
   }
   return answer;
 }
@@ -184,7 +154,7 @@ runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatc
   return {.host = {},
           .device = plan.asked.device->name,
           .dispatch_ns = dispatch_ns,
-          .edges = plan.part->shape().edges,
+          .edges = plan.part->edges,
           .device_bytes = plan.memory.bytes};
 }
 

@@ -5,11 +5,7 @@
 
 namespace tidegate::traversal {
 
-// Returns the answer of results that begin with the vertex `first`.
-Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, graphs::Vertex first);
-
-// Combines the ranks' answers for their own vertices into one, on rank 0. Errors: of ranks.
-Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);
+Answer answer_of(const TraversalPlan& plan, const TraversalResults& results);
 
 // Returns the report of a traversal that has not begun.
 FrontierReport report_of_plan(const TraversalPlan& plan);

@@ -305,10 +305,9 @@ device::Program build_own_checks(const device::Session& session, const device::D
                                  const std::filesystem::path& cache_folder) {
   return runtime::build_kernel(session, device,
                                {.source = code.text + device::kernel_source("frontier/own_check.cl"),
-                                .options = fmt::format(
-                                    "-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}",
-                                    static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
-                                    static_cast<int>(shape.weights)),
+                                .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}",
+                                                       static_cast<int>(shape.edges > most_narrow_edges),
+                                                       static_cast<int>(shape.weights)),
                                 .kernel = "tidegate_own_edges"},
                                0, cache_folder)
       .program;
@@ -323,21 +322,8 @@ OwnChecks::OwnChecks(const device::Session& session, const FrontierProgram& prog
 
 template <class... Arguments>
 void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const {
-  constexpr std::size_t group = 64;
-  const device::Kernel made =
-      device::require(session_.make_kernel(built_, kernel), "making a kernel of a check");
-  std::uint32_t index = 0;
-  const auto set = [&](const auto& argument) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, device::Buffer>) {
-      device::require(session_.set_object(made, index++, argument), "setting an argument of a check");
-    } else {
-      device::require(session_.set_value(made, index++, argument), "setting an argument of a check");
-    }
-  };
-  (set(arguments), ...);
-  const device::LaunchRange range =
-      items == 1 ? device::work_groups(1, 1) : device::work_groups((items + group - 1) / group, group);
-  device::require(session_.launch(made, range, nullptr), "launching a check");
+  launch_items(session_, device::require(session_.make_kernel(built_, kernel), "making a kernel of a check"),
+               items, arguments...);
 }
 
 void OwnChecks::begin() {

@@ -19,11 +19,17 @@ RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
                  const ranks::Ranks& ranks) {
   const bool by_in_rows = program.algorithm == Algorithm::pagerank;
   const bool pulls = by_in_rows || program.outputs.parents; // bfs finds parents along them
-  return {.cut = cut_vertices(by_in_rows ? *graphs::in_rows(graph) : graph.out,
-                              static_cast<std::uint32_t>(ranks.size())),
-          .rank = static_cast<std::uint32_t>(ranks.rank()),
-          .out = &graph.out,
-          .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr};
+  RankPart part{.cut = cut_vertices(by_in_rows ? *graphs::in_rows(graph) : graph.out,
+                                    static_cast<std::uint32_t>(ranks.size())),
+                .rank = static_cast<std::uint32_t>(ranks.rank())};
+  const auto edges = [&part](const graphs::Rows& rows) {
+    return rows.offsets[part.end()] - rows.offsets[part.first()];
+  };
+  part.edges = edges(graph.out);
+  if (pulls && !graph.symmetric) {
+    part.in_edges = edges(*graph.in);
+  }
+  return part;
 }
 
 } // namespace
@@ -138,23 +144,23 @@ runtime::KernelSource frontier_kernel(const TraversalShape& shape, bool float_we
   const std::string_view standard = used == device::MemoryOrdering::classic         ? "CL1.2"
                                     : target.opencl_version.starts_with("OpenCL 3") ? "CL3.0"
                                                                                     : "CL2.0";
-  return {
-      .source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
-      .options = fmt::format(
-          "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
-          "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
-          "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
-          "-DTG_CLOCK={}",
-          standard, static_cast<int>(used), algorithm, geometry.group_size, std::min(geometry.group_size, 4U),
-          std::min(geometry.group_size, 32U), std::min(geometry.group_size, 8U),
-          static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
-          static_cast<int>(own == nullptr ? float_weights : own->float_weights),
-          static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
-          static_cast<int>(shape.short_rows), share_size(shape), geometry.gpu, geometry.gpu ? few_edges : 0,
-          static_cast<int>(target.clock)),
-      .kernel = "tidegate_frontier",
-      .groups_per_unit =
-          used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1 ? geometry.groups_per_unit : 0};
+  return {.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
+          .options = fmt::format(
+              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+              "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
+              "-DTG_CLOCK={}",
+              standard, static_cast<int>(used), algorithm, geometry.group_size,
+              std::min(geometry.group_size, 4U), std::min(geometry.group_size, 32U),
+              std::min(geometry.group_size, 8U), static_cast<int>(shape.edges > most_narrow_edges),
+              static_cast<int>(own == nullptr ? float_weights : own->float_weights),
+              static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
+              static_cast<int>(shape.short_rows), share_size(shape), geometry.gpu,
+              geometry.gpu ? few_edges : 0, static_cast<int>(target.clock)),
+          .kernel = "tidegate_frontier",
+          .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
+                                 ? geometry.groups_per_unit
+                                 : 0};
 }
 
 Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,
@@ -173,9 +179,8 @@ Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::
   plan.geometry = geometry_of(program, device == nullptr ? any : *device, options);
   plan.shape.groups =
       wanted_groups(device == nullptr ? any : *device, plan.geometry, plan.strategy.strategy, options);
-  TIDEGATE_TRY(plan.memory, plan.part ? plan_rank_memory(plan.shape, plan.part->shape(), budget, device_bytes)
-                                      : plan_memory(plan.shape, program.policy.launch, budget, device_bytes,
-                                                    options.force_topology));
+  TIDEGATE_TRY(plan.memory, plan_memory(plan.shape, program.policy.launch, budget, device_bytes,
+                                        options.force_topology, plan.part ? &*plan.part : nullptr));
   if (device != nullptr && device->profile && plan.strategy.strategy == device::Strategy::barrier) {
     plan.ordering = device->profile->ordering;
   }
@@ -183,7 +188,7 @@ Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::
     plan.clock = runtime::device_clock(*device);
   }
   TraversalShape shape = plan.shape; // of the rows that the kernel has
-  shape.edges = plan.part ? plan.part->shape().most_edges() : shape.edges;
+  shape.edges = plan.part ? plan.part->most_edges() : shape.edges;
   plan.source =
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, plan.geometry,
                       {plan.ordering, device == nullptr ? "" : device->opencl_version, plan.clock}, own);

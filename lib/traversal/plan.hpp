@@ -64,22 +64,6 @@ runtime::KernelSource frontier_kernel(const TraversalShape& shape, bool float_we
                                       const FrontierGeometry& geometry, const KernelTarget& target,
                                       const OwnCode* own = nullptr);
 
-// The part of a graph that a rank's device holds.
-struct RankPart {
-  graphs::VertexCut cut;
-  std::uint32_t rank = 0;
-  const graphs::Rows* out = nullptr;
-  const graphs::Rows* in = nullptr; // null: not needed, or the same
-
-  [[nodiscard]] std::uint32_t first() const { return cut[rank]; }
-  [[nodiscard]] std::uint32_t end() const { return cut[rank + 1]; }
-  [[nodiscard]] PartShape shape() const {
-    const auto edges = [this](const graphs::Rows& rows) {
-      return rows.offsets[end()] - rows.offsets[first()];
-    };
-    return {.vertices = end() - first(), .edges = edges(*out), .in_edges = in == nullptr ? 0 : edges(*in)};
-  }
-};
 // A graph, on the host and on the device, with what was built for it. In a stream it stays for the next traversal.
 struct KeptGraph final : runtime::Holding {
   std::string key;
@@ -117,7 +101,7 @@ struct TraversalPlan {
   const graphs::FrontierProgram& program; // that runs: the user's, or one that gives the same results
   const OwnCode* own = nullptr;           // of that program, if it brings its algorithm
   TraversalShape shape;
-  std::optional<RankPart> part; // of several ranks
+  std::optional<RankPart> part; // of one of several ranks
   FrontierMemory memory;
   FrontierStrategy strategy;
   std::optional<device::MemoryOrdering> ordering; // persistent launches only
@@ -126,7 +110,9 @@ struct TraversalPlan {
   runtime::KernelSource source;
 
   [[nodiscard]] const graphs::Graph& graph() const { return asked.kept->loaded.graph; }
-  [[nodiscard]] TraversalFacts facts() const { return {program, graph(), memory, geometry, asked.policy}; }
+  [[nodiscard]] TraversalFacts facts() const {
+    return {program, graph(), memory, geometry, asked.policy, part ? &*part : nullptr};
+  }
 };
 
 // Errors: of plan_memory().

@@ -17,107 +17,70 @@ struct Counted {
   std::uint64_t vertices, edges, scanned, far, change, idle;
 };
 
+// Returns on rank 0 an array with `bytes` for each vertex, made of all ranks' own parts.
+std::vector<std::uint32_t> gathered(const device::Session& session, const TraversalPlan& plan, Part from,
+                                    std::uint64_t bytes, ranks::Ranks& ranks) {
+  const bool whole = plan.shape.algorithm == Algorithm::cc; // rank 0 has all
+  std::vector<std::vector<std::uint32_t>> sent(whole ? 1 : plan.part->cut.size() - 1);
+  std::vector<std::uint32_t>& own = sent.front();
+  own.resize(bytes * (whole ? plan.shape.vertices : plan.part->vertices()) / word_bytes);
+  runtime::download(session, plan.asked.kept->resident->part(from), whole ? 0 : bytes * plan.part->first(),
+                    std::as_writable_bytes(std::span(own)));
+  if (whole) {
+    return std::move(own);
+  }
+  std::vector<std::uint32_t> all;
+  for (const std::vector<std::uint32_t>& part : runtime::or_refuse(ranks.exchange(std::move(sent)))) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
 // One rank's side of a traversal.
 class RankTraversal {
 public:
-  RankTraversal(const device::Session& session, const TraversalPlan& plan, const RankSetting& setting,
+  RankTraversal(const device::Session& session, const TraversalPlan& plan, std::uint32_t groups,
                 const RunOptions& options, runtime::Monitor& monitor)
-      : session_(session), plan_(plan), shape_(plan.shape), rank_(setting), options_(options),
-        monitor_(monitor), kernel_(plan.asked.kept->kernel->kernel), ranks_(*options.ranks),
-        groups_(device::work_groups(setting.groups, plan.geometry.group_size)) {
-    std::memcpy(&setting_, make_setting(plan.facts()).data(), sizeof setting_);
-    run_.outcome.waves.group_size = plan.geometry.group_size;
-    run_.outcome.waves.workers = setting.groups;
-    part_.first = plan.part->first();
-    part_.end = plan.part->end();
-    part_.near = setting_.delta;
-    upload();
-    runtime::compile_by_launching(session_, *plan.asked.kept->kernel, plan.geometry.group_size,
-                                  setting.groups); // it does nothing
-  }
+      : session_(session), plan_(plan), shape_(plan.shape), resident_(*plan.asked.kept->resident),
+        options_(options), monitor_(monitor), kernel_(plan.asked.kept->kernel->kernel),
+        ranks_(*options.ranks), groups_(device::work_groups(groups, plan.geometry.group_size)),
+        outcome_{.waves = {.group_size = plan.geometry.group_size, .workers = groups}},
+        part_{.first = plan.part->first(), .end = plan.part->end(), .near = resident_.setting.delta},
+        argument_(set_graph(session, kernel_, resident_)) {}
 
-  RankTraversalRun run() {
+  TraversalOutcome run() {
+    set_part();
+    runtime::compile_by_launching(session_, *plan_.asked.kept->kernel, plan_.geometry.group_size,
+                                  outcome_.waves.workers); // it does nothing
     const device::CallCounts calls_before = session_.calls()->now();
     deadline_ = clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns));
     if (shape_.vertices != 0) { // no kernel need ask whether there is a first vertex
+      const std::uint64_t bitmaps = part_bytes(plan_.memory, Part::bitmaps);
+      if (bitmaps != 0) {
+        require(session_.clear(resident_.part(Part::bitmaps), bitmaps), "clearing a bitmap");
+      }
       shape_.algorithm == Algorithm::cc         ? run_components()
       : shape_.algorithm == Algorithm::pagerank ? run_iterations()
                                                 : run_waves();
     }
     require(session_.finish(), "running the waves");
-    TraversalOutcome& outcome = run_.outcome;
     clock_.end();
-    outcome.dispatch_ns = clock_.dispatch_ns;
-    run_.traffic = clock_.traffic;
-    outcome.iterations = outcome.waves.sums.waves;
-    outcome.calls = session_.calls()->since(calls_before);
-    if (outcome.status == RunStatus::done) {
-      monitor_.begin(runtime::Activity::reading);
-      const auto reading = Clock::now();
-      run_.results = {.values = gather(RankPlace::values, shape_.value_words * word_bytes),
-                      .wide = shape_.value_words == 2,
-                      .parents = {},
-                      .rank_change = outcome.rank_change,
-                      .waves = outcome.waves.sums.waves};
-      if (shape_.parents) {
-        run_.results.parents = gather(RankPlace::others, word_bytes);
-      }
-      run_.read_back_ns = elapsed_ns(reading);
-    }
-    return std::move(run_);
+    outcome_.dispatch_ns = clock_.dispatch_ns;
+    outcome_.traffic = clock_.traffic;
+    outcome_.iterations = outcome_.waves.sums.waves;
+    outcome_.calls = session_.calls()->since(calls_before);
+    return std::move(outcome_);
   }
 
 private:
-  device::Buffer& memory(RankPlace place) { return memory_[static_cast<std::size_t>(place)]; }
-
-  void set_argument(RankPlace place, std::span<const std::byte> bytes) {
-    require(session_.set_bytes(kernel_, static_cast<std::uint32_t>(place), bytes),
+  void set_part() {
+    require(session_.set_bytes(kernel_, argument_, std::as_bytes(std::span(&part_, 1))),
             "setting an argument of the traversal");
-  }
-
-  // Memory of an argument: these bytes first, and room for more.
-  void put(RankPlace place, std::span<const std::byte> bytes) {
-    const std::uint64_t room = rank_room(place, shape_, plan_.part->shape());
-    memory(place) = runtime::allocate(session_, std::max<std::uint64_t>({bytes.size(), room, 8}));
-    runtime::upload(session_, memory(place), 0, bytes);
-  }
-
-  void upload() {
-    monitor_.begin(runtime::Activity::filling);
-    const auto start = Clock::now();
-    const auto put_rows = [&](RankPlace first, const graphs::Rows& rows) {
-      std::ranges::copy(
-          upload_rows(session_, rows, part_.first, part_.end, plan_.part->shape().wide_offsets()),
-          &memory(first));
-    };
-    put_rows(RankPlace::offsets, *plan_.part->out);
-    if (plan_.part->in != nullptr) {
-      put_rows(RankPlace::in_offsets, *plan_.part->in);
-    } else {
-      std::copy_n(memory_.begin(), 3, memory_.begin() + static_cast<std::ptrdiff_t>(RankPlace::in_offsets));
-    }
-    const std::vector<graphs::Vertex> sources = graphs::source_vertices(plan_.program);
-    for (const RankPlace place :
-         {RankPlace::values, RankPlace::frontier, RankPlace::next, RankPlace::heard, RankPlace::counters}) {
-      put(place, {});
-    }
-    put(RankPlace::others, plan_.asked.kept->initial);
-    put(RankPlace::sources, std::as_bytes(std::span(sources)));
-    require(session_.clear(memory(RankPlace::frontier),
-                           std::max(rank_room(RankPlace::frontier, shape_, {}), word_bytes)),
-            "clearing a bitmap");
-    for (std::uint32_t place = 0; place < memory_.size(); ++place) {
-      require(session_.set_object(kernel_, place, memory_[place]), "setting an argument of the traversal");
-    }
-    set_argument(RankPlace::setting, std::as_bytes(std::span(&setting_, 1)));
-    set_argument(RankPlace::part, std::as_bytes(std::span(&part_, 1)));
-    require(session_.finish(), "filling the buffers");
-    run_.upload_ns = elapsed_ns(start);
   }
 
   void launch(std::uint32_t action) {
     part_.action = action;
-    set_argument(RankPlace::part, std::as_bytes(std::span(&part_, 1)));
+    set_part();
     require(session_.launch(kernel_, groups_, nullptr), "launching a traversal");
   }
 
@@ -125,10 +88,14 @@ private:
 
   // Returns what a launch has counted.
   Counters counters_after(std::uint32_t action) {
-    require(session_.clear(memory(RankPlace::counters), sizeof(Counters)), "clearing counters");
+    require(session_.clear(resident_.part(Part::state), sizeof(Counters)), "clearing counters");
     launch(action);
+    return counters();
+  }
+
+  Counters counters() {
     Counters words{};
-    runtime::download(session_, memory(RankPlace::counters), 0, std::as_writable_bytes(std::span(words)));
+    runtime::download(session_, resident_.part(Part::state), 0, std::as_writable_bytes(std::span(words)));
     return words;
   }
 
@@ -144,7 +111,7 @@ private:
     return std::bit_cast<Counted>(numbers);
   }
 
-  bool out_of_time() { return runtime::out_of_time(run_.outcome, deadline_); }
+  bool out_of_time() { return runtime::out_of_time(outcome_, deadline_); }
 
   // Gives each rank what the others have for it.
   template <class T>
@@ -153,24 +120,25 @@ private:
   }
 
   // Gives every rank the own parts of an array of words in device memory, one for each vertex.
-  void share(RankPlace place, std::uint64_t offset) {
+  void share(Part part, std::uint64_t offset) {
     const graphs::VertexCut& cut = plan_.part->cut;
     std::vector<std::byte> own((part_.end - part_.first) * word_bytes);
-    runtime::download(session_, memory(place), offset + part_.first * word_bytes, own);
+    runtime::download(session_, resident_.part(part), offset + part_.first * word_bytes, own);
     const auto parts = exchange(std::vector(cut.size() - 1, own));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-      runtime::upload(session_, memory(place), offset + cut[rank] * word_bytes, parts[rank]);
+      runtime::upload(session_, resident_.part(part), offset + cut[rank] * word_bytes, parts[rank]);
     }
   }
 
   // Pushes the frontier.
   void push() {
     const std::uint32_t entry = rank_message_words(shape_);
+    const std::size_t most = std::size_t{TG_HEARD} * entry;
+    const device::Buffer& messages = resident_.part(Part::queues); // heard ones, then those to send
     const graphs::VertexCut& cut = plan_.part->cut;
     std::vector<std::uint32_t> listed(std::uint64_t{counters_after(TG_PART_PUSH)[TG_TAIL]} * entry);
     launch(TG_PART_FILL);
-    runtime::download(session_, memory(RankPlace::counters), sizeof(Counters),
-                      std::as_writable_bytes(std::span(listed)));
+    runtime::download(session_, messages, most * word_bytes, std::as_writable_bytes(std::span(listed)));
     std::vector<std::vector<std::uint32_t>> sent(cut.size() - 1);
     for (std::size_t i = 0; i < listed.size(); i += entry) {
       auto& words =
@@ -178,11 +146,10 @@ private:
       words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
                    listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
     }
-    const std::size_t most = std::size_t{rank_heard_vertices} * entry;
     for (const std::vector<std::uint32_t>& words : exchange(std::move(sent))) {
       for (std::size_t at = 0; at < words.size(); at += most) {
         const auto some = std::span(words).subspan(at, std::min(most, words.size() - at));
-        runtime::upload(session_, memory(RankPlace::heard), 0, std::as_bytes(some));
+        runtime::upload(session_, messages, 0, std::as_bytes(some));
         part_.count = static_cast<std::uint32_t>(some.size() / entry);
         launch(TG_PART_ADOPT);
       }
@@ -205,11 +172,11 @@ private:
 
   // As tg_next_near of kernels/frontier/sssp.cl.
   [[nodiscard]] std::uint32_t near_after(std::uint32_t nearest) const {
-    const bool floats = graphs::weight_type(*plan_.part->out) == graphs::WeightType::f32;
+    const bool floats = graphs::weight_type(plan_.graph().out) == graphs::WeightType::f32;
+    const std::uint32_t delta = resident_.setting.delta;
     const std::uint32_t moved =
-        floats ? std::bit_cast<std::uint32_t>(std::bit_cast<float>(nearest) +
-                                              std::bit_cast<float>(setting_.delta))
-               : nearest + std::min(setting_.delta, std::numeric_limits<std::uint32_t>::max() - nearest);
+        floats ? std::bit_cast<std::uint32_t>(std::bit_cast<float>(nearest) + std::bit_cast<float>(delta))
+               : nearest + std::min(delta, std::numeric_limits<std::uint32_t>::max() - nearest);
     return std::max(moved, nearest + 1);
   }
 
@@ -230,7 +197,7 @@ private:
                     .dense_waves = is_pagerank ? part_.wave : 0,
                     .time_ns = {}};
     if (part_.wave != 0) {
-      const WaveRecord& before = run_.outcome.waves.last;
+      const WaveRecord& before = outcome_.waves.last;
       wave.previous_topology = before.topology;
       wave.previous_edges = before.frontier_edges;
       wave.unexplored_edges = before.unexplored_edges -
@@ -242,7 +209,7 @@ private:
 
   void log(const WaveRecord& wave) {
     monitor_.items += wave.vertices;
-    run_.outcome.waves.add(wave);
+    outcome_.waves.add(wave);
     monitor_.iterations = ++part_.wave;
   }
 
@@ -255,9 +222,9 @@ private:
       log(next_wave(next.vertices, next.edges));
       next = count();
     }
-    run_.outcome.vertices_left = next.vertices;
-    if (shape_.parents && run_.outcome.status == RunStatus::done) {
-      share(RankPlace::values, 0);
+    outcome_.vertices_left = next.vertices;
+    if (shape_.parents && outcome_.status == RunStatus::done) {
+      share(Part::values, 0);
       launch(TG_PART_FINISH);
     }
   }
@@ -267,22 +234,22 @@ private:
     Counted of = of_all(counters_after(TG_PART_BEGIN));
     while (!out_of_time()) {
       WaveRecord wave = next_wave(shape_.vertices, shape_.edges);
-      share(RankPlace::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices});
+      share(Part::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices});
       part_.idle = of.idle;
       Counters words = counters_after(TG_PART_RANK);
       if (by_shares) {
         launch(TG_PART_APPLY);
-        runtime::download(session_, memory(RankPlace::counters), 0, std::as_writable_bytes(std::span(words)));
+        words = counters();
       }
       of = of_all(words);
       wave.scanned_edges = of.scanned;
       log(wave);
-      run_.outcome.rank_change = static_cast<double>(of.change) / rank_units;
-      if (of.change < setting_.rank_tolerance || part_.wave >= setting_.most_waves) {
+      outcome_.rank_change = static_cast<double>(of.change) / rank_units;
+      if (of.change < resident_.setting.rank_tolerance || part_.wave >= resident_.setting.most_waves) {
         return;
       }
     }
-    run_.outcome.vertices_left = shape_.vertices;
+    outcome_.vertices_left = shape_.vertices;
   }
 
   // Each rank joins the ends of its edges. Then forests are merged along a binomial tree: in round k the ranks whose
@@ -296,7 +263,7 @@ private:
     const auto wait = [this] { return runtime::or_refuse(ranks_.wait()); };
     for (int bit = 1; bit < ranks_.size() && !out_of_time(); bit *= 2) {
       if ((rank & bit) != 0) {
-        runtime::download(session_, memory(RankPlace::values), 0, forest);
+        runtime::download(session_, resident_.part(Part::values), 0, forest);
         ranks_.send(rank - bit, forest);
         wait();
         break;
@@ -304,7 +271,7 @@ private:
       if (rank + bit < ranks_.size()) {
         ranks_.receive(rank + bit, forest);
         wait();
-        runtime::upload(session_, memory(RankPlace::heard), 0, forest);
+        runtime::upload(session_, resident_.part(Part::queues), 0, forest);
         launch(TG_PART_ADOPT);
         launch(TG_PART_FINISH);
       }
@@ -312,49 +279,39 @@ private:
     log(next_wave(shape_.vertices, shape_.edges));
   }
 
-  // Returns on rank 0 an array with `bytes` for each vertex, made of all ranks' own parts; or, in parts, the own part.
-  std::vector<std::uint32_t> gather(RankPlace from, std::uint64_t bytes) {
-    const bool whole = shape_.algorithm == Algorithm::cc && !rank_.in_parts; // rank 0 has all
-    std::vector<std::uint32_t> gathered(bytes * (whole ? shape_.vertices : part_.end - part_.first) /
-                                        word_bytes);
-    runtime::download(session_, memory(from), whole ? 0 : bytes * part_.first,
-                      std::as_writable_bytes(std::span(gathered)));
-    if (rank_.in_parts || whole) {
-      return gathered;
-    }
-    std::vector<std::vector<std::uint32_t>> sent(plan_.part->cut.size() - 1);
-    sent.front() = std::move(gathered);
-    gathered.clear();
-    for (const std::vector<std::uint32_t>& part : exchange(std::move(sent))) {
-      gathered.insert(gathered.end(), part.begin(), part.end());
-    }
-    gathered.resize(bytes * shape_.vertices / word_bytes); // room for what rank 0 sends
-    return gathered;
-  }
-
   const device::Session& session_;
   const TraversalPlan& plan_;
   const TraversalShape& shape_;
-  const RankSetting& rank_;
+  const ResidentGraph& resident_;
   const RunOptions& options_;
   runtime::Monitor& monitor_;
   const device::Kernel& kernel_;
   ranks::Ranks& ranks_;
   const device::LaunchRange groups_;
-  tg_setting setting_{};
-  tg_part part_{};
-  std::array<device::Buffer, static_cast<std::size_t>(RankPlace::setting)> memory_;
-  RankTraversalRun run_;
+  TraversalOutcome outcome_;
+  tg_part part_;
+  const std::uint32_t argument_; // of part_
   runtime::RankClock clock_{ranks_, monitor_};
   Clock::time_point deadline_;
 };
 
 } // namespace
 
-RankTraversalRun run_on_ranks(const device::Session& session, const TraversalPlan& plan,
-                              const RankSetting& setting, const RunOptions& options,
-                              runtime::Monitor& monitor) {
-  return RankTraversal(session, plan, setting, options, monitor).run();
+TraversalOutcome traverse_on_ranks(const device::Session& session, const TraversalPlan& plan,
+                                   std::uint32_t groups, const RunOptions& options,
+                                   runtime::Monitor& monitor) {
+  return RankTraversal(session, plan, groups, options, monitor).run();
+}
+
+TraversalResults gather_results(const device::Session& session, const TraversalPlan& plan,
+                                ranks::Ranks& ranks) {
+  TraversalResults results{
+      .values = gathered(session, plan, Part::values, plan.shape.value_words * word_bytes, ranks),
+      .wide = plan.shape.value_words == 2};
+  if (plan.shape.parents) {
+    results.parents = gathered(session, plan, Part::others, word_bytes, ranks);
+  }
+  return results;
 }
 
 } // namespace tidegate::traversal

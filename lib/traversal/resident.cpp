@@ -62,105 +62,106 @@ policy::Topology always_pushes(Algorithm algorithm, const graphs::Graph& graph,
   return has_long_rows(graph) && !cpu ? policy::Topology::hybrid_frontier : policy::Topology::sparse_frontier;
 }
 
-std::array<device::Buffer, 3> upload_rows(const device::Session& session, const Rows& rows,
-                                          graphs::Vertex first, graphs::Vertex end, bool wide) {
-  const std::uint64_t begin = rows.offsets[first], edges = rows.offsets[end] - begin;
-  std::vector<std::uint64_t> offsets(rows.offsets.begin() + first, rows.offsets.begin() + end + 1);
-  for (std::uint64_t& offset : offsets) {
-    offset -= begin;
-  }
-  const std::vector<std::uint32_t> narrow(offsets.begin(), offsets.end());
-  const auto of_edges = [&](const auto& elements) {
-    return std::as_bytes(std::span(elements).subspan(begin, edges));
-  };
-  const auto* const integers = std::get_if<std::vector<std::uint32_t>>(&rows.weights);
-  const auto* const floats = std::get_if<std::vector<float>>(&rows.weights);
-  return {upload_all(session, wide ? std::as_bytes(std::span(offsets)) : std::as_bytes(std::span(narrow))),
-          upload_all(session, of_edges(rows.neighbours)),
-          upload_all(session, integers != nullptr ? of_edges(*integers)
-                              : floats != nullptr ? of_edges(*floats)
-                                                  : std::span<const std::byte>())};
-}
-
 ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,
                             std::span<const std::byte> initial) {
-  ResidentGraph resident{
-      .parts = {}, .setting = make_setting(facts), .vertices = graphs::vertex_count(facts.graph)};
-  const auto put_rows = [&](const Rows& rows, Part first) {
-    std::ranges::copy(upload_rows(session, rows, 0, rows.vertices(),
-                                  rows.edges() > std::numeric_limits<std::uint32_t>::max()),
-                      &resident.part(first));
+  ResidentGraph resident{.parts = {}, .setting = make_setting(facts)};
+  const graphs::Vertex first = facts.rank != nullptr ? facts.rank->first() : 0;
+  const graphs::Vertex end = facts.rank != nullptr ? facts.rank->end() : resident.setting.vertices;
+  const bool wide = (facts.rank != nullptr ? facts.rank->most_edges() : graphs::edge_count(facts.graph)) >
+                    most_narrow_edges;
+  const auto put_rows = [&](const Rows& rows, Part place) {
+    const std::uint64_t begin = rows.offsets[first], edges = rows.offsets[end] - begin;
+    std::vector<std::uint64_t> offsets(rows.offsets.begin() + first, rows.offsets.begin() + end + 1);
+    for (std::uint64_t& offset : offsets) {
+      offset -= begin;
+    }
+    const std::vector<std::uint32_t> narrow(offsets.begin(), offsets.end());
+    const auto of_edges = [&](const auto& elements) {
+      return std::as_bytes(std::span(elements).subspan(begin, edges));
+    };
+    const auto* const integers = std::get_if<std::vector<std::uint32_t>>(&rows.weights);
+    const auto* const floats = std::get_if<std::vector<float>>(&rows.weights);
+    device::Buffer* const parts = &resident.part(place);
+    parts[0] =
+        upload_all(session, wide ? std::as_bytes(std::span(offsets)) : std::as_bytes(std::span(narrow)));
+    parts[1] = upload_all(session, of_edges(rows.neighbours));
+    parts[2] = upload_all(session, integers != nullptr ? of_edges(*integers)
+                                   : floats != nullptr ? of_edges(*floats)
+                                                       : std::span<const std::byte>());
   };
   put_rows(facts.graph.out, Part::offsets);
   if (part_bytes(facts.memory, Memory::transpose) != 0) {
     put_rows(*facts.graph.in, Part::in_offsets);
-  } else { // the same rows, or unused in a constrained layout
+  } else { // the same rows, or unused
     std::copy_n(&resident.part(Part::offsets), 3, &resident.part(Part::in_offsets));
   }
-  const auto room = [&](Part part, std::initializer_list<Memory> uses,
-                        std::span<const std::byte> first = {}) {
-    std::uint64_t bytes = 0;
-    for (const Memory use : uses) {
-      bytes += part_bytes(facts.memory, use);
-    }
-    resident.part(part) = upload_all(session, first, bytes);
-  };
-  room(Part::values, {Memory::values});
-  room(Part::others, {Memory::parents, Memory::passed_on}, initial);
-  room(Part::stamps, {Memory::stamps});
-  room(Part::bitmaps, {Memory::bitmaps});
-  room(Part::queues, {Memory::queues});
-  room(Part::far, {Memory::far_queues, Memory::shares});
-  resident.part(Part::state) = runtime::allocate(session, sizeof(tg_state));
+  for (const Part part : {Part::values, Part::others, Part::stamps, Part::bitmaps, Part::queues, Part::far}) {
+    resident.part(part) = upload_all(session, part == Part::others ? initial : std::span<const std::byte>(),
+                                     part_bytes(facts.memory, part));
+  }
+  resident.part(Part::state) =
+      runtime::allocate(session, facts.rank != nullptr ? TG_SLOT_WORDS * sizeof(tg_u32) : sizeof(tg_state));
   resident.part(Part::sources) = upload_sources(session, facts.program);
-  resident.part(Part::log) = runtime::allocate(session, log_rows * sizeof(tg_log_row));
+  if (facts.rank == nullptr) {
+    resident.part(Part::log) = runtime::allocate(session, log_rows * sizeof(tg_log_row));
+  }
   return resident;
 }
 
-ChoicePolicy choice_policy(const TraversalFacts& facts) {
-  const auto& [program, graph, memory, geometry, policy] = facts;
-  return {.launch = program.policy.launch,
-          .switch_rule = policy.switch_rule,
-          .forced = policy.forced,
-          .pressure_bps = memory.pressure_bps,
-          .edges = graphs::edge_count(graph),
-          .vertices = graphs::vertex_count(graph),
-          .monotone = graphs::is_monotone(program),
-          .leaves_early = pull_leaves_early(program.algorithm, graph),
-          .lightest_first = program.algorithm == Algorithm::sssp &&
-                            graphs::weight_type(graph.out) != graphs::WeightType::none,
-          .pulls_in_place =
-              program.algorithm == Algorithm::reach && geometry.group_size > 1 && !has_hubs(graph),
-          .pushes_bitmaps =
-              program.algorithm == Algorithm::reach && geometry.group_size == 1 && !has_long_rows(graph),
-          .always_pushes = always_pushes(program.algorithm, graph, geometry),
-          .alone_vertices = geometry.alone_vertices};
+tg_setting make_setting(const TraversalFacts& facts, bool has_seats) {
+  const graphs::FrontierProgram& program = facts.program;
+  const graphs::Graph& graph = facts.graph;
+  const policy::LaunchPolicy& launch = program.policy.launch;
+  const bool reaches = program.algorithm == Algorithm::reach;
+  const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
+  const std::uint32_t vertices = graphs::vertex_count(graph);
+  const auto sources = static_cast<tg_u32>(program.sources.size());
+  return {.policy = {.edges = graphs::edge_count(graph),
+                     .vertices = vertices,
+                     .switch_rule = static_cast<tg_u32>(facts.policy.switch_rule),
+                     .forced = static_cast<tg_u32>(facts.policy.forced.value_or(policy::Topology::empty)),
+                     .pressure_bps = facts.memory.pressure_bps,
+                     .sparse_bps = launch.sparse_frontier_threshold_bps,
+                     .dense_bps = launch.dense_frontier_threshold_bps,
+                     .memory_bps = launch.memory_pressure_threshold_bps,
+                     .fusion_edges = launch.fusion_edge_threshold,
+                     .hot_waves = launch.hot_window_threshold,
+                     .monotone = graphs::is_monotone(program),
+                     .leaves_early = pull_leaves_early(program.algorithm, graph),
+                     .lightest_first = program.algorithm == Algorithm::sssp &&
+                                       graphs::weight_type(graph.out) != graphs::WeightType::none,
+                     .pulls_in_place = reaches && facts.geometry.group_size > 1 && !has_hubs(graph),
+                     .pushes_bitmaps = reaches && facts.geometry.group_size == 1 && !has_long_rows(graph),
+                     .always_pushes =
+                         static_cast<tg_u32>(always_pushes(program.algorithm, graph, facts.geometry)),
+                     .alone_vertices = facts.geometry.alone_vertices},
+          .rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units),
+          .vertices = vertices,
+          .words = vertices / 32 + (vertices % 32 != 0 ? 1 : 0),
+          .queue_room = facts.memory.queue_room,
+          .source_count = sources,
+          .full_word = sources >= 32 ? ~0U : (1U << sources) - 1,
+          .delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, facts.geometry.gpu) : 0,
+          .constrained = facts.memory.constrained,
+          .most_waves = ranks.max_iterations,
+          .damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping)),
+          .has_seats = has_seats};
 }
 
-std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats) {
-  const graphs::FrontierProgram& program = facts.program;
-  const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
-  tg_setting setting{};
-  setting.policy = layout_of(choice_policy(facts));
-  setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
-  setting.vertices = graphs::vertex_count(facts.graph);
-  setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);
-  setting.queue_room = facts.memory.queue_room;
-  setting.source_count = static_cast<tg_u32>(program.sources.size());
-  setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
-  setting.delta =
-      program.algorithm == Algorithm::sssp ? near_width_bits(facts.graph.out, facts.geometry.gpu) : 0;
-  setting.constrained = facts.memory.constrained ? 1 : 0;
-  setting.most_waves = ranks.max_iterations;
-  setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
-  setting.has_seats = has_seats ? 1 : 0;
-  const auto bytes = std::as_bytes(std::span(&setting, 1));
-  return {bytes.begin(), bytes.end()};
+std::uint32_t set_graph(const device::Session& session, const device::Kernel& kernel,
+                        const ResidentGraph& resident) {
+  constexpr std::string_view doing = "setting an argument of the traversal";
+  std::uint32_t index = 0;
+  for (; index < static_cast<std::uint32_t>(Part::log); ++index) {
+    device::require(session.set_object(kernel, index, resident.parts[index]), doing);
+  }
+  device::require(session.set_bytes(kernel, index, std::as_bytes(std::span(&resident.setting, 1))), doing);
+  return index + 1;
 }
 
 void exchange_sources(const device::Session& session, const TraversalFacts& facts, ResidentGraph& resident) {
-  resident.setting = make_setting(facts, resident.has_seats);
-  if (!resident.has_seats) { // in place of sources
+  resident.setting = make_setting(facts, resident.setting.has_seats != 0);
+  if (resident.setting.has_seats == 0) { // in place of sources
     resident.part(Part::sources) = upload_sources(session, facts.program);
   }
 }
@@ -177,8 +178,6 @@ TraversalResults read_back(const device::Session& session, const ResidentGraph& 
                     std::as_writable_bytes(std::span(results.parents)));
   return results;
 }
-
-using device::require;
 
 bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry) {
@@ -215,24 +214,16 @@ void change_rows(const device::Session& session, const device::DeviceInfo& devic
   if (!hubs_first && part_bytes(facts.memory, Memory::seats) == 0) {
     return;
   }
-  const bool wide = shape.edges > std::numeric_limits<std::uint32_t>::max();
+  const bool wide = shape.edges > most_narrow_edges;
   const runtime::BuiltKernel kernel = runtime::build_kernel(
       session, device,
       {.source = device::kernel_source("frontier/rows.cl"),
        .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),
        .kernel = hubs_first ? "tidegate_hubs_first" : "tidegate_name_by_seat"},
       0, cache_folder);
-  constexpr std::size_t group = 64;
-  constexpr const char* doing = "changing the order of rows";
-  const auto launch = [&](std::uint64_t items) {
-    require(session.launch(kernel.kernel, device::work_groups((items + group - 1) / group, group), nullptr),
-            doing);
-  };
   if (hubs_first) {
-    require(session.set_object(kernel.kernel, 0, resident.part(Part::in_offsets)), doing);
-    require(session.set_object(kernel.kernel, 1, resident.part(Part::in_neighbours)), doing);
-    require(session.set_value(kernel.kernel, 2, resident.vertices), doing);
-    launch(resident.vertices);
+    launch_items(session, kernel.kernel, resident.setting.vertices, resident.part(Part::in_offsets),
+                 resident.part(Part::in_neighbours), resident.setting.vertices);
     return;
   }
   const std::vector<std::uint32_t> seats = seats_of(graph.out);
@@ -240,17 +231,10 @@ void change_rows(const device::Session& session, const device::DeviceInfo& devic
   for (const Part part : {Part::neighbours, Part::in_neighbours}) {
     const std::uint64_t edges = graphs::edge_count(graph);
     if (edges != 0 && (part == Part::neighbours || !graph.symmetric)) {
-      require(session.set_object(kernel.kernel, 0, resident.part(part)), doing);
-      require(session.set_value(kernel.kernel, 1, edges), doing);
-      require(session.set_object(kernel.kernel, 2, resident.part(Part::sources)), doing);
-      launch(edges);
+      launch_items(session, kernel.kernel, edges, resident.part(part), edges, resident.part(Part::sources));
     }
   }
-  tg_setting setting;
-  std::memcpy(&setting, resident.setting.data(), sizeof(setting));
-  setting.has_seats = 1;
-  std::memcpy(resident.setting.data(), &setting, sizeof(setting));
-  resident.has_seats = true;
+  resident.setting.has_seats = 1;
 }
 
 } // namespace tidegate::traversal

@@ -1,14 +1,11 @@
 // A graph and the state of its traversal in device memory, and the source of the kernels that work on it.
 #pragma once
 #include "device/session.hpp"
-#include "graph/program.hpp"
 #include "runtime/kernel_cache.hpp"
 #include "traversal/checks.hpp"
 #include "traversal/memory.hpp"
-#include "traversal/waves.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
-#include <tidegate/graph/graph.hpp>
 
 namespace tidegate::traversal {
 
@@ -30,9 +27,8 @@ inline constexpr double rank_units = 1152921504606846976.0; // 2^60, as in kerne
 
 struct ResidentGraph {
   std::array<device::Buffer, static_cast<std::size_t>(Part::count)> parts;
-  std::vector<std::byte> setting; // from make_setting()
-  std::uint32_t vertices = 0;
-  bool has_seats = false; // rows name neighbours by seats
+  tg_setting
+      setting{}; // the kernel takes it by value, because a GPU would keep all values read from memory in registers
 
   [[nodiscard]] const device::Buffer& part(Part which) const {
     return parts[static_cast<std::size_t>(which)];
@@ -52,27 +48,23 @@ struct TraversalFacts {
   const FrontierMemory& memory;
   const FrontierGeometry& geometry;
   const TraversalPolicy& policy;
+  const RankPart* rank = nullptr; // of one of several ranks
 };
 
-// Returns the policy by which the device chooses.
-ChoicePolicy choice_policy(const TraversalFacts& facts);
-
-// Uploads the rows of vertices from `first` to before `end`, with offsets from the first edge of them, of 64 bits if `wide`, neighbours
-// and weights. Throws device::Refused.
-std::array<device::Buffer, 3> upload_rows(const device::Session& session, const graphs::Rows& rows,
-                                          graphs::Vertex first, graphs::Vertex end, bool wide);
+// Returns the constants of a traversal; `has_seats` if the rows in device memory name neighbours by them.
+tg_setting make_setting(const TraversalFacts& facts, bool has_seats = false);
 
 // Allocates the layout and uploads the graph, and the first values if the program has a file of them. Throws device::Refused.
 ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,
                             std::span<const std::byte> initial = {});
 
-// Returns the constants of a traversal: tg_setting of kernels/frontier/state.h. Its kernel takes them by
-// value, because a GPU would keep all values read from memory in registers. `has_seats`: see ResidentGraph.
-std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats = false);
-
 // Prepares a graph in device memory for a traversal from other sources or with other settings.
 // Throws device::Refused.
 void exchange_sources(const device::Session& session, const TraversalFacts& facts, ResidentGraph& resident);
+
+// Sets the arguments of TG_GRAPH_PARAMETERS (kernels/frontier/job.cl); returns the index of the next one. Throws device::Refused.
+std::uint32_t set_graph(const device::Session& session, const device::Kernel& kernel,
+                        const ResidentGraph& resident);
 
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape);
@@ -91,5 +83,25 @@ std::vector<std::uint32_t> seats_of(const graphs::Rows& rows);
 void change_rows(const device::Session& session, const device::DeviceInfo& device,
                  const TraversalFacts& facts, const TraversalShape& shape, ResidentGraph& resident,
                  const std::filesystem::path& cache_folder);
+
+// Launches a work-item for each of `items` with these arguments. Throws device::Refused.
+template <class... Arguments>
+void launch_items(const device::Session& session, const device::Kernel& kernel, std::uint64_t items,
+                  const Arguments&... arguments) {
+  constexpr std::string_view doing = "launching a kernel of a graph program";
+  constexpr std::size_t group = 64;
+  std::uint32_t index = 0;
+  const auto set = [&](const auto& argument) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, device::Buffer>) {
+      device::require(session.set_object(kernel, index++, argument), doing);
+    } else {
+      device::require(session.set_value(kernel, index++, argument), doing);
+    }
+  };
+  (set(arguments), ...);
+  const device::LaunchRange range =
+      items == 1 ? device::work_groups(1, 1) : device::work_groups((items + group - 1) / group, group);
+  device::require(session.launch(kernel, range, nullptr), doing);
+}
 
 } // namespace tidegate::traversal

@@ -185,7 +185,7 @@ bool check_result(TraversalRun& run, const TraversalResults& results, std::optio
     return !verification || verification->right;
   };
   if (!own) {
-    run.report.answer = answer_of(plan, results, 0);
+    run.report.answer = answer_of(plan, results);
   }
   if (!judged()) {
     return false;
@@ -239,15 +239,12 @@ bool check_result(TraversalRun& run, const TraversalResults& results, std::optio
   return judged();
 }
 
-// Writes all outputs, or with `ranks`, which call it together, those of each rank's own vertices, with which
-// `results` begin. Errors: cannot_write; as Ranks::wait().
-Result<void> write_outputs(TraversalRun& run, const TraversalResults& results,
-                           ranks::Ranks* ranks = nullptr) {
+// Errors: cannot_write.
+Result<void> write_outputs(TraversalRun& run, const TraversalResults& results) {
   const TraversalPlan& plan = run.plan;
   const graphs::FrontierProgram& program = plan.program;
   const bool floats = program.algorithm == Algorithm::pagerank ||
                       graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
-  const std::uint32_t first = ranks == nullptr ? 0 : plan.part->first();
   run.monitor.begin_writing();
   for (const NamedFile& file : graphs::files_of(plan.asked.program, plan.asked.folder).outputs) {
     const std::string name = file.pointer->substr(std::string_view("/outputs/").size());
@@ -257,7 +254,7 @@ Result<void> write_outputs(TraversalRun& run, const TraversalResults& results,
     auto bytes = std::as_bytes(std::span(results.values));
     std::vector<std::uint64_t> ids;
     if (name == "ids") {
-      for (std::uint64_t v = first; v < (ranks == nullptr ? plan.shape.vertices : plan.part->end()); ++v) {
+      for (std::uint64_t v = 0; v < plan.shape.vertices; ++v) {
         ids.push_back(plan.asked.numbers.of(v));
       }
       type = ElementType::u64;
@@ -266,27 +263,12 @@ Result<void> write_outputs(TraversalRun& run, const TraversalResults& results,
       type = ElementType::u32;
       bytes = std::as_bytes(std::span(results.parents));
     }
-    const std::uint64_t size = element_bytes(type);
     const std::array<std::uint64_t, 1> vertices{plan.shape.vertices};
-    const std::string head = file.path.ends_with(".npy") ? npy_header(type, vertices) : "";
-    if (ranks != nullptr) {
-      ranks::BytesInParts parts{.begin = {}, .read = [&](std::uint64_t at, std::span<std::byte> block) {
-                                  std::ranges::copy(bytes.subspan(at - first * size, block.size()),
-                                                    block.begin());
-                                }};
-      for (const std::uint32_t vertex : plan.part->cut) {
-        parts.begin.push_back(vertex * size);
-      }
-      TIDEGATE_CHECK(ranks::write_in_parts(file.path, head, parts, *ranks));
-    } else {
-      TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
-      TIDEGATE_CHECK(output.write(head));
-      TIDEGATE_CHECK(output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-      TIDEGATE_CHECK(output.commit());
-    }
-    if (ranks == nullptr || ranks->rank() == 0) {
-      run.report.files_written.push_back(runtime::written_file(file.path, name));
-    }
+    TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
+    TIDEGATE_CHECK(output.write(file.path.ends_with(".npy") ? npy_header(type, vertices) : ""));
+    TIDEGATE_CHECK(output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    TIDEGATE_CHECK(output.commit());
+    run.report.files_written.push_back(runtime::written_file(file.path, name));
   }
   return {};
 }
@@ -339,8 +321,10 @@ void fill(TraversalRun& run) {
     }
     kept.resident = make_resident(*run.session, plan.facts(), kept.initial);
     kept.bytes = plan.memory.bytes;
-    change_rows(*run.session, *plan.asked.device, plan.facts(), plan.shape, *kept.resident,
-                run.options.cache_folder);
+    if (!plan.part) {
+      change_rows(*run.session, *plan.asked.device, plan.facts(), plan.shape, *kept.resident,
+                  run.options.cache_folder);
+    }
   }
   device::require(run.session->finish(), "filling the buffers");
   if (stream != nullptr && !kept.key.empty()) {
@@ -351,23 +335,22 @@ void fill(TraversalRun& run) {
 
 // Prepares the checks of an algorithm that the user brings, if it is one. Errors: of its laws, which are tried once with a source
 // and a graph.
-Result<std::optional<OwnChecks>> own_checks(const TraversalRun& run, const ResidentGraph& resident) {
+Result<void> prepare_checks(const TraversalRun& run, std::optional<OwnChecks>& own) {
   const TraversalPlan& plan = run.plan;
-  std::optional<OwnChecks> own;
   if (!plan.asked.program.own) {
-    return own;
+    return {};
   }
   std::optional<device::Program>& kept = plan.asked.kept->own_checks;
   const bool tried = kept.has_value();
   const device::Program checks = tried ? *kept
                                        : build_own_checks(*run.session, *plan.asked.device, *plan.own,
                                                           plan.shape, run.options.cache_folder);
-  own.emplace(*run.session, plan.program, *plan.own, resident, plan.shape, checks);
+  own.emplace(*run.session, plan.program, *plan.own, *plan.asked.kept->resident, plan.shape, checks);
   if (!tried) {
     TIDEGATE_CHECK(own->check_laws());
   }
   kept = checks;
-  return own;
+  return {};
 }
 
 runtime::DispatchLimits limits_of_run(const TraversalRun& run) {
@@ -401,44 +384,61 @@ void report_calls(const TraversalRun& run, const TraversalOutcome& outcome) {
   runtime::report_calls(run.report.telemetry, run.session->calls()->since(run.calls_before), outcome.calls);
 }
 
-// Checks the results, and writes the outputs if they are right.
-Result<void> finish(TraversalRun& run, std::optional<OwnChecks>& own, const TraversalOutcome& outcome,
-                    const TraversalResults& results) {
-  if (own) {
-    check_fix_point(run, *own, results.values);
-  }
-  report_calls(run, outcome);
-  if (run.plan.program.algorithm == Algorithm::sssp && !run.plan.part) { // ranks have checked it together
-    TIDEGATE_CHECK(check_distances_fit(run.plan.graph(), results, run.plan.asked.numbers));
-  }
-  if (!check_result(run, results, own)) {
+// Checks that distances fit 32 bits: on rank 0, which tells the others.
+Result<void> check_fit(const TraversalRun& run, const TraversalResults& results) {
+  const TraversalPlan& plan = run.plan;
+  if (plan.program.algorithm != Algorithm::sssp) {
     return {};
   }
-  if (run.options.compare_rounds != 0 && !run.plan.part) {
-    run.report.comparison = compare(run);
+  ranks::Ranks* const ranks = run.options.ranks;
+  auto fit = ranks != nullptr && ranks->rank() != 0
+                 ? Result<void>()
+                 : check_distances_fit(plan.graph(), results, plan.asked.numbers);
+  if (ranks != nullptr) {
+    std::uint64_t fits = fit ? 1 : 0;
+    TIDEGATE_CHECK(ranks->broadcast(std::as_writable_bytes(std::span(&fits, 1))));
+    if (fit && fits == 0) {
+      return failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
+    }
   }
-  return write_outputs(run, results);
+  return fit;
 }
 
-Result<void> run_alone(TraversalRun& run) {
+// Builds, uploads, traverses, verifies, writes, and reports it. On several ranks all do so together, and rank 0 has the results. A
+// run that ends without outputs (deadline, interrupt, hang, wrong result) is no error. Throws device::Refused.
+Result<void> execute(TraversalRun& run) {
   const TraversalPlan& plan = run.plan;
+  const RunOptions& options = run.options;
   FrontierReport& report = run.report;
+  KeptGraph& kept = *plan.asked.kept;
+  TIDEGATE_CHECK(build(run));
   fill(run);
-  const ResidentGraph& resident = *plan.asked.kept->resident;
-  TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(run, resident));
+  std::optional<OwnChecks> own;
+  if (!plan.part) {
+    TIDEGATE_CHECK(prepare_checks(run, own));
+  }
 
   // The run itself; its wall time begins here.
-  run.monitor.begin(runtime::Activity::running);
-  runtime::DispatchLimits limits = limits_of_run(run);
-  limits.trace_spans = run.options.most_spans(run.options.timed);
-  limits.clock = plan.clock;
-  const TraversalOutcome outcome = traverse(run, limits);
+  TraversalOutcome outcome;
+  if (plan.part) {
+    outcome = traverse_on_ranks(*run.session, plan, run.groups.workers, options, run.monitor);
+  } else {
+    run.monitor.begin(runtime::Activity::running);
+    runtime::DispatchLimits limits = limits_of_run(run);
+    limits.trace_spans = options.most_spans(run.options.timed);
+    limits.clock = plan.clock;
+    outcome = traverse(run, limits);
+  }
   report_calls(run, outcome);
-  report_outcome(plan, outcome, run.options, report);
+  report_outcome(plan, outcome, options, report);
   if (outcome.trace) {
-    report.timeline = timeline_of(outcome.waves.records, *outcome.trace, limits.clock,
+    report.timeline = timeline_of(outcome.waves.records, *outcome.trace, plan.clock,
                                   plan.strategy.strategy == device::Strategy::barrier);
-    runtime::report_timeline(report, run.options);
+    runtime::report_timeline(report, options);
+  }
+  if (plan.part) {
+    TIDEGATE_TRY(report.ranks, runtime::report_ranks(outcome.status, outcome.traffic,
+                                                     rank_report(plan, outcome.dispatch_ns), *options.ranks));
   }
   if (outcome.status != RunStatus::done) {
     return {};
@@ -446,87 +446,38 @@ Result<void> run_alone(TraversalRun& run) {
 
   run.monitor.begin(runtime::Activity::reading);
   const auto start = Clock::now();
-  TraversalResults results = read_back(*run.session, resident, plan.shape);
+  TraversalResults results = plan.part ? gather_results(*run.session, plan, *options.ranks)
+                                       : read_back(*run.session, *kept.resident, plan.shape);
   results.rank_change = outcome.rank_change;
   results.waves = outcome.waves.sums.waves;
   report.read_back_ns = elapsed_ns(start);
   report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
-  return finish(run, own, outcome, results);
-}
-
-Result<void> run_together(TraversalRun& run) {
-  const TraversalPlan& plan = run.plan;
-  FrontierReport& report = run.report;
-  const Algorithm algorithm = plan.program.algorithm;
-  ranks::Ranks& ranks = *run.options.ranks;
-  const bool own_algorithm = plan.asked.program.own.has_value();
-  FrontierMemory whole; // rank 0 checks the program's own algorithm in it
-  if (own_algorithm && ranks.rank() == 0) {
-    TIDEGATE_TRY(whole,
+  TIDEGATE_CHECK(check_fit(run, results));
+  if (plan.part && options.ranks->rank() != 0) {
+    return {};
+  }
+  if (plan.part && plan.asked.program.own) { // its checks take the whole graph
+    kept.resident.reset();
+    TIDEGATE_TRY(const FrontierMemory whole,
                  plan_memory(plan.shape, plan.program.policy.launch, plan.program.device_memory_budget_bytes,
                              plan.asked.device->global_memory_bytes, policy::Topology::memory_constrained));
+    kept.resident = make_resident(
+        *run.session, {plan.program, plan.graph(), whole, plan.geometry, plan.asked.policy}, kept.initial);
+    runtime::upload(*run.session, kept.resident->part(Part::values), 0,
+                    std::as_bytes(std::span(results.values)));
+    TIDEGATE_CHECK(prepare_checks(run, own));
   }
-  // Rank 0 decides on checks for all, and whether distances fit 32 bits, as hosts' cache folders may differ and it has the results.
-  const auto of_rank_0 = [&ranks](bool says) {
-    std::uint64_t said = says ? 1 : 0;
-    return ranks.broadcast(std::as_writable_bytes(std::span(&said, 1))).map([&said] { return said != 0; });
-  };
-  const bool sums = algorithm == Algorithm::sssp && plan.shape.weights;
-  FirstCheck first = plan_first_check(plan, run.options, 0);
-  TIDEGATE_TRY(const bool checks,
-               of_rank_0(own_algorithm || run.options.verify || (first.compared && !first.kept)));
-  const bool in_parts = !checks && algorithm != Algorithm::cc && !sums; // rank 0 checks the fit of sums
-
-  // They fill their memory, run and read back.
-  RankTraversalRun ran = run_on_ranks(
-      *run.session, plan, {.groups = run.groups.workers, .in_parts = in_parts}, run.options, run.monitor);
-  report.queue_publish_ns = ran.upload_ns;
-  report.read_back_ns = ran.read_back_ns;
-  report_calls(run, ran.outcome);
-  report_outcome(plan, ran.outcome, run.options, report);
-  TIDEGATE_TRY(report.ranks, runtime::report_ranks(ran.outcome.status, ran.traffic,
-                                                   rank_report(plan, ran.outcome.dispatch_ns), ranks));
-  if (ran.outcome.status != RunStatus::done) {
+  if (own) {
+    check_fix_point(run, *own, results.values);
+  }
+  report_calls(run, outcome);
+  if (!check_result(run, results, own)) {
     return {};
   }
-  report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
-  if (sums) {
-    const auto fit = ranks.rank() == 0 ? check_distances_fit(plan.graph(), ran.results, plan.asked.numbers)
-                                       : Result<void>();
-    TIDEGATE_TRY(const bool fits, of_rank_0(fit.has_value()));
-    TIDEGATE_CHECK(fit);
-    if (!fits) {
-      return failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
-    }
+  if (options.compare_rounds != 0 && !plan.part) {
+    report.comparison = compare(run);
   }
-
-  // Each rank writes its results if none is checked; otherwise rank 0 checks and writes all.
-  if (in_parts) {
-    TIDEGATE_TRY(report.answer, answer_of_parts(answer_of(plan, ran.results, plan.part->first()), ranks));
-    report.first_run = std::move(first);
-    return write_outputs(run, ran.results, &ranks);
-  }
-  if (ranks.rank() != 0) {
-    return {};
-  }
-  ResidentGraph resident;
-  if (own_algorithm) {
-    const TraversalFacts facts{plan.program, plan.graph(), whole, plan.geometry, plan.asked.policy};
-    resident = make_resident(*run.session, facts, plan.asked.kept->initial);
-    runtime::upload(*run.session, resident.part(Part::values), 0,
-                    std::as_bytes(std::span(ran.results.values)));
-  }
-  TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(run, resident));
-  return finish(run, own, ran.outcome, ran.results);
-}
-
-// Builds, uploads, traverses, verifies, writes, and reports it. On several ranks all do so together. A run that ends
-// without outputs (deadline, interrupt, hang, wrong result) is no error. Throws device::Refused.
-Result<void> execute(const TraversalPlan& plan, const RunOptions& options, runtime::Monitor& monitor,
-                     FrontierReport& report) {
-  TraversalRun run{.plan = plan, .options = options, .monitor = monitor, .report = report};
-  TIDEGATE_CHECK(build(run));
-  return plan.part ? run_together(run) : run_alone(run);
+  return write_outputs(run, results);
 }
 
 // Runs the program on the graph that is loaded: the user's, or one that gives the same results.
@@ -564,7 +515,8 @@ Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::Fro
     }
     options.abandon(known);
   });
-  TIDEGATE_CHECK(execute(plan, options, monitor, report));
+  TraversalRun run{.plan = plan, .options = options, .monitor = monitor, .report = report};
+  TIDEGATE_CHECK(execute(run));
   report.wall_time_ns = elapsed_ns(start);
   return report;
 } catch (device::Refused& refused) {

@@ -1,7 +1,6 @@
 // The log of a traversal's waves, and the rules that choose their topologies: those of the device
 // (kernels/frontier/policy.h), for the host.
 #pragma once
-#include "graph/program.hpp"
 #include "policy/topology_layout.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
@@ -72,33 +71,7 @@ struct WaveLog {
   [[nodiscard]] bool complete() const { return records.size() == sums.waves; }
 };
 
-// The effective policy of a traversal.
-struct ChoicePolicy {
-  policy::LaunchPolicy launch;
-  graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
-  std::optional<policy::Topology> forced;
-  std::uint16_t pressure_bps = 0;
-  std::uint64_t edges = 0; // of the graph
-  std::uint32_t vertices = 0;
-  bool monotone = true;        // waves may be fused
-  bool leaves_early = true;    // a pull may stop before it has visited all edges of a vertex
-  bool lightest_first = false; // a pull stops at the first edge that is too heavy
-  bool pulls_in_place = false; // waves of many edges are fused at once
-  bool pushes_bitmaps = false; // wide frontiers are pushed in the order of their vertices
-  policy::Topology always_pushes = policy::Topology::empty; // of a small graph's wide waves
-  std::uint32_t alone_vertices = 0;                         // largest frontier that one group processes
-};
-
-tg_policy layout_of(const ChoicePolicy& policy); // as kernels have it
-
 // Computes topology, rule, threshold and density from the other numbers of a wave.
-WaveRecord choose(const ChoicePolicy& policy, const WaveRecord& numbers);
-
-// Returns the number of vertices up to which a frontier after a sparse wave is certainly sparse, if its edges
-// are few.
-std::uint32_t surely_sparse(const ChoicePolicy& policy);
-
-// True if a frontier after a sparse wave is certainly sparse, for one with few edges per vertex.
-bool surely_slim(const ChoicePolicy& policy, std::uint32_t vertices, std::uint64_t edges);
+WaveRecord choose(const tg_policy& policy, const WaveRecord& numbers);
 
 } // namespace tidegate::traversal

@@ -51,7 +51,6 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
                               .groups = {},
                               .topologies =
                                   traversal::traversal_policy(program_, settings.traversal, run_options_),
-                              .policy = {},
                               .resident = {},
                               .waves = {}};
   const traversal::TraversalFacts facts{program_, graph_, memory_, configuration.geometry,
@@ -62,10 +61,10 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
   if (session_.on_host) {
     traversal::compile_now(session_, *configuration.kernel, configuration.geometry, configuration.groups);
   }
-  configuration.policy = traversal::choice_policy(facts);
   if (!configurations_.empty()) {
     configuration.resident = configurations_.front().resident;
-    configuration.resident.setting = traversal::make_setting(facts, configuration.resident.has_seats);
+    configuration.resident.setting =
+        traversal::make_setting(facts, configuration.resident.setting.has_seats != 0);
   }
   return configuration;
 }
@@ -74,7 +73,7 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
 bool TraversalBench::runs_as_another(const Configuration& configuration) const {
   // Number of vertices up to which a wave keeps its topology without a new choice: for one group, or for all.
   const auto sure = [](const Configuration& of) {
-    const std::uint32_t vertices = traversal::surely_sparse(of.policy);
+    const std::uint32_t vertices = policy::tg_surely_sparse(of.resident.setting.policy);
     const bool together = of.strategy == Strategy::barrier && of.geometry.group_size > 1;
     return together ? vertices : std::min(of.geometry.alone_vertices, vertices);
   };
@@ -83,7 +82,7 @@ bool TraversalBench::runs_as_another(const Configuration& configuration) const {
            other.geometry.alone_vertices == configuration.geometry.alone_vertices &&
            sure(other) == sure(configuration) && other.waves.complete() &&
            std::ranges::all_of(other.waves.records, [&](const WaveRecord& wave) {
-             return traversal::choose(configuration.policy, wave).topology == wave.topology;
+             return traversal::choose(configuration.resident.setting.policy, wave).topology == wave.topology;
            });
   });
 }

@@ -188,7 +188,6 @@ private:
     traversal::FrontierGeometry geometry;
     runtime::Residency groups;
     traversal::TraversalPolicy topologies;
-    traversal::ChoicePolicy policy;
     traversal::ResidentGraph resident; // shares all parts except the setting
     traversal::WaveLog waves;          // of the first run
   };

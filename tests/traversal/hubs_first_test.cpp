@@ -53,7 +53,7 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     CAPTURE(round);
     const RandomRows before(random);
     RandomRows after = before;
-    ResidentGraph resident{.parts = {}, .setting = {}, .vertices = before.vertices()};
+    ResidentGraph resident{.parts = {}, .setting = {.vertices = before.vertices()}};
     const auto put = [&](Part part, const std::vector<std::uint32_t>& values) {
       device::Buffer memory = runtime::allocate(session, values.size() * sizeof(std::uint32_t) + 8);
       runtime::upload(session, memory, 0, std::as_bytes(std::span(values)));

@@ -8,18 +8,31 @@ namespace {
 
 using policy::Topology;
 
+// A device's policy with the thresholds of a launch policy.
+tg_policy policy_of(graphs::SwitchRule rule, const policy::LaunchPolicy& launch = {}) {
+  return {.switch_rule = static_cast<tg_u32>(rule),
+          .sparse_bps = launch.sparse_frontier_threshold_bps,
+          .dense_bps = launch.dense_frontier_threshold_bps,
+          .memory_bps = launch.memory_pressure_threshold_bps,
+          .fusion_edges = launch.fusion_edge_threshold,
+          .hot_waves = launch.hot_window_threshold,
+          .monotone = 1,
+          .leaves_early = 1};
+}
+
 // The launch policy's own answer to the numbers of a wave.
-policy::TopologyChoice launch_choice(const ChoicePolicy& policy, const WaveRecord& wave) {
+policy::TopologyChoice launch_choice(const policy::LaunchPolicy& launch, const tg_policy& policy,
+                                     const WaveRecord& wave) {
   policy::LaunchRequest request;
   request.queue_len = wave.vertices;
   request.graph_node_count = policy.vertices;
   request.graph_edge_count = static_cast<std::uint32_t>(policy.edges);
   request.hot_window_count = wave.dense_waves;
-  request.memory_pressure_bps = policy.pressure_bps;
+  request.memory_pressure_bps = static_cast<std::uint16_t>(policy.pressure_bps);
   const policy::LaunchRequest effective = policy::infer_missing_signals(request);
-  const policy::Promotion promotion = policy::promotion_for(policy.launch, effective);
-  const policy::TopologyChoice raw = policy::raw_topology(policy.launch, effective, promotion);
-  return policy::with_hysteresis(policy.launch, effective, promotion, raw, wave.previous_topology);
+  const policy::Promotion promotion = policy::promotion_for(launch, effective);
+  const policy::TopologyChoice raw = policy::raw_topology(launch, effective, promotion);
+  return policy::with_hysteresis(launch, effective, promotion, raw, wave.previous_topology);
 }
 
 } // namespace
@@ -28,16 +41,19 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
   std::mt19937 random(7);
   const auto below = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
   for (int i = 0; i < 20'000; ++i) {
-    ChoicePolicy policy{.switch_rule = graphs::SwitchRule::density, .forced = {}};
-    policy.vertices = 1 + below(5000);
-    policy.edges = below(140'000);
-    policy.pressure_bps = static_cast<std::uint16_t>(below(3) == 0 ? 8000 + below(2001) : 0);
-    policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
-    policy.launch.dense_frontier_threshold_bps = static_cast<std::uint16_t>(below(10'001));
+    const std::uint32_t vertices = 1 + below(5000), edges = below(140'000);
+    const std::uint32_t pressure = below(3) == 0 ? 8000 + below(2001) : 0;
+    policy::LaunchPolicy launch;
+    launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
+    launch.dense_frontier_threshold_bps = static_cast<std::uint16_t>(below(10'001));
+    tg_policy policy = policy_of(graphs::SwitchRule::density, launch);
+    policy.vertices = vertices;
+    policy.edges = edges;
+    policy.pressure_bps = pressure;
     const WaveRecord wave{.previous_topology = static_cast<Topology>(below(6)),
                           .vertices = below(policy.vertices + 1),
                           .dense_waves = below(8)};
-    const policy::TopologyChoice expected = launch_choice(policy, wave);
+    const policy::TopologyChoice expected = launch_choice(launch, policy, wave);
     const WaveRecord got = choose(policy, wave);
     CAPTURE(i);
     REQUIRE(got.topology == expected.topology);
@@ -51,29 +67,29 @@ TEST_CASE("a queue is never of density 0") {
 }
 
 TEST_CASE("the edge rules") {
-  const ChoicePolicy plain{
-      .forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, slim: 800, push: 2844
+  tg_policy plain = policy_of(graphs::SwitchRule::edges);
+  plain.edges = 1'000'000;
+  plain.vertices = 51'200; // few: 100, slim: 800, push: 2844
   const auto with = [&plain](auto change) {
-    ChoicePolicy policy = plain;
+    tg_policy policy = plain;
     change(policy);
     return policy;
   };
-  using P = ChoicePolicy;
+  using P = tg_policy;
   const P alone =
       with([](P& p) { p.alone_vertices = 101; }); // one group is done with them sooner than all of them meet
   const P distances = with([](P& p) { p.leaves_early = false; });
   const P lightest = with([](P& p) { p.leaves_early = false, p.lightest_first = true; });
   const P in_place = with([](P& p) { p.leaves_early = false, p.pulls_in_place = true; });
-  const P small_in_place =
-      with([](P& p) { p.pulls_in_place = true, p.always_pushes = Topology::hybrid_frontier; });
+  const P small_in_place = with([](P& p) { p.pulls_in_place = true, p.always_pushes = TG_HYBRID; });
   const P on_cpu = with([](P& p) { p.pushes_bitmaps = true; });
-  const P small = with([](P& p) { p.always_pushes = Topology::hybrid_frontier; });
-  const P smaller = with([](P& p) { p.always_pushes = Topology::sparse_frontier; });
+  const P small = with([](P& p) { p.always_pushes = TG_HYBRID; });
+  const P smaller = with([](P& p) { p.always_pushes = TG_SPARSE; });
   constexpr auto sparse = Topology::sparse_frontier, hybrid = Topology::hybrid_frontier,
                  dense = Topology::dense_frontier, fused = Topology::fused_dense,
                  constrained = Topology::memory_constrained;
   struct Row {
-    const ChoicePolicy& policy;
+    const tg_policy& policy;
     Topology previous;
     std::uint32_t vertices;
     std::uint64_t edges, previous_edges;
@@ -126,11 +142,13 @@ TEST_CASE("the edge rules") {
 }
 
 TEST_CASE("a forced topology stands, and memory pressure comes before the edges") {
-  ChoicePolicy policy{.forced = Topology::hybrid_frontier, .edges = 10, .vertices = 10};
+  tg_policy policy = policy_of(graphs::SwitchRule::edges);
+  policy.forced = TG_HYBRID;
+  policy.edges = policy.vertices = 10;
   const WaveRecord wave{.vertices = 1, .frontier_edges = 1, .unexplored_edges = 10};
   CHECK(choose(policy, wave).rule == policy::TopologyRule::forced);
   CHECK(choose(policy, wave).topology == Topology::hybrid_frontier);
-  policy.forced.reset();
+  policy.forced = TG_EMPTY;
   policy.pressure_bps = 8500;
   CHECK(choose(policy, wave).rule == policy::TopologyRule::memory_pressure);
 }
@@ -141,22 +159,21 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
   std::size_t tight = 0;
   std::size_t slims = 0;
   for (int i = 0; i < 20'000; ++i) {
-    ChoicePolicy policy{
-        .switch_rule = below(2) == 0 ? graphs::SwitchRule::density : graphs::SwitchRule::edges, .forced = {}};
+    tg_policy policy = policy_of(below(2) == 0 ? graphs::SwitchRule::density : graphs::SwitchRule::edges);
     if (below(4) == 0) {
-      policy.forced = static_cast<Topology>(1 + below(5));
+      policy.forced = 1 + below(5);
     }
     policy.vertices = 1 + below(5000);
     policy.edges = below(140'000);
     policy.alone_vertices = below(2) == 0 ? below(3000) : 0;
-    policy.always_pushes = static_cast<Topology>(below(3)); // empty, sparse or hybrid
+    policy.always_pushes = below(3); // empty, sparse or hybrid
     policy.leaves_early = below(2) == 0;
     policy.lightest_first = below(2) == 0;
     policy.pushes_bitmaps = below(4) == 0;
     policy.pulls_in_place = below(4) == 0;
-    policy.pressure_bps = static_cast<std::uint16_t>(below(8) == 0 ? 8000 + below(2001) : 0);
-    policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
-    const std::uint32_t sure = surely_sparse(policy);
+    policy.pressure_bps = below(8) == 0 ? 8000 + below(2001) : 0;
+    policy.sparse_bps = below(1200);
+    const std::uint32_t sure = policy::tg_surely_sparse(policy);
     WaveRecord wave{.previous_topology = Topology::sparse_frontier,
                     .vertices = sure == 0 ? 0 : 1 + below(sure),
                     .frontier_edges = below(policy.vertices + 1),
@@ -167,7 +184,7 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
     WaveRecord slim = wave;
     slim.vertices = 1 + below(policy.vertices);
     slim.frontier_edges = below(140'000) >> below(12);
-    if (surely_slim(policy, slim.vertices, slim.frontier_edges)) {
+    if (policy::tg_surely_slim(policy, slim.vertices, slim.frontier_edges) != 0) {
       ++slims;
       REQUIRE(choose(policy, slim).topology == Topology::sparse_frontier);
     }

@@ -56,7 +56,8 @@ void check(const graphs::FrontierProgram& program, const device::DeviceInfo& dev
   REQUIRE(loaded);
   const FrontierGeometry geometry = geometry_of(program, device, options);
   const TraversalPolicy topologies = traversal_policy(program, {}, options);
-  const ChoicePolicy policy = choice_policy({program, loaded->graph, report->memory, geometry, topologies});
+  const tg_policy policy =
+      make_setting({program, loaded->graph, report->memory, geometry, topologies}).policy;
   Topology previous = Topology::empty;
   for (const WaveRecord& wave : report->waves) {
     REQUIRE(wave.previous_topology == previous);

@@ -178,11 +178,12 @@ TEST_CASE("algorithms of a program's own on several ranks") {
 
 TEST_CASE("a part of half of the edges takes half of the memory for rows, and an error advises more ranks") {
   const TraversalShape shape{.vertices = 1000, .edges = 8000, .sources = 1};
-  const auto memory = plan_rank_memory(shape, {.vertices = 500, .edges = 4000}, 0, 1U << 30U);
+  const RankPart part{.cut = {0, 500, 1000}, .rank = 1, .edges = 4000, .in_edges = {}};
+  const auto memory = plan_memory(shape, {}, 0, 1U << 30U, {}, &part);
   REQUIRE(memory);
   CHECK(part_bytes(*memory, Memory::graph) == (501 + 4000) * 4);
   CHECK(part_bytes(*memory, Memory::values) == 1000 * 4);
-  const auto refused = plan_rank_memory(shape, {.vertices = 500, .edges = 4000}, 10'000, 1U << 30U);
+  const auto refused = plan_memory(shape, {}, 10'000, 1U << 30U, {}, &part);
   REQUIRE(!refused);
   CHECK(refused.error().code == ErrorCode::device_out_of_memory);
   CHECK(refused.error().fix == "start more ranks, or give device_memory_budget_bytes more");

@@ -22,12 +22,7 @@ enum Argument : std::uint32_t {
   counters_argument,
   reports_argument,
   poll_argument,
-  launch_argument,
-  limit_wave,
-  log_begin,
-  most_polls,
-  arrivals_per_barrier,
-  action
+  launch_argument
 };
 constexpr std::uint32_t vertices = 4; // a path of as many
 
@@ -77,7 +72,7 @@ struct StandInRun : Run {
       counts = session->counts;
       session->failures = failures;
       session->kernels["tidegate_frontier"] = [this](const StandInLaunch& launch) {
-        if (launch.value<std::uint32_t>(action) != 0) {
+        if (launch.buffer<tg_launch>(launch_argument).front().action != TG_ACTION_RUN) {
           poll(launch);
         } else {
           step(launch);
@@ -101,11 +96,11 @@ struct StandInRun : Run {
     };
     tg_state& state = launch.buffer<tg_state>(static_cast<std::uint32_t>(Part::state)).front();
     const auto& setting = launch.buffer<tg_setting>(setting_argument).front();
-    const auto number = launch.value<std::uint32_t>(launch_argument);
-    arrivals.push_back(launch.value<std::uint32_t>(arrivals_per_barrier));
-    tg_position at = state.launch[number & 1U];
+    const auto& given = launch.buffer<tg_launch>(launch_argument).front();
+    arrivals.push_back(given.arrivals_per_barrier);
+    tg_position at = state.launch[given.number & 1U];
     const tg_u32 wave = at.wave;
-    if (at.step != TG_STEP_DONE && wave < launch.value<std::uint32_t>(limit_wave)) {
+    if (at.step != TG_STEP_DONE && wave < given.limit_wave) {
       const auto edges = [](tg_u32 of) { return of + 1 < vertices ? 1U : 0U; };
       tg_log_row row{.frontier_edges = edges(wave),
                      .previous_edges = wave == 0 ? 0U : edges(wave - 1),
@@ -123,7 +118,7 @@ struct StandInRun : Run {
       row.topology = choice.topology;
       row.rule = choice.rule;
       row.threshold = choice.threshold;
-      launch.buffer<tg_log_row>(log_argument)[wave - launch.value<std::uint32_t>(log_begin)] = row;
+      launch.buffer<tg_log_row>(log_argument)[wave - given.log_begin] = row;
       if (wave < vertices) {
         part(Part::values)[wave] = wave;
         part(Part::others)[wave] = wave == 0 ? 0 : wave - 1;
@@ -139,7 +134,7 @@ struct StandInRun : Run {
         }
       }
     }
-    state.launch[(number + 1) & 1U] = at;
+    state.launch[(given.number + 1) & 1U] = at;
     if (reports) {
       reports(state, launch.buffer<std::uint32_t>(reports_argument));
     }
