@@ -12,7 +12,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <variant>
@@ -90,31 +89,5 @@ struct EdgeChunks {
 inline std::uint32_t unit_weight(WeightType type) {
   return type == WeightType::f32 ? std::bit_cast<std::uint32_t>(1.0F) : 1U;
 }
-
-// Weakly connected components as trees that grow with every joined edge (union-find). Source: Tarjan, van
-// Leeuwen, Worst-Case Analysis of Set Union Algorithms (1984), with path halving.
-class DisjointSets {
-public:
-  explicit DisjointSets(std::uint32_t vertices) : above_(vertices) {
-    std::iota(above_.begin(), above_.end(), 0U);
-  }
-
-  Vertex root(Vertex v) {
-    while (above_[v] != v) {
-      above_[v] = above_[above_[v]];
-      v = above_[v];
-    }
-    return v;
-  }
-
-  // Keeps the smaller root, so a root is the smallest vertex of its tree.
-  void join(Vertex a, Vertex b) {
-    const auto [low, high] = std::minmax({root(a), root(b)});
-    above_[high] = low;
-  }
-
-private:
-  std::vector<Vertex> above_;
-};
 
 } // namespace tidegate::graphs

@@ -683,8 +683,6 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   }
   const std::uint64_t vertices =
       header.vertices.value_or(entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0);
-  TIDEGATE_CHECK(
-      check_memory(vertices, entries.count * (both_directions ? 2 : 1), rules.weights, options.build));
   TIDEGATE_CHECK(check_count(header, entries));
 
   LoadedGraph loaded{.graph = {},

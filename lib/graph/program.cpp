@@ -78,10 +78,9 @@ Result<void> check_program(const FrontierProgram& program) {
     }
   }
 
-  const PageRankSettings& settings = program.pagerank;
-  refuse((settings.damping || settings.tolerance || settings.max_iterations) &&
-             algorithm != Algorithm::pagerank,
+  refuse(program.pagerank && algorithm != Algorithm::pagerank,
          fmt::format("{} does not use these settings", who), "leave pagerank out", "/pagerank");
+  const PageRankOptions settings = page_rank_options(program);
   if (algorithm == Algorithm::own && !refuse(!program.own, "a program's own algorithm is an object",
                                              "give its source, value and merge", "/algorithm")) {
     const bool bits = program.own->merge == OwnMerge::bit_or || program.own->merge == OwnMerge::bit_and;
@@ -104,12 +103,10 @@ Result<void> check_program(const FrontierProgram& program) {
       errors.check(check_sources(program, {.vertices = size->vertices}));
     }
   }
-  refuse(settings.damping && !(*settings.damping >= 0 && *settings.damping < 1),
-         fmt::format("the damping is {}", settings.damping.value_or(0)), "give a number from 0 to below 1",
-         "/pagerank/damping");
-  refuse(settings.tolerance && !(*settings.tolerance > 0),
-         fmt::format("the tolerance is {}", settings.tolerance.value_or(0)), "give a number above 0",
-         "/pagerank/tolerance");
+  refuse(!(settings.damping >= 0 && settings.damping < 1), fmt::format("the damping is {}", settings.damping),
+         "give a number from 0 to below 1", "/pagerank/damping");
+  refuse(!(settings.tolerance > 0), fmt::format("the tolerance is {}", settings.tolerance),
+         "give a number above 0", "/pagerank/tolerance");
   return errors.result();
 }
 
@@ -210,11 +207,9 @@ Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string
 }
 
 PageRankOptions page_rank_options(const FrontierProgram& program) {
-  const PageRankOptions standard;
-  return {.damping = program.pagerank.damping.value_or(standard.damping),
-          .tolerance = program.pagerank.tolerance.value_or(standard.tolerance),
-          .max_iterations = program.pagerank.max_iterations.value_or(standard.max_iterations),
-          .by_shares = program.graph.weights.has_value()};
+  PageRankOptions options = program.pagerank.value_or(PageRankOptions());
+  options.by_shares = program.graph.weights.has_value();
+  return options;
 }
 
 } // namespace tidegate::graphs

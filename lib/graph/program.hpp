@@ -62,13 +62,6 @@ struct FrontierPolicy {
   std::optional<SwitchRule> switch_rule; // default: the faster rule by the device's profile
 };
 
-// Settings of pagerank; the defaults are those of PageRankOptions.
-struct PageRankSettings {
-  std::optional<double> damping;
-  std::optional<double> tolerance;
-  std::optional<std::uint32_t> max_iterations;
-};
-
 struct FrontierProgram {
   std::vector<std::pair<std::string, Number>>
       parameters; // their uses are replaced before a program is decoded
@@ -79,7 +72,7 @@ struct FrontierProgram {
       sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32; own: any number
   std::vector<std::uint32_t> rules; // source rules that the traversal comes from, below 32
   FrontierOutputs outputs;
-  PageRankSettings pagerank;
+  std::optional<PageRankOptions> pagerank;
   FrontierPolicy policy;
   std::uint64_t device_memory_budget_bytes = 0; // 0: all memory of the device
 };

@@ -234,16 +234,12 @@ GraphSummary summarise(const Graph& graph) {
                        .symmetric = out.offsets == in.offsets && out.neighbours == in.neighbours,
                        .out_degree = degree_range(out),
                        .in_degree = degree_range(in)};
-  DisjointSets sets(vertex_count(graph));
   for (Vertex v = 0; v < vertex_count(graph); ++v) {
     count_edges(out, v, summary);
-    for (const Vertex w : out.row(v)) {
-      sets.join(v, w);
-    }
   }
   std::vector<std::uint32_t> sizes(vertex_count(graph));
-  for (Vertex v = 0; v < vertex_count(graph); ++v) {
-    ++sizes[sets.root(v)];
+  for (const Vertex component : components(graph)) {
+    ++sizes[component];
   }
   for (const std::uint32_t size : sizes) {
     summary.components += size != 0 ? 1U : 0U;

@@ -82,29 +82,28 @@ std::vector<runtime::StuckGroup> stuck_groups(const device::Session& session, co
 
 } // namespace
 
-Result<runtime::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                       runtime::BuiltKernel& kernel, const TraversalFacts& facts,
-                                       device::Strategy strategy, const RunOptions& options) {
+Result<runtime::Residency> find_groups(const device::Session& session, const TraversalPlan& plan,
+                                       runtime::BuiltKernel& kernel, const RunOptions& options) {
   constexpr std::uint32_t most_groups = 1U << 16U; // TG_ADD_PARTS of kernels/frontier/job.cl
   const std::optional<std::uint32_t> asked_for = options.workers;
-  runtime::Residency groups{.workers = wanted_groups(device, facts.geometry, strategy, options)};
-  if (strategy != device::Strategy::launch) {
+  const bool waits = plan.strategy.strategy != device::Strategy::launch;
+  runtime::Residency groups{.workers = plan.shape.groups};
+  if (waits) {
     groups.resident = runtime::resident_groups(
-        session, device, kernel, facts.geometry.group_size,
+        session, *plan.device, kernel, plan.geometry.group_size,
         [&](const device::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
           set_poll(session, kernel.kernel, poll, settle, most_polls);
         });
     groups.workers = asked_for ? groups.workers : std::min(groups.workers, groups.resident);
   }
   TIDEGATE_CHECK(runtime::check_workers(
-      groups.workers,
-      strategy == device::Strategy::launch ? most_groups : std::min(groups.resident, most_groups), device));
-  if (facts.memory.constrained && !asked_for) {
+      groups.workers, waits ? std::min(groups.resident, most_groups) : most_groups, *plan.device));
+  if (plan.memory.constrained && !asked_for) {
     policy::LaunchRequest request;
     request.requested_worker_groups = groups.workers;
-    request.memory_pressure_bps = facts.memory.pressure_bps;
-    if (const auto shed = policy::shed_workers(facts.program.policy.launch, request,
-                                               policy::Topology::memory_constrained)) {
+    request.memory_pressure_bps = plan.memory.pressure_bps;
+    if (const auto shed =
+            policy::shed_workers(plan.program.policy.launch, request, policy::Topology::memory_constrained)) {
       groups.workers = std::max(shed->worker_groups, 1U);
     }
   }
@@ -112,12 +111,12 @@ Result<runtime::Residency> find_groups(const device::Session& session, const dev
   return groups;
 }
 
-runtime::DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& options,
-                                  const runtime::Residency& groups, device::Strategy strategy) {
+runtime::DispatchLimits limits_of(const TraversalPlan& plan, const RunOptions& options,
+                                  const runtime::Residency& groups) {
   constexpr std::uint32_t gpu_polls = std::uint32_t{1} << 26U; // groups wait long while one works alone
   runtime::DispatchLimits limits =
-      runtime::dispatch_limits(device, groups, gpu_polls, options.slice_ns, options.max_wall_time_ns);
-  if (strategy == device::Strategy::launch) { // nothing waits inside
+      runtime::dispatch_limits(*plan.device, groups, gpu_polls, options.slice_ns, options.max_wall_time_ns);
+  if (plan.strategy.strategy == device::Strategy::launch) { // nothing waits inside
     limits.arrivals_per_barrier = 0;
   }
   return limits;

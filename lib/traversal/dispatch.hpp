@@ -4,7 +4,7 @@
 #include "runtime/rank_clock.hpp"
 #include "runtime/slices.hpp"
 #include "runtime/trace.hpp"
-#include "traversal/plan.hpp"
+#include "traversal/resident.hpp"
 
 namespace tidegate::traversal {
 
@@ -26,12 +26,11 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
 
 // Chooses the work-groups: the resident ones, or with launches a few per compute unit, to balance unequal
 // work; fewer if memory is short. Returns too_many_workers if the options exceed the resident groups.
-Result<runtime::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                       runtime::BuiltKernel& kernel, const TraversalFacts& facts,
-                                       device::Strategy strategy, const RunOptions& options);
+Result<runtime::Residency> find_groups(const device::Session& session, const TraversalPlan& plan,
+                                       runtime::BuiltKernel& kernel, const RunOptions& options);
 
-runtime::DispatchLimits limits_of(const device::DeviceInfo& device, const RunOptions& options,
-                                  const runtime::Residency& groups, device::Strategy strategy);
+runtime::DispatchLimits limits_of(const TraversalPlan& plan, const RunOptions& options,
+                                  const runtime::Residency& groups);
 
 // Returns a span for each wave, whose `iteration` is its number. A span begins where the previous one ends, so it
 // includes the conversion of the frontier and the gap between launches. `first` (where the first one begins) and `ends`

@@ -76,13 +76,12 @@ constexpr Field output_fields[] = {
 TIDEGATE_RECORD(FrontierOutputs, output_fields);
 
 constexpr Field page_rank_fields[] = {
-    optional<&PageRankSettings::damping>("share of a rank that is passed along edges; left out, 0.85"),
-    optional<&PageRankSettings::tolerance>(
-        "total change of the ranks in an iteration below which it ends; left out, 1e-6"),
-    optional<&PageRankSettings::max_iterations>("most iterations; left out, 1000")
+    defaulted<&PageRankOptions::damping>("share of a rank that is passed along edges"),
+    defaulted<&PageRankOptions::tolerance>("total change of the ranks in an iteration below which it ends"),
+    defaulted<&PageRankOptions::max_iterations>("most iterations")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
-TIDEGATE_RECORD(PageRankSettings, page_rank_fields);
+TIDEGATE_RECORD(PageRankOptions, page_rank_fields);
 
 // The fields of the launch policy, and one more.
 constexpr auto frontier_policy_fields = [] {
@@ -135,7 +134,7 @@ constexpr Field frontier_program_fields[] = {
     defaulted<&FrontierProgram::rules>("numbers, below 32, of the source rules that the traversal comes from")
         .of(ranged<std::uint32_t, 0, 31>),
     defaulted<&FrontierProgram::outputs>(".npy files, or else raw bytes, relative to the program"),
-    defaulted<&FrontierProgram::pagerank>("settings of pagerank"),
+    optional<&FrontierProgram::pagerank>("settings of pagerank"),
     defaulted<&FrontierProgram::policy>("overrides of the standard launch policy"),
     defaulted<&FrontierProgram::device_memory_budget_bytes>("most device memory; 0: all of the device"),
 };

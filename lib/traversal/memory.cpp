@@ -115,6 +115,40 @@ bool in_rows_are_short(const graphs::Graph& graph) {
   return rows != nullptr && !has_row_above(*rows, short_row);
 }
 
+template <class Key>
+std::uint64_t bytes_of(const FrontierMemory& memory, Key MemoryPart::*key, Key wanted) {
+  std::uint64_t bytes = 0;
+  for (const MemoryPart& part : memory.parts) {
+    bytes += part.*key == wanted ? part.bytes : 0;
+  }
+  return bytes;
+}
+
+double mean_weight(const graphs::Rows& rows) {
+  return std::visit(
+      [](const auto& weights) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
+          if (!weights.empty()) {
+            return std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+          }
+        }
+        return 1.0;
+      },
+      rows.weights);
+}
+
+double near_width(const graphs::Rows& rows, bool wide) {
+  constexpr double warp = 32;
+  constexpr double wide_warp = 3072; // at degree 1
+  constexpr double least_warp = 24;
+  constexpr std::uint32_t many_vertices = 1U << 23U; // their waves have work for all groups
+  const double most_warp = rows.vertices() < many_vertices ? 192 : 96;
+  const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
+  const double width = wide ? std::clamp(wide_warp / (degree * degree), least_warp, most_warp) : warp;
+  const double weight = mean_weight(rows);
+  return std::max(width * weight / degree, 1e-30);
+}
+
 } // namespace
 
 bool has_long_rows(const graphs::Graph& graph) {
@@ -193,53 +227,11 @@ Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::La
   return tl::unexpected(std::move(error));
 }
 
-namespace {
-
-template <class Key>
-std::uint64_t bytes_of(const FrontierMemory& memory, Key MemoryPart::*key, Key wanted) {
-  std::uint64_t bytes = 0;
-  for (const MemoryPart& part : memory.parts) {
-    bytes += part.*key == wanted ? part.bytes : 0;
-  }
-  return bytes;
-}
-
-} // namespace
-
 std::uint64_t part_bytes(const FrontierMemory& memory, Memory name) {
   return bytes_of(memory, &MemoryPart::name, name);
 }
 std::uint64_t part_bytes(const FrontierMemory& memory, Part part) {
   return bytes_of(memory, &MemoryPart::part, part);
-}
-
-namespace {
-
-double mean_weight(const graphs::Rows& rows) {
-  return std::visit(
-      [](const auto& weights) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
-          if (!weights.empty()) {
-            return std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
-          }
-        }
-        return 1.0;
-      },
-      rows.weights);
-}
-
-} // namespace
-
-double near_width(const graphs::Rows& rows, bool wide) {
-  constexpr double warp = 32;
-  constexpr double wide_warp = 3072; // at degree 1
-  constexpr double least_warp = 24;
-  constexpr std::uint32_t many_vertices = 1U << 23U; // their waves have work for all groups
-  const double most_warp = rows.vertices() < many_vertices ? 192 : 96;
-  const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
-  const double width = wide ? std::clamp(wide_warp / (degree * degree), least_warp, most_warp) : warp;
-  const double weight = mean_weight(rows);
-  return std::max(width * weight / degree, 1e-30);
 }
 
 std::uint32_t near_width_bits(const graphs::Rows& rows, bool wide) {

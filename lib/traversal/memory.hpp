@@ -1,6 +1,7 @@
 // Plans the device memory of a traversal: the bytes of every part, and which of two layouts fits. The full
 // layout serves every topology; the constrained one has only bitmaps, without queues and transpose.
 #pragma once
+#include "device/session.hpp"
 #include "graph/program.hpp"
 #include "traversal/waves.hpp"
 #include <tidegate/core/error.hpp>
@@ -138,16 +139,53 @@ std::uint64_t part_bytes(const FrontierMemory& memory, Memory name);
 std::uint64_t part_bytes(const FrontierMemory& memory, Part part);
 
 // Returns the step of the bound between near and far vertices of a shortest-path search, in the unit of the
-// weights, greater than 0: wide enough that a wave has work for the whole device, narrow enough that little
+// weights, greater than 0, as the bits of a float if weights are floats, else as an integer: wide enough that a wave has work for the whole device, narrow enough that little
 // is processed twice. Source: Davidson, Baxter, Garland and Owens, "Work-Efficient Parallel GPU Methods for
 // Single-Source Shortest Paths" (2014): a warp's width times the mean weight over the mean degree. `wide`:
 // for devices on which larger waves cost less per vertex, the width then follows the degree: low degrees need
 // a wide step to have enough work, high degrees would process most vertices twice (measured on an H200 for
 // widths of 8 to 128, on an H100 for 48 to 288).
-double near_width(const graphs::Rows& rows, bool wide);
-
-// Returns near_width() for the kernels: the bits of a float if weights are floats, else an integer of at
-// least 1.
 std::uint32_t near_width_bits(const graphs::Rows& rows, bool wide);
+
+// Distribution of work within a group. On CPUs a group is one work-item: compilers produce slower code for
+// more, and a thread runs one group after the other anyway.
+struct FrontierGeometry {
+  std::uint32_t group_size = 1;      // a power of two
+  std::uint32_t groups_per_unit = 1; // that a compute unit holds at a time
+  std::uint32_t alone_room = 1024;   // entries of a lone group's queue in local memory
+  std::uint32_t alone_vertices = 0;  // largest frontier that one group processes
+  bool gpu = false;
+};
+
+struct ResidentGraph {
+  std::array<device::Buffer, static_cast<std::size_t>(Part::count)> parts;
+  tg_setting
+      setting{}; // the kernel takes it by value, because a GPU would keep all values read from memory in registers
+
+  [[nodiscard]] const device::Buffer& part(Part which) const {
+    return parts[static_cast<std::size_t>(which)];
+  }
+  [[nodiscard]] device::Buffer& part(Part which) { return parts[static_cast<std::size_t>(which)]; }
+};
+
+// Launches a work-item for each of `items` with these arguments. Throws device::Refused.
+template <class... Arguments>
+void launch_items(const device::Session& session, const device::Kernel& kernel, std::uint64_t items,
+                  const Arguments&... arguments) {
+  constexpr std::string_view doing = "launching a kernel of a graph program";
+  constexpr std::size_t group = 64;
+  std::uint32_t index = 0;
+  const auto set = [&](const auto& argument) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, device::Buffer>) {
+      device::require(session.set_object(kernel, index++, argument), doing);
+    } else {
+      device::require(session.set_value(kernel, index++, argument), doing);
+    }
+  };
+  (set(arguments), ...);
+  const device::LaunchRange range =
+      items == 1 ? device::work_groups(1, 1) : device::work_groups((items + group - 1) / group, group);
+  device::require(session.launch(kernel, range, nullptr), doing);
+}
 
 } // namespace tidegate::traversal

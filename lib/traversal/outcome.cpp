@@ -1,5 +1,4 @@
-#include "traversal/outcome.hpp"
-
+#include "traversal/run.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
@@ -152,7 +151,7 @@ Answer answer_of(const TraversalPlan& plan, const TraversalResults& results) {
 
 runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns) {
   return {.host = {},
-          .device = plan.asked.device->name,
+          .device = plan.device->name,
           .dispatch_ns = dispatch_ns,
           .edges = plan.part->edges,
           .device_bytes = plan.memory.bytes};
@@ -161,7 +160,7 @@ runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatc
 FrontierReport report_of_plan(const TraversalPlan& plan) {
   const graphs::FrontierProgram& program = plan.asked.program;
   const graphs::Graph& graph = plan.graph();
-  const device::DeviceInfo* const device = plan.asked.device;
+  const device::DeviceInfo* const device = plan.device;
   FrontierReport report;
   report.load_ns = plan.asked.load_ns;
   report.strategy = plan.strategy.strategy;
@@ -169,8 +168,8 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
   report.algorithm = program.algorithm;
   report.source = program.own ? std::optional(program.own->source) : std::nullopt;
   report.semiring = semiring_of(program);
-  report.switch_rule = plan.asked.policy.switch_rule;
-  report.forced_topology = plan.asked.policy.forced;
+  report.switch_rule = plan.policy.switch_rule;
+  report.forced_topology = plan.policy.forced;
   report.graph = {.vertices = graphs::vertex_count(graph),
                   .edges = graphs::edge_count(graph),
                   .weights = graphs::weight_type(graph.out),

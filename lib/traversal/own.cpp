@@ -317,7 +317,7 @@ OwnChecks::OwnChecks(const device::Session& session, const FrontierProgram& prog
                      const ResidentGraph& resident, const TraversalShape& shape, device::Program built)
     : session_(session), program_(program), code_(code), resident_(resident), shape_(shape),
       built_(std::move(built)),
-      values_(runtime::allocate(session, value_bytes(shape) + sizeof(std::uint64_t))), // more than 0 bytes
+      values_(runtime::allocate(session, value_bytes(shape_) + sizeof(std::uint64_t))), // more than 0 bytes
       fired_(runtime::allocate(session, fired_bytes())), noted_(runtime::allocate(session, sizeof(Noted))) {}
 
 template <class... Arguments>

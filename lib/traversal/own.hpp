@@ -1,12 +1,10 @@
 // Algorithms of a program's own: their source, and checks on the device that share no code with the traversal.
 #pragma once
 #include "core/files.hpp"
-#include "device/session.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "runtime/monitor.hpp"
 #include "traversal/checks.hpp"
 #include "traversal/memory.hpp"
-#include "traversal/resident.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/npy.hpp>
 

@@ -1,6 +1,9 @@
 #include "traversal/plan.hpp"
 
+#include "core/files.hpp"
 #include "device/kernels.hpp"
+#include <tidegate/core/describe.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::traversal {
@@ -30,6 +33,96 @@ RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
     part.in_edges = edges(*graph.in);
   }
   return part;
+}
+
+// Without a proved ordering nothing waits inside a launch.
+FrontierStrategy choose_strategy(const RunOptions& options, const device::DeviceInfo* device) {
+  if (options.ranks != nullptr) {
+    return {Strategy::launch, "several ranks exchange what they find after each step"};
+  }
+  if (options.strategy == Strategy::launch) {
+    return {Strategy::launch, "requested"};
+  }
+  if (device == nullptr || (options.dry_run && !device->profile)) {
+    return {options.strategy.value_or(Strategy::barrier),
+            options.strategy ? "requested" : "planned for a device whose self-test passes"};
+  }
+  if (!device->profile || !device->profile->ordering) {
+    return {Strategy::launch,
+            "the device has not passed the self-test: no memory ordering between work-groups "
+            "is proved, so nothing may wait inside a launch"};
+  }
+  if (options.strategy) {
+    return {Strategy::barrier, "requested"};
+  }
+  if (const auto measured = traversal_profile(*device).strategy) {
+    return {*measured, "measured as the fastest, by the profile"};
+  }
+  if (device->type == device::DeviceType::cpu) {
+    return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
+  }
+  return {Strategy::barrier, "the device has passed the self-test"};
+}
+
+// The program's choice of a switch rule overrides the profile's.
+TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
+                                 const device::TraversalProfile& profile, const RunOptions& options) {
+  return {.switch_rule =
+              program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
+          .forced = options.force_topology};
+}
+
+// Returns how many work-groups a traversal launches if as many can be resident.
+std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
+                            Strategy strategy, const RunOptions& options) {
+  const device::TraversalProfile profile = traversal_profile(device);
+  if (options.workers) {
+    return *options.workers;
+  }
+  // The profile's number was measured for its strategy and does not apply to another.
+  if (profile.workers && !options.strategy && profile.strategy.value_or(strategy) == strategy) {
+    return *profile.workers;
+  }
+  const std::uint32_t units = std::max(device.compute_units, 1U);
+  // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16
+  // cores, R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
+  const std::uint32_t of_cpu = std::max(4 * units, std::min(16 * units, 64U));
+  return strategy != Strategy::launch             ? units * geometry.groups_per_unit
+         : device.type == device::DeviceType::cpu ? of_cpu
+                                                  : 2 * units;
+}
+
+runtime::KernelSource frontier_kernel(const TraversalPlan& plan) {
+  TraversalShape shape = plan.shape; // of the rows that the kernel has
+  shape.edges = plan.part ? plan.part->most_edges() : shape.edges;
+  const FrontierGeometry& geometry = plan.geometry;
+  const bool float_weights = plan.own == nullptr
+                                 ? graphs::weight_type(plan.graph().out) == graphs::WeightType::f32
+                                 : plan.own->float_weights;
+  const std::string opencl_version = plan.device == nullptr ? "" : plan.device->opencl_version;
+  const auto algorithm = static_cast<std::size_t>(shape.algorithm);
+  constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory
+  const device::MemoryOrdering used = plan.ordering.value_or(device::MemoryOrdering::classic);
+  const std::string_view standard = used == device::MemoryOrdering::classic  ? "CL1.2"
+                                    : opencl_version.starts_with("OpenCL 3") ? "CL3.0"
+                                                                             : "CL2.0";
+  return {.source = (plan.own == nullptr ? "" : plan.own->text) +
+                    device::kernel_source(plan.part ? "frontier/ranks.cl" : "frontier/traversal.cl"),
+          .options = fmt::format(
+              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+              "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
+              "-DTG_CLOCK={}",
+              standard, static_cast<int>(used), algorithm, geometry.group_size,
+              std::min(geometry.group_size, 4U), std::min(geometry.group_size, 32U),
+              std::min(geometry.group_size, 8U), static_cast<int>(shape.edges > most_narrow_edges),
+              static_cast<int>(float_weights), static_cast<int>(shape.weights),
+              static_cast<int>(shape.parents), geometry.alone_room, static_cast<int>(shape.short_rows),
+              share_size(shape), geometry.gpu, geometry.gpu ? few_edges : 0, static_cast<int>(plan.clock)),
+          .kernel = plan.part ? "tidegate_ranks" : "tidegate_frontier",
+          .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
+                                 ? geometry.groups_per_unit
+                                 : 0};
 }
 
 } // namespace
@@ -64,41 +157,6 @@ FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const devic
   return geometry;
 }
 
-FrontierStrategy choose_strategy(const RunOptions& options, const device::DeviceInfo* device) {
-  if (options.ranks != nullptr) {
-    return {Strategy::launch, "several ranks exchange what they find after each step"};
-  }
-  if (options.strategy == Strategy::launch) {
-    return {Strategy::launch, "requested"};
-  }
-  if (device == nullptr || (options.dry_run && !device->profile)) {
-    return {options.strategy.value_or(Strategy::barrier),
-            options.strategy ? "requested" : "planned for a device whose self-test passes"};
-  }
-  if (!device->profile || !device->profile->ordering) {
-    return {Strategy::launch,
-            "the device has not passed the self-test: no memory ordering between work-groups "
-            "is proved, so nothing may wait inside a launch"};
-  }
-  if (options.strategy) {
-    return {Strategy::barrier, "requested"};
-  }
-  if (const auto measured = traversal_profile(*device).strategy) {
-    return {*measured, "measured as the fastest, by the profile"};
-  }
-  if (device->type == device::DeviceType::cpu) {
-    return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
-  }
-  return {Strategy::barrier, "the device has passed the self-test"};
-}
-
-TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
-                                 const device::TraversalProfile& profile, const RunOptions& options) {
-  return {.switch_rule =
-              program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
-          .forced = options.force_topology};
-}
-
 std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program, graphs::SwitchRule rule,
                                           std::string_view file) {
   const bool density = rule == graphs::SwitchRule::density;
@@ -116,86 +174,161 @@ std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program
                              "wave programs or `tidegate recommend`", file);
 }
 
-std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
-                            Strategy strategy, const RunOptions& options) {
-  const device::TraversalProfile profile = traversal_profile(device);
-  if (options.workers) {
-    return *options.workers;
+namespace {
+
+// Checks that paths stay in the program's folder and that no input is overwritten.
+Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
+                         const RunOptions& options) {
+  FileUses files = options.files;
+  FileUses of_program = graphs::files_of(program, folder);
+  for (const auto* const list : {&of_program.inputs, &of_program.outputs}) {
+    for (const NamedFile& file : *list) {
+      if (auto inside = check_scope(file.path, folder, options.scope); !inside) {
+        inside.error().pointer = file.pointer;
+        return inside;
+      }
+    }
   }
-  // The profile's number was measured for its strategy and does not apply to another.
-  if (profile.workers && !options.strategy && profile.strategy.value_or(strategy) == strategy) {
-    return *profile.workers;
+  if (!options.emit_kernel.empty()) {
+    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
   }
-  const std::uint32_t units = std::max(device.compute_units, 1U);
-  // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16
-  // cores, R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
-  const std::uint32_t of_cpu = std::max(4 * units, std::min(16 * units, 64U));
-  return strategy != Strategy::launch             ? units * geometry.groups_per_unit
-         : device.type == device::DeviceType::cpu ? of_cpu
-                                                  : 2 * units;
+  std::ranges::move(of_program.inputs, std::back_inserter(files.inputs));
+  std::ranges::move(of_program.outputs, std::back_inserter(files.outputs));
+  return refuse_overwriting(files);
 }
 
-runtime::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                      const FrontierGeometry& geometry, const KernelTarget& target,
-                                      const OwnCode* own) {
-  const auto algorithm = static_cast<std::size_t>(shape.algorithm);
-  constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory
-  const device::MemoryOrdering used = target.ordering.value_or(device::MemoryOrdering::classic);
-  const std::string_view standard = used == device::MemoryOrdering::classic         ? "CL1.2"
-                                    : target.opencl_version.starts_with("OpenCL 3") ? "CL3.0"
-                                                                                    : "CL2.0";
-  return {.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/traversal.cl"),
-          .options = fmt::format(
-              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
-              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
-              "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
-              "-DTG_CLOCK={}",
-              standard, static_cast<int>(used), algorithm, geometry.group_size,
-              std::min(geometry.group_size, 4U), std::min(geometry.group_size, 32U),
-              std::min(geometry.group_size, 8U), static_cast<int>(shape.edges > most_narrow_edges),
-              static_cast<int>(own == nullptr ? float_weights : own->float_weights),
-              static_cast<int>(shape.weights), static_cast<int>(shape.parents), geometry.alone_room,
-              static_cast<int>(shape.short_rows), share_size(shape), geometry.gpu,
-              geometry.gpu ? few_edges : 0, static_cast<int>(target.clock)),
-          .kernel = "tidegate_frontier",
-          .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
-                                 ? geometry.groups_per_unit
-                                 : 0};
+// Components use edges in both directions, pulls incoming ones.
+Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
+                                 const RunOptions& options) {
+  graphs::LoadOptions load_options = graphs::load_options(program);
+  load_options.undirected |= program.algorithm == Algorithm::cc;
+  const bool is_pagerank = program.algorithm == Algorithm::pagerank;
+  load_options.build.in_rows = options.force_topology != policy::Topology::memory_constrained || is_pagerank;
+  load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
+                                                                  : graphs::RowOrder::by_neighbour;
+  return graphs::load_graph(program, folder, load_options);
+}
+
+// Returns a key of all that decides how a program's graph is loaded and laid out in memory; empty if a file's
+// state is unknown.
+std::string graph_key(graphs::FrontierProgram program, const std::string& folder) {
+  std::string key = folder + '\n';
+  for (const NamedFile& file : graphs::files_of(program, folder).inputs) {
+    const bool code = file.pointer == "/algorithm/source"; // KeptGraph::source compares it
+    const std::string state = code ? "its code" : file_state(file.path);
+    if (state.empty()) {
+      return {};
+    }
+    key += state + '\n';
+  }
+  const bool parents = program.outputs.parents.has_value();
+  program.outputs = {};
+  program.graph.ids =
+      program.graph.ids == graphs::VertexIds::compact ? program.graph.ids : graphs::VertexIds();
+  program.outputs.parents = parents ? std::optional<std::string>("") : std::nullopt;
+  program.sources.clear();
+  program.rules.clear();
+  program.pagerank.reset();
+  return key + documents::encode(program, documents::Style::compact);
+}
+
+// Loads a program's graph, unless an earlier traversal of the stream has left it. Errors: of the graph and of the sources.
+Result<std::shared_ptr<KeptGraph>> load_or_find(const graphs::FrontierProgram& program,
+                                                const std::string& folder, const RunOptions& options) {
+  auto kept = std::make_shared<KeptGraph>();
+  if (options.kept != nullptr) {
+    kept->key = graph_key(program, folder);
+    for (const auto& holding : options.kept->holdings) {
+      const auto found = std::dynamic_pointer_cast<KeptGraph>(holding);
+      if (found && !kept->key.empty() && found->key == kept->key) {
+        options.kept->use(found);
+        TIDEGATE_CHECK(graphs::check_sources(program, graphs::numbers_of(program, found->loaded)));
+        return found;
+      }
+    }
+  }
+  TIDEGATE_TRY(kept->loaded, load(program, folder, options));
+  return kept;
+}
+
+// Refuses devices and forced topologies that cannot run the program's algorithm.
+Result<void> check_own_use(const graphs::FrontierProgram& program, const device::DeviceInfo* device,
+                           const RunOptions& options) {
+  if (program.own && program.own->value == graphs::OwnValue::u64 && device != nullptr &&
+      !device->int64_atomics) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
+                                .message = in_quotes(device->name) + " has no atomic functions of 64 bits",
+                                .fix = "use values of 32 bits, or another device",
+                                .pointer = "/algorithm/value"});
+  }
+  if (options.force_topology == policy::Topology::fused_dense && !graphs::is_monotone(program)) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "fused_dense is not for sums: a vertex would add to its neighbours several times",
+              .fix = "force another topology"});
+  }
+  return {};
+}
+
+} // namespace
+
+Result<std::optional<OwnCode>> check_asked(const graphs::FrontierProgram& program, const std::string& folder,
+                                           const device::DeviceInfo* device, const RunOptions& options) {
+  TIDEGATE_CHECK(graphs::check_program(program));
+  TIDEGATE_CHECK(check_files(program, folder, options));
+  TIDEGATE_CHECK(check_own_use(program, device, options));
+  if (!program.own) {
+    return std::nullopt;
+  }
+  return read_own(program, folder, options.scope).map([](OwnCode&& own) {
+    return std::optional(std::move(own));
+  });
+}
+
+Result<AskedTraversal> load_asked(const graphs::FrontierProgram& program, const std::string& folder,
+                                  std::optional<OwnCode> own, const RunOptions& options) {
+  AskedTraversal asked{.program = program, .own = std::move(own), .ids = program.graph.ids, .folder = folder};
+  TIDEGATE_TRY(asked.kept, load_or_find(program, folder, options));
+  const graphs::LoadedGraph& loaded = asked.kept->loaded;
+  asked.numbers = graphs::numbers_of(program, loaded);
+  graphs::use_positions(asked.program, asked.numbers);
+  if (asked.own) {
+    TIDEGATE_CHECK(check_weights(*asked.own, loaded.graph));
+    TIDEGATE_TRY(asked.kept->initial, read_initial(program, folder, graphs::vertex_count(loaded.graph)));
+  }
+  return asked;
 }
 
 Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,
-                                     const OwnCode* own, const RunOptions& options) {
+                                     const OwnCode* own, const device::DeviceInfo* device,
+                                     const RunOptions& options) {
   const graphs::Graph& graph = asked.kept->loaded.graph;
-  const device::DeviceInfo* const device = asked.device;
-  TraversalPlan plan{.asked = asked, .program = program, .own = own, .shape = shape_of(program, graph)};
+  const device::DeviceInfo any{.type = device::DeviceType::gpu,
+                               .max_workgroup_size = 1024,
+                               .global_memory_bytes = std::numeric_limits<std::uint64_t>::max()};
+  const device::DeviceInfo& meant = device == nullptr ? any : *device;
+  TraversalPlan plan{.asked = asked,
+                     .program = program,
+                     .own = own,
+                     .device = device,
+                     .policy = traversal_policy(program, traversal_profile(meant), options),
+                     .shape = shape_of(program, graph),
+                     .strategy = choose_strategy(options, device),
+                     .geometry = geometry_of(program, meant, options)};
   if (options.ranks != nullptr) {
     plan.part = part_of(program, graph, *options.ranks);
   }
-  const std::uint64_t device_bytes =
-      device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
-  const std::uint64_t budget = program.device_memory_budget_bytes;
-  plan.strategy = choose_strategy(options, device);
-  const device::DeviceInfo any{.type = device::DeviceType::gpu, .max_workgroup_size = 1024};
-  plan.geometry = geometry_of(program, device == nullptr ? any : *device, options);
-  plan.shape.groups =
-      wanted_groups(device == nullptr ? any : *device, plan.geometry, plan.strategy.strategy, options);
-  TIDEGATE_TRY(plan.memory, plan_memory(plan.shape, program.policy.launch, budget, device_bytes,
-                                        options.force_topology, plan.part ? &*plan.part : nullptr));
-  if (device != nullptr && device->profile && plan.strategy.strategy == device::Strategy::barrier) {
-    plan.ordering = device->profile->ordering;
+  plan.shape.groups = wanted_groups(meant, plan.geometry, plan.strategy.strategy, options);
+  TIDEGATE_TRY(plan.memory, plan_memory(plan.shape, program.policy.launch, program.device_memory_budget_bytes,
+                                        meant.global_memory_bytes, options.force_topology,
+                                        plan.part ? &*plan.part : nullptr));
+  if (meant.profile && plan.strategy.strategy == device::Strategy::barrier) {
+    plan.ordering = meant.profile->ordering;
   }
   if (device != nullptr && options.timed && !plan.part) {
     plan.clock = runtime::device_clock(*device);
   }
-  TraversalShape shape = plan.shape; // of the rows that the kernel has
-  shape.edges = plan.part ? plan.part->most_edges() : shape.edges;
-  plan.source =
-      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, plan.geometry,
-                      {plan.ordering, device == nullptr ? "" : device->opencl_version, plan.clock}, own);
-  if (plan.part) {
-    plan.source.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/ranks.cl");
-    plan.source.kernel = "tidegate_ranks";
-  }
+  plan.source = frontier_kernel(plan);
   return plan;
 }
 

@@ -34,12 +34,10 @@ struct FrontierStrategy {
   std::string reason;
 };
 
-// A null `device` means one whose self-test passes. Without a proved ordering nothing waits inside a launch.
-FrontierStrategy choose_strategy(const RunOptions& options, const device::DeviceInfo* device);
-
-// The program's choice of a switch rule overrides the profile's.
-TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
-                                 const device::TraversalProfile& profile, const RunOptions& options);
+struct TraversalPolicy {
+  graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
+  std::optional<policy::Topology> forced;
+};
 
 // Warns of fields of the policy that the program states and cannot use, with the rule that switches its topologies.
 std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program, graphs::SwitchRule rule,
@@ -48,21 +46,6 @@ std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program
 // Algorithms that start from all vertices never use a lone group.
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
                              const RunOptions& options);
-
-// Returns how many work-groups a traversal launches if as many can be resident.
-std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
-                            device::Strategy strategy, const RunOptions& options);
-
-struct KernelTarget {
-  std::optional<device::MemoryOrdering> ordering = {}; // of persistent launches
-  std::string opencl_version = {};
-  runtime::DeviceClock clock = runtime::DeviceClock::none; // that stamps the rows of the log
-};
-
-// `own`: the code of an algorithm of the program's own, or null.
-runtime::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                      const FrontierGeometry& geometry, const KernelTarget& target,
-                                      const OwnCode* own = nullptr);
 
 // A graph, on the host and on the device, with what was built for it. In a stream it stays for the next traversal.
 struct KeptGraph final : runtime::Holding {
@@ -85,21 +68,30 @@ struct KeptGraph final : runtime::Holding {
 
 // The run that the user asked for, with its graph.
 struct AskedTraversal {
-  graphs::FrontierProgram program; // with sources by position
-  graphs::VertexIds ids;           // as they were stated
+  graphs::FrontierProgram program;                     // with sources by position
+  std::optional<OwnCode> own;                          // if it brings its algorithm
+  graphs::VertexIds ids = graphs::VertexIds::position; // as they were stated
   graphs::VertexNumbers numbers;
   std::string folder;
   std::shared_ptr<KeptGraph> kept;
-  const device::DeviceInfo* device = nullptr; // null: none, of a run that is only planned
-  TraversalPolicy policy;
   std::uint64_t load_ns = 0;
 };
+
+// Checks the program, its files and its algorithm, all but the graph. A null `device` is one that can run it.
+Result<std::optional<OwnCode>> check_asked(const graphs::FrontierProgram& program, const std::string& folder,
+                                           const device::DeviceInfo* device, const RunOptions& options);
+
+// Loads the graph of a checked program, unless an earlier traversal of the stream has left it.
+Result<AskedTraversal> load_asked(const graphs::FrontierProgram& program, const std::string& folder,
+                                  std::optional<OwnCode> own, const RunOptions& options);
 
 // All that is decided before the device is used.
 struct TraversalPlan {
   const AskedTraversal& asked;
-  const graphs::FrontierProgram& program; // that runs: the user's, or one that gives the same results
-  const OwnCode* own = nullptr;           // of that program, if it brings its algorithm
+  const graphs::FrontierProgram& program;     // that runs: the user's, or one that gives the same results
+  const OwnCode* own = nullptr;               // of that program, if it brings its algorithm
+  const device::DeviceInfo* device = nullptr; // null: none, of a run that is only planned
+  TraversalPolicy policy;
   TraversalShape shape;
   std::optional<RankPart> part; // of one of several ranks
   FrontierMemory memory;
@@ -110,13 +102,11 @@ struct TraversalPlan {
   runtime::KernelSource source;
 
   [[nodiscard]] const graphs::Graph& graph() const { return asked.kept->loaded.graph; }
-  [[nodiscard]] TraversalFacts facts() const {
-    return {program, graph(), memory, geometry, asked.policy, part ? &*part : nullptr};
-  }
 };
 
-// Errors: of plan_memory().
+// A null `device` means one whose self-test passes. Errors: of plan_memory().
 Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::FrontierProgram& program,
-                                     const OwnCode* own, const RunOptions& options);
+                                     const OwnCode* own, const device::DeviceInfo* device,
+                                     const RunOptions& options);
 
 } // namespace tidegate::traversal

@@ -1,7 +1,6 @@
 #include "traversal/resident.hpp"
 
 #include "device/kernels.hpp"
-#include "runtime/memory.hpp"
 
 namespace tidegate::traversal {
 namespace {
@@ -62,13 +61,12 @@ policy::Topology always_pushes(Algorithm algorithm, const graphs::Graph& graph,
   return has_long_rows(graph) && !cpu ? policy::Topology::hybrid_frontier : policy::Topology::sparse_frontier;
 }
 
-ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,
-                            std::span<const std::byte> initial) {
-  ResidentGraph resident{.parts = {}, .setting = make_setting(facts)};
-  const graphs::Vertex first = facts.rank != nullptr ? facts.rank->first() : 0;
-  const graphs::Vertex end = facts.rank != nullptr ? facts.rank->end() : resident.setting.vertices;
-  const bool wide = (facts.rank != nullptr ? facts.rank->most_edges() : graphs::edge_count(facts.graph)) >
-                    most_narrow_edges;
+ResidentGraph make_resident(const device::Session& session, const TraversalPlan& plan) {
+  ResidentGraph resident{.parts = {}, .setting = make_setting(plan)};
+  const graphs::Graph& graph = plan.graph();
+  const graphs::Vertex first = plan.part ? plan.part->first() : 0;
+  const graphs::Vertex end = plan.part ? plan.part->end() : resident.setting.vertices;
+  const bool wide = (plan.part ? plan.part->most_edges() : graphs::edge_count(graph)) > most_narrow_edges;
   const auto put_rows = [&](const Rows& rows, Part place) {
     const std::uint64_t begin = rows.offsets[first], edges = rows.offsets[end] - begin;
     std::vector<std::uint64_t> offsets(rows.offsets.begin() + first, rows.offsets.begin() + end + 1);
@@ -89,63 +87,66 @@ ResidentGraph make_resident(const device::Session& session, const TraversalFacts
                                    : floats != nullptr ? of_edges(*floats)
                                                        : std::span<const std::byte>());
   };
-  put_rows(facts.graph.out, Part::offsets);
-  if (part_bytes(facts.memory, Memory::transpose) != 0) {
-    put_rows(*facts.graph.in, Part::in_offsets);
+  put_rows(graph.out, Part::offsets);
+  if (part_bytes(plan.memory, Memory::transpose) != 0) {
+    put_rows(*graph.in, Part::in_offsets);
   } else { // the same rows, or unused
     std::copy_n(&resident.part(Part::offsets), 3, &resident.part(Part::in_offsets));
   }
   for (const Part part : {Part::values, Part::others, Part::stamps, Part::bitmaps, Part::queues, Part::far}) {
-    resident.part(part) = upload_all(session, part == Part::others ? initial : std::span<const std::byte>(),
-                                     part_bytes(facts.memory, part));
+    resident.part(part) =
+        upload_all(session,
+                   part == Part::others ? std::span<const std::byte>(plan.asked.kept->initial)
+                                        : std::span<const std::byte>(),
+                   part_bytes(plan.memory, part));
   }
   resident.part(Part::state) =
-      runtime::allocate(session, facts.rank != nullptr ? TG_SLOT_WORDS * sizeof(tg_u32) : sizeof(tg_state));
-  resident.part(Part::sources) = upload_sources(session, facts.program);
-  if (facts.rank == nullptr) {
+      runtime::allocate(session, plan.part ? TG_SLOT_WORDS * sizeof(tg_u32) : sizeof(tg_state));
+  resident.part(Part::sources) = upload_sources(session, plan.program);
+  if (!plan.part) {
     resident.part(Part::log) = runtime::allocate(session, log_rows * sizeof(tg_log_row));
   }
   return resident;
 }
 
-tg_setting make_setting(const TraversalFacts& facts, bool has_seats) {
-  const graphs::FrontierProgram& program = facts.program;
-  const graphs::Graph& graph = facts.graph;
+tg_setting make_setting(const TraversalPlan& plan, bool has_seats) {
+  const graphs::FrontierProgram& program = plan.program;
+  const graphs::Graph& graph = plan.graph();
   const policy::LaunchPolicy& launch = program.policy.launch;
   const bool reaches = program.algorithm == Algorithm::reach;
   const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
   const std::uint32_t vertices = graphs::vertex_count(graph);
   const auto sources = static_cast<tg_u32>(program.sources.size());
-  return {.policy = {.edges = graphs::edge_count(graph),
-                     .vertices = vertices,
-                     .switch_rule = static_cast<tg_u32>(facts.policy.switch_rule),
-                     .forced = static_cast<tg_u32>(facts.policy.forced.value_or(policy::Topology::empty)),
-                     .pressure_bps = facts.memory.pressure_bps,
-                     .sparse_bps = launch.sparse_frontier_threshold_bps,
-                     .dense_bps = launch.dense_frontier_threshold_bps,
-                     .memory_bps = launch.memory_pressure_threshold_bps,
-                     .fusion_edges = launch.fusion_edge_threshold,
-                     .hot_waves = launch.hot_window_threshold,
-                     .monotone = graphs::is_monotone(program),
-                     .leaves_early = pull_leaves_early(program.algorithm, graph),
-                     .lightest_first = program.algorithm == Algorithm::sssp &&
-                                       graphs::weight_type(graph.out) != graphs::WeightType::none,
-                     .pulls_in_place = reaches && facts.geometry.group_size > 1 && !has_hubs(graph),
-                     .pushes_bitmaps = reaches && facts.geometry.group_size == 1 && !has_long_rows(graph),
-                     .always_pushes =
-                         static_cast<tg_u32>(always_pushes(program.algorithm, graph, facts.geometry)),
-                     .alone_vertices = facts.geometry.alone_vertices},
-          .rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units),
-          .vertices = vertices,
-          .words = vertices / 32 + (vertices % 32 != 0 ? 1 : 0),
-          .queue_room = facts.memory.queue_room,
-          .source_count = sources,
-          .full_word = sources >= 32 ? ~0U : (1U << sources) - 1,
-          .delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, facts.geometry.gpu) : 0,
-          .constrained = facts.memory.constrained,
-          .most_waves = ranks.max_iterations,
-          .damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping)),
-          .has_seats = has_seats};
+  return {
+      .policy = {.edges = graphs::edge_count(graph),
+                 .vertices = vertices,
+                 .switch_rule = static_cast<tg_u32>(plan.policy.switch_rule),
+                 .forced = static_cast<tg_u32>(plan.policy.forced.value_or(policy::Topology::empty)),
+                 .pressure_bps = plan.memory.pressure_bps,
+                 .sparse_bps = launch.sparse_frontier_threshold_bps,
+                 .dense_bps = launch.dense_frontier_threshold_bps,
+                 .memory_bps = launch.memory_pressure_threshold_bps,
+                 .fusion_edges = launch.fusion_edge_threshold,
+                 .hot_waves = launch.hot_window_threshold,
+                 .monotone = graphs::is_monotone(program),
+                 .leaves_early = pull_leaves_early(program.algorithm, graph),
+                 .lightest_first = program.algorithm == Algorithm::sssp &&
+                                   graphs::weight_type(graph.out) != graphs::WeightType::none,
+                 .pulls_in_place = reaches && plan.geometry.group_size > 1 && !has_hubs(graph),
+                 .pushes_bitmaps = reaches && plan.geometry.group_size == 1 && !has_long_rows(graph),
+                 .always_pushes = static_cast<tg_u32>(always_pushes(program.algorithm, graph, plan.geometry)),
+                 .alone_vertices = plan.geometry.alone_vertices},
+      .rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units),
+      .vertices = vertices,
+      .words = vertices / 32 + (vertices % 32 != 0 ? 1 : 0),
+      .queue_room = plan.memory.queue_room,
+      .source_count = sources,
+      .full_word = sources >= 32 ? ~0U : (1U << sources) - 1,
+      .delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, plan.geometry.gpu) : 0,
+      .constrained = plan.memory.constrained,
+      .most_waves = ranks.max_iterations,
+      .damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping)),
+      .has_seats = has_seats};
 }
 
 std::uint32_t set_graph(const device::Session& session, const device::Kernel& kernel,
@@ -159,10 +160,10 @@ std::uint32_t set_graph(const device::Session& session, const device::Kernel& ke
   return index + 1;
 }
 
-void exchange_sources(const device::Session& session, const TraversalFacts& facts, ResidentGraph& resident) {
-  resident.setting = make_setting(facts, resident.setting.has_seats != 0);
+void exchange_sources(const device::Session& session, const TraversalPlan& plan, ResidentGraph& resident) {
+  resident.setting = make_setting(plan, resident.setting.has_seats != 0);
   if (resident.setting.has_seats == 0) { // in place of sources
-    resident.part(Part::sources) = upload_sources(session, facts.program);
+    resident.part(Part::sources) = upload_sources(session, plan.program);
   }
 }
 
@@ -206,17 +207,16 @@ std::vector<std::uint32_t> seats_of(const Rows& rows) {
   return seats;
 }
 
-void change_rows(const device::Session& session, const device::DeviceInfo& device,
-                 const TraversalFacts& facts, const TraversalShape& shape, ResidentGraph& resident,
+void change_rows(const device::Session& session, const TraversalPlan& plan, ResidentGraph& resident,
                  const std::filesystem::path& cache_folder) {
-  const graphs::Graph& graph = facts.graph;
-  const bool hubs_first = hubs_come_first(shape, facts.memory, facts.geometry);
-  if (!hubs_first && part_bytes(facts.memory, Memory::seats) == 0) {
+  const graphs::Graph& graph = plan.graph();
+  const bool hubs_first = hubs_come_first(plan.shape, plan.memory, plan.geometry);
+  if (!hubs_first && part_bytes(plan.memory, Memory::seats) == 0) {
     return;
   }
-  const bool wide = shape.edges > most_narrow_edges;
+  const bool wide = plan.shape.edges > most_narrow_edges;
   const runtime::BuiltKernel kernel = runtime::build_kernel(
-      session, device,
+      session, *plan.device,
       {.source = device::kernel_source("frontier/rows.cl"),
        .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),
        .kernel = hubs_first ? "tidegate_hubs_first" : "tidegate_name_by_seat"},

@@ -3,8 +3,6 @@
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
-#include "traversal/outcome.hpp"
-#include <tidegate/core/describe.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
@@ -13,67 +11,6 @@ namespace {
 using graphs::Algorithm;
 using runtime::RunStatus;
 using Clock = std::chrono::steady_clock;
-
-// Returns a key of all that decides how a program's graph is loaded and laid out in memory; empty if a file's
-// state is unknown.
-std::string graph_key(graphs::FrontierProgram program, const std::string& folder) {
-  std::string key = folder + '\n';
-  for (const NamedFile& file : graphs::files_of(program, folder).inputs) {
-    const bool code = file.pointer == "/algorithm/source"; // KeptGraph::source compares it
-    const std::string state = code ? "its code" : file_state(file.path);
-    if (state.empty()) {
-      return {};
-    }
-    key += state + '\n';
-  }
-  const bool parents = program.outputs.parents.has_value();
-  program.outputs = {};
-  program.graph.ids =
-      program.graph.ids == graphs::VertexIds::compact ? program.graph.ids : graphs::VertexIds();
-  program.outputs.parents = parents ? std::optional<std::string>("") : std::nullopt;
-  program.sources.clear();
-  program.rules.clear();
-  program.pagerank = {};
-  return key + documents::encode(program, documents::Style::compact);
-}
-
-// Loads a program's graph, unless an earlier traversal of the stream has left it. Errors: of the graph and of the sources.
-Result<std::shared_ptr<KeptGraph>> load_or_find(const graphs::FrontierProgram& program,
-                                                const std::string& folder, const RunOptions& options) {
-  auto kept = std::make_shared<KeptGraph>();
-  if (options.kept != nullptr) {
-    kept->key = graph_key(program, folder);
-    for (const auto& holding : options.kept->holdings) {
-      const auto found = std::dynamic_pointer_cast<KeptGraph>(holding);
-      if (found && !kept->key.empty() && found->key == kept->key) {
-        options.kept->use(found);
-        TIDEGATE_CHECK(graphs::check_sources(program, graphs::numbers_of(program, found->loaded)));
-        return found;
-      }
-    }
-  }
-  TIDEGATE_TRY(kept->loaded, load(program, folder, options));
-  return kept;
-}
-
-// Refuses devices and forced topologies that cannot run the program's algorithm.
-Result<void> check_own_use(const graphs::FrontierProgram& program, const device::DeviceInfo* device,
-                           const RunOptions& options) {
-  if (program.own && program.own->value == graphs::OwnValue::u64 && device != nullptr &&
-      !device->int64_atomics) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = in_quotes(device->name) + " has no atomic functions of 64 bits",
-                                .fix = "use values of 32 bits, or another device",
-                                .pointer = "/algorithm/value"});
-  }
-  if (options.force_topology == policy::Topology::fused_dense && !graphs::is_monotone(program)) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = "fused_dense is not for sums: a vertex would add to its neighbours several times",
-              .fix = "force another topology"});
-  }
-  return {};
-}
 
 // A traversal under way.
 struct TraversalRun {
@@ -276,7 +213,7 @@ Result<void> write_outputs(TraversalRun& run, const TraversalResults& results) {
 // Opens the device and builds the kernel, unless an earlier traversal of the stream has left it.
 Result<void> build(TraversalRun& run) {
   const TraversalPlan& plan = run.plan;
-  const device::DeviceInfo& device = *plan.asked.device;
+  const device::DeviceInfo& device = *plan.device;
   KeptGraph& kept = *plan.asked.kept;
   TIDEGATE_TRY(run.session, run.options.open_session(device, run.options.timed && !plan.part
                                                                  ? device::Profiling::always
@@ -291,8 +228,7 @@ Result<void> build(TraversalRun& run) {
     kept.checked = false;
     kept.own_checks.reset();
   }
-  TIDEGATE_TRY(run.groups, find_groups(*run.session, device, *kept.kernel, plan.facts(),
-                                       plan.strategy.strategy, run.options));
+  TIDEGATE_TRY(run.groups, find_groups(*run.session, plan, *kept.kernel, run.options));
   if (!plan.part && run.session->on_host && !built_before) {
     compile_now(*run.session, *kept.kernel, plan.geometry, run.groups);
   }
@@ -313,17 +249,16 @@ void fill(TraversalRun& run) {
   const auto start = Clock::now();
   run.report.telemetry.resident_input_cache_hit = kept.resident.has_value();
   if (kept.resident) {
-    exchange_sources(*run.session, plan.facts(), *kept.resident);
+    exchange_sources(*run.session, plan, *kept.resident);
   } else {
     if (stream != nullptr) {
       const std::uint64_t stated = plan.program.device_memory_budget_bytes;
       stream->make_room(plan.memory.bytes, stated != 0 ? stated : plan.memory.budget_bytes / 2);
     }
-    kept.resident = make_resident(*run.session, plan.facts(), kept.initial);
+    kept.resident = make_resident(*run.session, plan);
     kept.bytes = plan.memory.bytes;
     if (!plan.part) {
-      change_rows(*run.session, *plan.asked.device, plan.facts(), plan.shape, *kept.resident,
-                  run.options.cache_folder);
+      change_rows(*run.session, plan, *kept.resident, run.options.cache_folder);
     }
   }
   device::require(run.session->finish(), "filling the buffers");
@@ -342,9 +277,9 @@ Result<void> prepare_checks(const TraversalRun& run, std::optional<OwnChecks>& o
   }
   std::optional<device::Program>& kept = plan.asked.kept->own_checks;
   const bool tried = kept.has_value();
-  const device::Program checks = tried ? *kept
-                                       : build_own_checks(*run.session, *plan.asked.device, *plan.own,
-                                                          plan.shape, run.options.cache_folder);
+  const device::Program checks =
+      tried ? *kept
+            : build_own_checks(*run.session, *plan.device, *plan.own, plan.shape, run.options.cache_folder);
   own.emplace(*run.session, plan.program, *plan.own, *plan.asked.kept->resident, plan.shape, checks);
   if (!tried) {
     TIDEGATE_CHECK(own->check_laws());
@@ -354,8 +289,7 @@ Result<void> prepare_checks(const TraversalRun& run, std::optional<OwnChecks>& o
 }
 
 runtime::DispatchLimits limits_of_run(const TraversalRun& run) {
-  const runtime::DispatchLimits limits =
-      limits_of(*run.plan.asked.device, run.options, run.groups, run.plan.strategy.strategy);
+  const runtime::DispatchLimits limits = limits_of(run.plan, run.options, run.groups);
   run.monitor.deadline = limits.deadline;
   return limits;
 }
@@ -457,12 +391,13 @@ Result<void> execute(TraversalRun& run) {
     return {};
   }
   if (plan.part && plan.asked.program.own) { // its checks take the whole graph
+    RunOptions alone = options;
+    alone.ranks = nullptr;
+    alone.force_topology = policy::Topology::memory_constrained;
     kept.resident.reset();
-    TIDEGATE_TRY(const FrontierMemory whole,
-                 plan_memory(plan.shape, plan.program.policy.launch, plan.program.device_memory_budget_bytes,
-                             plan.asked.device->global_memory_bytes, policy::Topology::memory_constrained));
-    kept.resident = make_resident(
-        *run.session, {plan.program, plan.graph(), whole, plan.geometry, plan.asked.policy}, kept.initial);
+    TIDEGATE_TRY(const TraversalPlan whole,
+                 plan_traversal(plan.asked, plan.program, plan.own, plan.device, alone));
+    kept.resident = make_resident(*run.session, whole);
     runtime::upload(*run.session, kept.resident->part(Part::values), 0,
                     std::as_bytes(std::span(results.values)));
     TIDEGATE_CHECK(prepare_checks(run, own));
@@ -480,15 +415,9 @@ Result<void> execute(TraversalRun& run) {
   return write_outputs(run, results);
 }
 
-// Runs the program on the graph that is loaded: the user's, or one that gives the same results.
-Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::FrontierProgram& program,
-                                  const OwnCode* own, Clock::time_point start, const RunOptions& options,
-                                  runtime::Monitor& monitor) try {
-  // Plans, without touching the device.
-  const auto planned_from = Clock::now();
-  TIDEGATE_TRY(const TraversalPlan plan, plan_traversal(asked, program, own, options));
-  FrontierReport report = report_of_plan(plan);
-  report.queue_plan_ns = elapsed_ns(planned_from);
+// Runs the plan. `start`: of the command.
+Result<FrontierReport> run_planned(const TraversalPlan& plan, FrontierReport report, Clock::time_point start,
+                                   const RunOptions& options, runtime::Monitor& monitor) try {
   if (!options.emit_kernel.empty()) {
     TIDEGATE_TRY(report.files_written.emplace_back(),
                  runtime::write_file(options.emit_kernel,
@@ -520,58 +449,20 @@ Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::Fro
   report.wall_time_ns = elapsed_ns(start);
   return report;
 } catch (device::Refused& refused) {
-  return tl::unexpected(own != nullptr ? at_own_source(*own, std::move(refused.error))
-                                       : std::move(refused.error));
+  return tl::unexpected(plan.own != nullptr ? at_own_source(*plan.own, std::move(refused.error))
+                                            : std::move(refused.error));
 }
 
 } // namespace
 
-Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
-                         const RunOptions& options) {
-  FileUses files = options.files;
-  FileUses of_program = graphs::files_of(program, folder);
-  for (const auto* const list : {&of_program.inputs, &of_program.outputs}) {
-    for (const NamedFile& file : *list) {
-      if (auto inside = check_scope(file.path, folder, options.scope); !inside) {
-        inside.error().pointer = file.pointer;
-        return inside;
-      }
-    }
-  }
-  if (!options.emit_kernel.empty()) {
-    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
-  }
-  std::ranges::move(of_program.inputs, std::back_inserter(files.inputs));
-  std::ranges::move(of_program.outputs, std::back_inserter(files.outputs));
-  return refuse_overwriting(files);
-}
-
-Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
-                                 const RunOptions& options) {
-  graphs::LoadOptions load_options = graphs::load_options(program);
-  load_options.undirected |= program.algorithm == Algorithm::cc;
-  const bool is_pagerank = program.algorithm == Algorithm::pagerank;
-  load_options.build.in_rows = options.force_topology != policy::Topology::memory_constrained || is_pagerank;
-  load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
-                                                                  : graphs::RowOrder::by_neighbour;
-  return graphs::load_graph(program, folder, load_options);
-}
-
-Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const std::string& folder,
+Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
                                      const device::DeviceInfo* device, const RunOptions& options,
                                      runtime::Monitor& monitor) {
-  graphs::FrontierProgram program = given;
   const auto start = Clock::now();
   const InterruptWatch interrupts;
 
   // Load and check, without touching the device.
-  TIDEGATE_CHECK(graphs::check_program(program));
-  TIDEGATE_CHECK(check_files(program, folder, options));
-  TIDEGATE_CHECK(check_own_use(program, device, options));
-  std::optional<OwnCode> own;
-  if (program.own) {
-    TIDEGATE_TRY(own, read_own(program, folder, options.scope));
-  }
+  TIDEGATE_TRY(std::optional<OwnCode> own, check_asked(program, folder, device, options));
   if (!options.dry_run) {
     for (const NamedFile& file : graphs::files_of(program, folder).outputs) {
       if (auto probe = Output::open(file.path, FileKinds::no_named_pipes); !probe) { // before the run
@@ -581,36 +472,28 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
     }
   }
   monitor.begin(runtime::Activity::loading);
-  TIDEGATE_TRY(const std::shared_ptr<KeptGraph> kept, load_or_find(program, folder, options));
-  const graphs::Graph& graph = kept->loaded.graph;
-  const graphs::VertexNumbers numbers = graphs::numbers_of(program, kept->loaded);
-  graphs::use_positions(program, numbers);
-  if (own) {
-    TIDEGATE_CHECK(check_weights(*own, graph));
-    TIDEGATE_TRY(kept->initial, read_initial(program, folder, graphs::vertex_count(graph)));
-  }
-  const device::TraversalProfile profile =
-      device == nullptr ? device::TraversalProfile() : traversal_profile(*device);
-  const AskedTraversal asked{.program = program,
-                             .ids = given.graph.ids,
-                             .numbers = numbers,
-                             .folder = folder,
-                             .kept = kept,
-                             .device = device,
-                             .policy = traversal_policy(program, profile, options),
-                             .load_ns = elapsed_ns(start)};
-  auto report = run_loaded(asked, program, own ? &*own : nullptr, start, options, monitor);
+  TIDEGATE_TRY(AskedTraversal asked, load_asked(program, folder, std::move(own), options));
+  asked.load_ns = elapsed_ns(start);
+  const auto run = [&](const graphs::FrontierProgram& given, const OwnCode* code) -> Result<FrontierReport> {
+    const auto planned_from = Clock::now();
+    TIDEGATE_TRY(const TraversalPlan plan, plan_traversal(asked, given, code, device, options));
+    FrontierReport report = report_of_plan(plan);
+    report.queue_plan_ns = elapsed_ns(planned_from);
+    return run_planned(plan, std::move(report), start, options, monitor);
+  };
+  auto report = run(asked.program, asked.own ? &*asked.own : nullptr);
   const bool too_far =
       program.algorithm == Algorithm::sssp && !report && report.error().code == ErrorCode::overflow;
-  if (!too_far || graphs::weight_type(graph.out) != graphs::WeightType::u32 || !device->int64_atomics) {
+  if (!too_far || graphs::weight_type(asked.kept->loaded.graph.out) != graphs::WeightType::u32 ||
+      !device->int64_atomics) {
     return report;
   }
   // Some distance needs more than 32 bits. A later request begins with 32 again.
-  kept->forget_device();
-  const graphs::FrontierProgram wide = with_wide_distances(program);
+  asked.kept->forget_device();
+  const graphs::FrontierProgram wide = with_wide_distances(asked.program);
   const OwnCode code = wide_distances(wide);
-  report = run_loaded(asked, wide, &code, start, options, monitor);
-  kept->forget_device();
+  report = run(wide, &code);
+  asked.kept->forget_device();
   return report;
 }
 

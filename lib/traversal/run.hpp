@@ -1,5 +1,4 @@
-// A frontier program from start to finish: load → check → memory → build → run → verify → report. Its preparation serves
-// each candidate of `tidegate tune measure`, too.
+// A frontier program from start to finish: load → check → memory → build → run → verify → report.
 #pragma once
 #include "traversal/dispatch.hpp"
 #include "traversal/report.hpp"
@@ -13,12 +12,18 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
                                      const device::DeviceInfo* device, const RunOptions& options,
                                      runtime::Monitor& monitor);
 
-// Checks that paths stay in the program's folder and that no input is overwritten.
-Result<void> check_files(const graphs::FrontierProgram& program, const std::string& folder,
-                         const RunOptions& options);
+// What the report says (outcome.cpp): of the plan, of the waves and of the results.
 
-// Loads the graph: components use edges in both directions; pulls use incoming edges.
-Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
-                                 const RunOptions& options);
+Answer answer_of(const TraversalPlan& plan, const TraversalResults& results);
+
+// Returns the report of a traversal that has not begun.
+FrontierReport report_of_plan(const TraversalPlan& plan);
+
+// Adds what was dispatched and what the waves did, of a run that may be under way, and why it did not come to its end.
+void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome, const RunOptions& options,
+                    FrontierReport& report);
+
+// Returns what a rank knows of its run without the other ranks.
+runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns);
 
 } // namespace tidegate::traversal

@@ -24,47 +24,35 @@ device::DeviceInfo with_profile(const device::DeviceInfo& device, const device::
 
 } // namespace
 
-Result<runtime::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
-                                                        const traversal::FrontierGeometry& geometry) {
-  const auto known = kernels_.find(strategy);
-  if (known != kernels_.end()) {
-    return &known->second;
-  }
-  begin_building(runtime::Activity::building);
-  const bool floats = graphs::weight_type(graph_.out) == graphs::WeightType::f32;
-  const runtime::KernelSource source = traversal::frontier_kernel(
-      shape_, floats, geometry,
-      {.ordering = strategy == Strategy::barrier ? device_.profile->ordering : std::nullopt,
-       .opencl_version = device_.opencl_version},
-      own_ ? &*own_ : nullptr);
-  return &kernels_
-              .emplace(strategy,
-                       runtime::build_kernel(session_, device_, source, 0, run_options_.cache_folder))
-              .first->second;
-}
-
 Result<TraversalBench::Configuration> TraversalBench::make(const Settings& settings) {
   const device::DeviceInfo device = with_profile(device_, settings.traversal);
+  TIDEGATE_TRY(traversal::TraversalPlan plan,
+               traversal::plan_traversal(asked_, asked_.program, asked_.own ? &*asked_.own : nullptr, &device,
+                                         run_options_));
+  plan.device = &device_;
+  auto known = kernels_.find(plan.strategy.strategy);
+  if (known == kernels_.end()) {
+    begin_building(runtime::Activity::building);
+    known = kernels_
+                .emplace(plan.strategy.strategy,
+                         runtime::build_kernel(session_, device_, plan.source, 0, run_options_.cache_folder))
+                .first;
+  }
+  TIDEGATE_TRY(const runtime::Residency groups,
+               traversal::find_groups(session_, plan, known->second, run_options_));
+  if (session_.on_host) {
+    traversal::compile_now(session_, known->second, plan.geometry, groups);
+  }
   Configuration configuration{.settings = settings,
-                              .strategy = traversal::choose_strategy(run_options_, &device).strategy,
-                              .geometry = traversal::geometry_of(program_, device, run_options_),
-                              .groups = {},
-                              .topologies =
-                                  traversal::traversal_policy(program_, settings.traversal, run_options_),
+                              .plan = std::move(plan),
+                              .kernel = &known->second,
+                              .groups = groups,
                               .resident = {},
                               .waves = {}};
-  const traversal::TraversalFacts facts{program_, graph_, memory_, configuration.geometry,
-                                        configuration.topologies};
-  TIDEGATE_TRY(configuration.kernel, kernel_of(configuration.strategy, configuration.geometry));
-  TIDEGATE_TRY(configuration.groups, traversal::find_groups(session_, device, *configuration.kernel, facts,
-                                                            configuration.strategy, run_options_));
-  if (session_.on_host) {
-    traversal::compile_now(session_, *configuration.kernel, configuration.geometry, configuration.groups);
-  }
   if (!configurations_.empty()) {
     configuration.resident = configurations_.front().resident;
     configuration.resident.setting =
-        traversal::make_setting(facts, configuration.resident.setting.has_seats != 0);
+        traversal::make_setting(configuration.plan, configuration.resident.setting.has_seats != 0);
   }
   return configuration;
 }
@@ -74,12 +62,14 @@ bool TraversalBench::runs_as_another(const Configuration& configuration) const {
   // Number of vertices up to which a wave keeps its topology without a new choice: for one group, or for all.
   const auto sure = [](const Configuration& of) {
     const std::uint32_t vertices = policy::tg_surely_sparse(of.resident.setting.policy);
-    const bool together = of.strategy == Strategy::barrier && of.geometry.group_size > 1;
-    return together ? vertices : std::min(of.geometry.alone_vertices, vertices);
+    const traversal::FrontierGeometry& geometry = of.plan.geometry;
+    const bool together = of.plan.strategy.strategy == Strategy::barrier && geometry.group_size > 1;
+    return together ? vertices : std::min(geometry.alone_vertices, vertices);
   };
   return std::ranges::any_of(configurations_, [&](const Configuration& other) {
-    return other.strategy == configuration.strategy && other.groups.workers == configuration.groups.workers &&
-           other.geometry.alone_vertices == configuration.geometry.alone_vertices &&
+    return other.plan.strategy.strategy == configuration.plan.strategy.strategy &&
+           other.groups.workers == configuration.groups.workers &&
+           other.plan.geometry.alone_vertices == configuration.plan.geometry.alone_vertices &&
            sure(other) == sure(configuration) && other.waves.complete() &&
            std::ranges::all_of(other.waves.records, [&](const WaveRecord& wave) {
              return traversal::choose(configuration.resident.setting.policy, wave).topology == wave.topology;
@@ -89,50 +79,33 @@ bool TraversalBench::runs_as_another(const Configuration& configuration) const {
 
 traversal::TraversalOutcome TraversalBench::run(Configuration& configuration, std::uint64_t most_ns) {
   runtime::DispatchLimits limits =
-      traversal::limits_of(device_, run_options_, configuration.groups, configuration.strategy);
+      traversal::limits_of(configuration.plan, run_options_, configuration.groups);
   limits.deadline = begin_run(most_ns);
-  return traversal::traverse(session_, *configuration.kernel, configuration.resident, configuration.geometry,
-                             limits, monitor_);
+  return traversal::traverse(session_, *configuration.kernel, configuration.resident,
+                             configuration.plan.geometry, limits, monitor_);
 }
 
 Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std::uint64_t most_ns) {
   traversal::TraversalOutcome outcome = run(configuration, most_ns);
   TIDEGATE_CHECK(check_finished(outcome.status));
   configuration.waves = std::move(outcome.waves);
-  TraversalResults results = traversal::read_back(session_, configuration.resident, shape_);
+  TraversalResults results = traversal::read_back(session_, configuration.resident, configuration.plan.shape);
   results.rank_change = outcome.rank_change;
-  TIDEGATE_CHECK(traversal::check_distances_fit(graph_, results, numbers_));
+  TIDEGATE_CHECK(traversal::check_distances_fit(configuration.plan.graph(), results, asked_.numbers));
   return results;
 }
 
 Result<void> TraversalBench::make_first(const Settings& settings) try {
-  TIDEGATE_CHECK(graphs::check_program(program_));
-  TIDEGATE_CHECK(traversal::check_files(program_, folder_, run_options_));
-  if (program_.own) {
-    TIDEGATE_TRY(own_, traversal::read_own(program_, folder_, run_options_.scope));
-  }
+  TIDEGATE_TRY(std::optional<traversal::OwnCode> own,
+               traversal::check_asked(program_, folder_, &device_, run_options_));
   monitor_.counted = "wave";
   monitor_.most_iterations = runtime::Monitor::unlimited;
   begin_building(runtime::Activity::loading);
-  TIDEGATE_TRY(graphs::LoadedGraph loaded, traversal::load(program_, folder_, run_options_));
-  numbers_ = graphs::numbers_of(program_, loaded);
-  graphs::use_positions(program_, numbers_);
-  ids_ = std::move(loaded.ids); // which numbers_ names
-  graph_ = std::move(loaded.graph);
-  shape_ = traversal::shape_of(program_, graph_);
-  std::vector<std::byte> initial;
-  if (own_) {
-    TIDEGATE_CHECK(traversal::check_weights(*own_, graph_));
-    TIDEGATE_TRY(initial, traversal::read_initial(program_, folder_, graphs::vertex_count(graph_)));
-  }
-  TIDEGATE_TRY(memory_, traversal::plan_memory(shape_, settings.policy, program_.device_memory_budget_bytes,
-                                               device_.global_memory_bytes, {}));
+  TIDEGATE_TRY(asked_, traversal::load_asked(program_, folder_, std::move(own), run_options_));
   TIDEGATE_TRY(Configuration configuration, make(settings));
   monitor_.begin(runtime::Activity::filling);
-  const traversal::TraversalFacts facts{program_, graph_, memory_, configuration.geometry,
-                                        configuration.topologies};
-  configuration.resident = traversal::make_resident(session_, facts, initial);
-  traversal::change_rows(session_, device_, facts, shape_, configuration.resident, run_options_.cache_folder);
+  configuration.resident = traversal::make_resident(session_, configuration.plan);
+  traversal::change_rows(session_, configuration.plan, configuration.resident, run_options_.cache_folder);
   device::require(session_.finish(), "filling the buffers");
   monitor_.begin(runtime::Activity::proving);
   TIDEGATE_TRY(expected_, prove(configuration, run_options_.max_wall_time_ns));
@@ -141,16 +114,17 @@ Result<void> TraversalBench::make_first(const Settings& settings) try {
   configurations_.push_back(std::move(configuration));
   return {};
 } catch (device::Refused& refused) {
-  return tl::unexpected(own_ ? traversal::at_own_source(*own_, std::move(refused.error))
-                             : std::move(refused.error));
+  return tl::unexpected(asked_.own ? traversal::at_own_source(*asked_.own, std::move(refused.error))
+                                   : std::move(refused.error));
 }
 
 Result<void> TraversalBench::verify(const Configuration& configuration) {
   std::optional<Error> wrong;
-  if (own_) {
+  if (asked_.own) {
+    const traversal::TraversalPlan& plan = configuration.plan;
     traversal::OwnChecks checks(
-        session_, program_, *own_, configuration.resident, shape_,
-        traversal::build_own_checks(session_, device_, *own_, shape_, run_options_.cache_folder));
+        session_, plan.program, *plan.own, configuration.resident, plan.shape,
+        traversal::build_own_checks(session_, device_, *plan.own, plan.shape, run_options_.cache_folder));
     TIDEGATE_CHECK(checks.check_laws());
     std::uint64_t reached = 0;
     wrong = checks.check_fix_point(expected_.values, reached);
@@ -160,7 +134,7 @@ Result<void> TraversalBench::verify(const Configuration& configuration) {
                                                std::chrono::nanoseconds(run_options_.max_wall_time_ns));
     }
   } else {
-    wrong = traversal::verify(program_, graph_, expected_).error;
+    wrong = traversal::verify(asked_.program, configuration.plan.graph(), expected_).error;
   }
   return wrong ? tl::unexpected(std::move(*wrong)) : Result<void>();
 }
@@ -172,7 +146,7 @@ Result<std::optional<std::size_t>> TraversalBench::make_and_prove(const Settings
     return std::nullopt;
   }
   TIDEGATE_TRY(const TraversalResults results, prove(configuration, most_ns));
-  TIDEGATE_CHECK(traversal::compare(program_, graph_, expected_, results));
+  TIDEGATE_CHECK(traversal::compare(asked_.program, configuration.plan.graph(), expected_, results));
   configurations_.push_back(std::move(configuration));
   return std::optional(configurations_.size() - 1);
 }
@@ -185,16 +159,17 @@ TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
   const Configuration& configuration = configurations_[index];
   using graphs::Algorithm;
   const Algorithm algorithm = program_.algorithm;
+  const traversal::TraversalPlan& plan = configuration.plan;
   return {.settings = configuration.settings,
-          .strategy = configuration.strategy,
+          .strategy = plan.strategy.strategy,
           .workers = configuration.groups.workers,
           .resident = configuration.groups.resident,
-          .switch_rule = configuration.topologies.switch_rule,
+          .switch_rule = plan.policy.switch_rule,
           .rule_is_given = program_.policy.switch_rule.has_value(),
           .from_few = algorithm != Algorithm::cc && algorithm != Algorithm::pagerank,
-          .alone_up_to = configuration.geometry.alone_vertices,
-          .most_alone = configuration.geometry.alone_room,
-          .constrained = memory_.constrained};
+          .alone_up_to = plan.geometry.alone_vertices,
+          .most_alone = plan.geometry.alone_room,
+          .constrained = plan.memory.constrained};
 }
 
 KnobValues TraversalBench::values_of(Knob knob, std::size_t configuration, double /*dispatch_ns*/) const {

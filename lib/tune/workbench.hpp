@@ -183,11 +183,9 @@ public:
 private:
   struct Configuration {
     Settings settings;
-    device::Strategy strategy = device::Strategy::launch;
+    traversal::TraversalPlan plan;
     runtime::BuiltKernel* kernel = nullptr; // points into kernels_
-    traversal::FrontierGeometry geometry;
     runtime::Residency groups;
-    traversal::TraversalPolicy topologies;
     traversal::ResidentGraph resident; // shares all parts except the setting
     traversal::WaveLog waves;          // of the first run
   };
@@ -196,8 +194,6 @@ private:
   Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
   runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   Result<Configuration> make(const Settings& settings);
-  Result<runtime::BuiltKernel*> kernel_of(device::Strategy strategy,
-                                          const traversal::FrontierGeometry& geometry);
   [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;
   [[nodiscard]] bool runs_as_another(const Configuration& configuration) const;
   traversal::TraversalOutcome run(Configuration& configuration, std::uint64_t most_ns);
@@ -208,14 +204,9 @@ private:
   Result<void> verify(const Configuration& configuration);
 
   const traversal::RunOptions run_options_;
-  graphs::FrontierProgram program_; // sources by position once the graph is loaded
+  const graphs::FrontierProgram& program_;
   const std::string& folder_;
-  std::vector<std::uint64_t> ids_; // LoadedGraph::ids
-  graphs::VertexNumbers numbers_;  // for errors
-  graphs::Graph graph_;
-  traversal::TraversalShape shape_;
-  std::optional<traversal::OwnCode> own_; // of an algorithm of the program's own
-  traversal::FrontierMemory memory_;
+  traversal::AskedTraversal asked_;
   std::map<device::Strategy, runtime::BuiltKernel> kernels_;
   std::vector<Configuration> configurations_;
   traversal::TraversalResults expected_; // results of the first configuration

@@ -114,7 +114,7 @@ TEST_CASE("outputs and settings of another algorithm") {
   CHECK(refused([](FrontierProgram& p) { p.outputs.levels = p.outputs.parents = "x.npy"; }) == "it is sound");
   CHECK(refused([](FrontierProgram& p) { p.outputs.ranks = "x.npy"; }) ==
         invalid("bfs has no ranks", "/outputs/ranks", "leave it out, or run pagerank"));
-  const auto ranks = [](PageRankSettings settings) {
+  const auto ranks = [](PageRankOptions settings) {
     return [settings](FrontierProgram& p) {
       p.algorithm = Algorithm::pagerank;
       p.sources.clear();
@@ -126,7 +126,7 @@ TEST_CASE("outputs and settings of another algorithm") {
         invalid("the damping is 1", "/pagerank/damping", "give a number from 0 to below 1"));
   CHECK(refused(ranks({.tolerance = 0})) ==
         invalid("the tolerance is 0", "/pagerank/tolerance", "give a number above 0"));
-  CHECK(refused([](FrontierProgram& p) { p.pagerank.damping = 0.5; }) ==
+  CHECK(refused([](FrontierProgram& p) { p.pagerank = PageRankOptions{.damping = 0.5}; }) ==
         invalid("bfs does not use these settings", "/pagerank", "leave pagerank out"));
 }
 

@@ -10,33 +10,26 @@ namespace {
 // Names that begin with u or f load weights as integers or floats.
 constexpr std::string_view malformed_rows = R"(
 a.mtx | %%MatrixMarket mangled coordinate pattern symmetric\n1 1 0\n | 1:16: unknown object "mangled"
-a.mtx | M real mangled\n1 1 0\n | 1:39: unknown symmetry "mangled"
 a.mtx | %%MatrixMarket matrix coordinate\n1 1 0\n | 1:33: the banner ends before its field
 a.mtx | M real general again\n1 1 0\n | 1:47: unexpected "again" after the banner
 a.mtx | %%MatrixMarket matrix array real general\n1 1 0\n | 1:23: the format "array" is not supported
-a.mtx | M complex general\n1 1 0\n | 1:34: the field "complex" is not supported
-a.mtx | M pattern hermitian\n1 1 0\n | 1:42: the symmetry "hermitian" is not supported
 a.mtx | M pattern skew-symmetric\n1 1 0\n | 1: a pattern matrix has no values, so it cannot be skew-symmetric
 a.mtx | 3 3\n.646\n | 1: expected the banner %%MatrixMarket, got "3 3"
 a.mtx | M pattern general\n% only this\n | 2: the file ends before the size line
 a.mtx | M pattern general\n3\n1 1\n | 2:2: the size line has 1 of 3 numbers
-a.mtx | M pattern general\n3 x 3\n | 2:3: expected a whole number of 64 bits, got "x"
 a.mtx | M pattern general\n3 3 18446744073709551616\n | 2:5: expected a whole number of 64 bits, got "18446744073709551616"
 a.mtx | M pattern general\n3 3 1 1\n | 2:7: unexpected "1" after the size line
 a.mtx | M pattern general\n3 4 0\n | 2: the matrix has 3 rows and 4 columns; an adjacency matrix is square
 a.mtx | M pattern general\n4294967296 4294967296 0\n | 2:1: the graph has 4294967296 vertices, more than 2147483648
 a.mtx | M pattern general\n3 3 3\n1 1\n2 2\n | 4: line 2 states 3 entries, and the file has 2
 a.mtx | M pattern general\n3 3 1\n1 1\n2 2\n | 2: line 2 states 1 entry, and the file has 2
-a.mtx | M pattern general\n3 3 1\n1 2 1\n | 3:5: expected the end of the line, got "1"
 a.mtx | M integer general\n3 3 2\n1 1 1\nx 1 1\n | 4:1: expected the row, a whole number, got "x"
-a.mtx | M integer general\n3 3 2\n1 1 1\n-1 1 1\n | 4:1: expected the row, a whole number, got "-1"
 a.mtx | M integer general\n3 3 2\n1 1 1\n1\n | 4:2: expected the column, got the end of the line
 a.mtx | M integer general\n3 3 2\n1 1 1\n1.5 2 1\n | 4:2: expected a blank and the column, got ".5"
 a.mtx | M integer general\n3 3 2\n1 1 1\n1 2\n | 4:4: expected the value, got the end of the line
 a.mtx | M integer general\n3 3 2\n1 1 1\n1 2 \n | 4:5: expected an integer, got the end of the line
 a.mtx | M integer general\n3 3 2\n1 1 1\n1 2 1.5\n | 4:5: expected an integer, got "1.5"
 a.mtx | M integer general\n3 3 2\n1 1 1\n1 2 3 4\n | 4:7: expected the end of the line, got "4"
-a.mtx | M real general\n3 3 2\n1 1 1\n1 2 one\n | 4:5: expected a number, got "one"
 a.mtx | M real general\n3 3 2\n1 1 1\n1 2 1.5D3\n | 4:5: expected a number, got "1.5D3"
 a.mtx | M real general\n3 3 2\n1 1 1\n1 2 +-1\n | 4:5: expected a number, got "+-1"
 a.mtx | M real general\n3 3 2\n1 1 1\n1 2 inf\n | 4:5: the value inf is not a finite number of 64 bits
@@ -64,28 +57,19 @@ a.gr | c x\n1 2 3\n | 2:1: expected the problem line, got "1 2 3"
 a.gr | p max 3 1\n | 1:3: the problem type "max" is not supported; use sp (shortest paths)
 a.gr | p sp 3\n | 1:7: the problem line has no vertices or no arcs
 a.gr | p sp -3 1\n | 1:6: expected a whole number of 64 bits, got "-3"
-a.gr | p sp 3 1 1\n | 1:10: unexpected "1" after the problem line
-a.gr | p sp 4294967296 0\n | 1:6: the graph has 4294967296 vertices, more than 2147483648
 a.gr | p sp 3 1\nb 1 2 3\n | 2:1: expected "a" and an edge, or a comment, got "b"
-a.gr | p sp 3 1\na 1 2\n | 2:6: expected the value, got the end of the line
-a.gr | p sp 3 1\na 1 4 2\n | 2:5: the head is 4, and vertices are 1 to 3
 a.gr | p sp 0 1\na 1 4 2\n | 2:3: the tail is 1, and there are no vertices
 a.graph | % nothing\n | 1:1: the file ends before the numbers of vertices and edges
 a.graph | 7\n | 1:2: the first line has no vertices or no edges
-a.graph | 7 x\n | 1:3: expected a whole number of 64 bits, got "x"
 a.graph | 1 0 12\n\n | 1:5: the format is "12"
 a.graph | 1 0 0001\n\n | 1:5: the format is "0001"
-a.graph | 1 0 11 1 5\n\n | 1:10: unexpected "5" after the first line
-a.graph | 4294967296 0\n | 1:1: the graph has 4294967296 vertices, more than 2147483648
 a.graph | 3 2\n2\n1 3\n | 3: line 1 states 3 vertices, and the file has 2 rows
 a.graph | 2 1\n2\n1\n\n1\n | 5:1: a row after that of the last vertex, 2
 a.graph | 2 2\n2\n1\n | 1: line 1 states 2 edges, and the rows list 2 neighbours instead of twice as many
 a.graph | 2 1\n2\n\n | 1: line 1 states 1 edge, and the rows list 1 neighbour instead of twice as many
 a.graph | 2 1\n3\n1\n | 2:1: the neighbour is 3, and vertices are 1 to 2
-a.graph | 2 1\n2\n0\n | 3:1: the neighbour is 0, and vertices are 1 to 2
 a.graph | 2 1\n2\n1 2\n | 3:3: the row of vertex 2 lists the vertex itself
 a.graph | 2 1\n2,1\n1\n | 2:1: expected the neighbour, a whole number, got "2,1"
-a.graph | 2 1 1\n2 5\n1\n | 3:2: expected the value, got the end of the line
 a.graph | 2 1 1\n2 5\n1 x\n | 3:3: expected an integer, got "x"
 a.graph | 2 1 10 2\n1 2 2\n1 -2 1\n | 3:3: expected a weight or the size of the vertex, a whole number, got "-2"
 u.graph | 2 1 1\n2 5\n1 -5\n | 3:3: the edge from 2 to 1 has the weight -5; weights must not be negative
@@ -96,22 +80,17 @@ a.graph | 2 1 1\n2 5\n1 6\n | it is loaded
 a.csv | from,to\n0,1\n1,\n | 3:3: expected the target, a whole number, got the end of the line
 a.csv | 0,1\n1\n | 2:2: expected the target, got the end of the line
 a.csv | 0,1\n1;2\n | 2:2: expected a comma and the target, got ";2"
-a.csv | 0;1\n1,2\n | 2:2: expected a semicolon and the target, got ",2"
 a.csv | 0\t1\n1 2\n | 2:3: expected a tab and the target, got "2"
 a.csv | 0\t1\n1\t\t2\n | 2:3: expected the target, a whole number, got the end of the line
 a.csv | 0,1,5\n1,0\n | 2:4: expected the value, got the end of the line
 a.csv | 0,1\n1,0,5\n | 2:4: expected the end of the line, got ",5"
 a.csv | 0,1,5,6\n | 1:5: expected an integer, got "5,6"
-a.csv | 0,1,5\n0,1,x\n | 2:5: expected an integer, got "x"
 a.csv | "0","1"\n1,2\n | 1:1: expected a number or a name, got "0"
-a.csv | 0,1\n0.0,1.0\n | 2:2: expected a comma and the target, got ".0,1.0"
 a.csv | 0,1\n-1,2\n | 2:1: expected the source, a whole number, got "-1,2"
 a.csv | 0,1\nä,2\n | 2:1: expected the source, a whole number, got "ä,2"
-a.csv | 0,4294967295\n | 1:3: the target is 4294967295, and vertices are 0 to 2147483647
 a.csv | 0,123456789012345678901234567890\n | 1:3: the target is 123456789012345678901234567890, and vertices are 0 to 2147483647
 a.csv | u,v\n"0","1"\n | 2:1: expected the source, a whole number, got ""0","1""
 a.csv | "","from","to"\n"1",1,2\n | 1:1: column 1 has no name
-a.csv | ,from,to\n0,1,2\n | 1:1: column 1 has no name
 a.csv | id,Source,Target\n0,1,2\n | 1:4: Source is column 2, and should be column 1
 a.csv | target,source\n0,1\n | 1:1: target is column 1, and should be column 2
 a.csv | Source,Target,Type,Id\n0,1,Directed,0\n | 1: the first line names 4 columns
@@ -147,5 +126,5 @@ TEST_CASE("malformed files are refused with the place and the reason") {
                                            : WeightUse::ignored;
     CHECK(fault(name, text, {.weights = use}) == error);
   }
-  CHECK(rows == 107);
+  CHECK(rows == 86);
 }

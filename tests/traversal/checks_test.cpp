@@ -68,7 +68,8 @@ TEST_CASE("wrong parents") {
 }
 
 TEST_CASE("wrong ranks") {
-  const graphs::FrontierProgram program{.algorithm = Algorithm::pagerank, .pagerank = {.tolerance = 1e-7}};
+  const graphs::FrontierProgram program{.algorithm = Algorithm::pagerank,
+                                        .pagerank = graphs::PageRankOptions{.tolerance = 1e-7}};
   const graphs::Graph graph = test::graph_of(4, {{0, 1}, {1, 2}, {2, 0}, {3, 0}});
   const std::vector<double> right = page_ranks(graph, page_rank_options(program)).ranks;
   const auto with = [&](std::size_t vertex, double rank) {
@@ -91,7 +92,8 @@ TEST_CASE("ranks of hubs may differ by rounding errors") {
     edges.emplace_back(v, 0);
     edges.emplace_back(0, v);
   }
-  const graphs::FrontierProgram program{.algorithm = Algorithm::pagerank, .pagerank = {.tolerance = 1e-7}};
+  const graphs::FrontierProgram program{.algorithm = Algorithm::pagerank,
+                                        .pagerank = graphs::PageRankOptions{.tolerance = 1e-7}};
   const graphs::Graph star = test::graph_of(leaves + 1, edges);
   std::vector<double> ranks = page_ranks(star, page_rank_options(program)).ranks;
   const auto of = [&](const std::vector<double>& given) {
@@ -148,14 +150,14 @@ TEST_CASE("on random graphs the serial results pass and modified ones fail") {
             graphs::UniformSpec{.vertices = vertices, .edges = random() % (3 * vertices), .seed = seed}};
     const graphs::Graph graph =
         *generate_graph(spec, {.undirected = seed % 3 == 0, .build = {.in_rows = true, .threads = 1}});
-    graphs::FrontierProgram program{.algorithm = Algorithm::bfs, .pagerank = {}};
+    graphs::FrontierProgram program{.algorithm = Algorithm::bfs};
     for (std::size_t count = 1 + random() % 3; program.sources.size() < count;) {
       program.sources.push_back(random() % vertices);
     }
     const graphs::BreadthFirstTree tree = breadth_first(graph, source_vertices(program));
     REQUIRE(verified(program, graph, {.values = tree.levels, .parents = tree.parents}) == "right");
     program.algorithm = Algorithm::pagerank;
-    program.pagerank.tolerance = 1e-9;
+    program.pagerank = graphs::PageRankOptions{.tolerance = 1e-9};
     std::vector<double> ranks = page_ranks(graph, page_rank_options(program)).ranks;
     REQUIRE(verified(program, graph, {.values = bits(ranks)}) == "right");
     ranks[random() % vertices] *= 1.01;

@@ -61,9 +61,14 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     };
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
-    const graphs::FrontierProgram program;
-    const FrontierGeometry gpu{.gpu = true};
-    change_rows(session, device, {program, {}, {}, gpu, {}}, {.vertices = 1, .edges = 8}, resident, {});
+    const AskedTraversal asked{.kept = std::make_shared<KeptGraph>()};
+    change_rows(session,
+                {.asked = asked,
+                 .program = asked.program,
+                 .device = &device,
+                 .shape = {.vertices = 1, .edges = 8},
+                 .geometry = {.gpu = true}},
+                resident, {});
     runtime::download(session, resident.part(Part::in_neighbours), 0,
                       std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {

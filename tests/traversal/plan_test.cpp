@@ -1,5 +1,5 @@
 // What is decided before a device is used: device memory, how work is shared out, and the step of sssp's bound.
-#include "traversal/plan.hpp"
+#include "traversal/resident.hpp"
 
 #include <doctest/doctest.h>
 
@@ -35,6 +35,11 @@ graphs::Rows regular(std::uint32_t vertices, std::uint32_t degree, graphs::Weigh
   }
   rows.neighbours.assign(std::size_t{vertices} * degree, 0);
   return rows;
+}
+
+float near_width(std::uint32_t degree, float weight, bool wide) {
+  return std::bit_cast<float>(
+      near_width_bits(regular(10, degree, std::vector<float>(std::size_t{10} * degree, weight)), wide));
 }
 
 graphs::Rows whole(std::uint32_t degree, std::uint32_t weight) {
@@ -132,15 +137,13 @@ TEST_CASE("a budget that no layout fits is refused with the bytes of each part")
 }
 
 TEST_CASE("the bound moves on by a warp's width times the mean weight over the mean degree") {
-  CHECK(near_width(whole(4, 128), false) == 32.0 * 128 / 4);
-  CHECK(near_width(whole(16, 128), false) == 32.0 * 128 / 16);
-}
-
-TEST_CASE("on wide devices the width follows the degree, within bounds") {
-  CHECK(near_width(whole(1, 100), true) == 192.0 * 100);
-  CHECK(near_width(whole(4, 100), true) == 192.0 * 100 / 4);
-  CHECK(near_width(whole(8, 100), true) == 48.0 * 100 / 8);
-  CHECK(near_width(whole(32, 100), true) == 24.0 * 100 / 32);
+  CHECK(near_width(4, 128, false) == 32.0F * 128 / 4);
+  CHECK(near_width(16, 128, false) == 32.0F * 128 / 16);
+  // On wide devices the width follows the degree, within bounds.
+  CHECK(near_width(1, 100, true) == 192.0F * 100);
+  CHECK(near_width(4, 100, true) == 192.0F * 100 / 4);
+  CHECK(near_width(8, 100, true) == 48.0F * 100 / 8);
+  CHECK(near_width(32, 100, true) == 24.0F * 100 / 32);
 }
 
 TEST_CASE("small graphs are always pushed, on CPUs only by bfs and sssp along short rows or few edges") {

@@ -298,28 +298,22 @@ TEST_CASE("the kernel itself counts its resident work-groups") {
 }
 
 TEST_CASE("a wait on the device that runs out is reported by the kernel itself") {
-  const device::DeviceInfo cpu = traversal::test::cpu();
+  const device::DeviceInfo cpu = traversal::test::cpu(device::MemoryOrdering::classic);
   Run run;
-  const auto loaded = load(run.program, run.folder.path().string(), run.options);
-  REQUIRE(loaded);
-  const graphs::Graph& graph = loaded->graph;
-  const TraversalShape shape = shape_of(run.program, graph);
-  const auto memory = plan_memory(shape, run.program.policy.launch, 0, cpu.global_memory_bytes, {});
-  REQUIRE(memory);
-  const FrontierGeometry geometry = geometry_of(run.program, cpu, run.options);
-  const TraversalPolicy policy;
+  run.options.strategy = device::Strategy::barrier;
+  const auto asked = load_asked(run.program, run.folder.path().string(), {}, run.options);
+  REQUIRE(asked);
+  const auto plan = plan_traversal(*asked, asked->program, nullptr, &cpu, run.options);
+  REQUIRE(plan);
   const auto opened = device::open_session(cpu);
   REQUIRE(opened);
   const device::Session& session = **opened;
-  runtime::BuiltKernel kernel = runtime::build_kernel(
-      session, cpu,
-      frontier_kernel(shape, false, geometry, {device::MemoryOrdering::classic, cpu.opencl_version}), 0, {});
-  const ResidentGraph resident = make_resident(session, {run.program, graph, *memory, geometry, policy}, {});
-  runtime::DispatchLimits limits =
-      limits_of(cpu, run.options, {.resident = 1, .workers = 1}, device::Strategy::barrier);
+  runtime::BuiltKernel kernel = runtime::build_kernel(session, cpu, plan->source, 0, {});
+  const ResidentGraph resident = make_resident(session, *plan);
+  runtime::DispatchLimits limits = limits_of(*plan, run.options, {.resident = 1, .workers = 1});
   ++limits.arrivals_per_barrier; // one too many
   limits.most_polls = std::uint32_t{1} << 16U;
-  const TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, run.monitor);
+  const TraversalOutcome outcome = traverse(session, kernel, resident, plan->geometry, limits, run.monitor);
   CHECK(outcome.status == RunStatus::hang);
   REQUIRE(outcome.stuck_groups.size() == 1);
   CHECK(outcome.stuck_groups[0].group == 0);
