@@ -23,6 +23,7 @@ struct Token {
   std::uint32_t line = 1;   // 1-based
   std::uint32_t column = 1; // 1-based, in bytes
   bool space_before = false;
+  bool stays = false; // no macro replaces it any more
 
   [[nodiscard]] bool is(const char* wanted) const { return text == wanted; }
   void move_to(const Token& other) {

@@ -1,12 +1,12 @@
 // Reads files line by line, carries out their directives and replaces macros in the rest.
 //
-// What is still to be read of a line is a stack of tokens: the result of a macro is pushed and read from there, so a call may
-// begin in it and end after it. Each token knows the macros that it came from and which it never becomes again (the hide
-// sets of Prosser's algorithm); for a call these are the ones of its name that its closing parenthesis has, too.
+// A stack holds the texts that are still to be read: a line, on it the result of a macro, on that the result of a macro in
+// there. A macro is disabled while its result is on the stack, so a call may begin in a result and end after it; a name that
+// is read while its macro is disabled stays for ever (as in GCC).
 //
 //   #define f(x) x * g
-//   #define g f            f(2)(9)     read f(2)    rest 2 * g (9)     g came from f
-//                                      read g       rest f (9)         this f came from g and f, so it stays
+//   #define g f            f(2)(9)     result of f: 2 * g    read up to g
+//                                      result of g: f        f is read while it is disabled, so it stays
 #include "opencl_c/preprocessor.hpp"
 
 #include "core/files.hpp"
@@ -20,22 +20,13 @@ namespace tidegate::opencl_c {
 namespace {
 
 using Line = std::vector<Token>;
-using Hidden = std::shared_ptr<const std::vector<std::size_t>>; // numbers of macros, ascending; null for none
-
-// A token that is still to be read.
-struct Item {
-  Token token;
-  Hidden hidden;
-  bool stays = false; // never replaced
-};
-using Items = std::vector<Item>;
 
 struct Macro {
   enum class Kind : std::uint8_t { object, function, line, file, counter };
   Kind kind = Kind::object;
-  std::size_t number = 0;
   std::vector<std::string> parameters;
   bool variadic = false; // the last parameter takes all remaining arguments
+  bool disabled = false; // its result is being read
   Line body;
 
   // The parameter that this token of the body names.
@@ -47,10 +38,18 @@ struct Macro {
   [[nodiscard]] bool is(std::size_t i, const char* text) const { return i < body.size() && body[i].is(text); }
 };
 
+using SharedMacro = std::shared_ptr<Macro>;
+
 struct Argument {
-  Items items;
-  std::optional<Items> expanded;
+  Line tokens;
+  std::optional<Line> expanded;
   bool omitted = false; // a missing variadic argument, which differs from an empty one
+};
+
+// A text that is being read. Tokens without letters keep the blanks where nothing remains of a macro.
+struct Text {
+  Line rest;         // the next token last
+  SharedMacro macro; // whose result it is; or null
 };
 
 // A group of #if ... #endif.
@@ -117,8 +116,7 @@ std::string with_escapes(std::string_view text) {
 
 Token stringized(const Argument& argument) {
   Token result{.kind = TokenKind::string, .text = "\""};
-  for (const Item& item : argument.items) {
-    const Token& token = item.token;
+  for (const Token& token : argument.tokens) {
     const bool literal = token.kind == TokenKind::string || token.kind == TokenKind::character;
     result.text += token.space_before && result.text.size() > 1 ? " " : "";
     result.text += literal ? with_escapes(token.text) : token.text;
@@ -145,8 +143,8 @@ public:
   TokenStream run(const std::string& path) {
     open(path, taken(read(path)), {});
     apply_definitions();
-    while (auto item = scan()) {
-      write(std::move(item->token));
+    while (auto token = scan()) {
+      write(std::move(*token));
     }
     stream_.own_macros = own_macros();
     return std::move(stream_);
@@ -524,7 +522,7 @@ private:
 
   void define(const Line& line) {
     const Token& name = macro_name(line);
-    Macro macro{.number = ++macros_made_};
+    Macro macro;
     std::size_t at = 3;
     if (at < line.size() && line[at].is("(") && !line[at].space_before) {
       macro.kind = Macro::Kind::function;
@@ -549,35 +547,26 @@ private:
 
   // Reads "(a, b, ...)" and returns the place after it.
   std::size_t read_parameters(const Line& line, Macro& macro) const {
-    constexpr const char* remaining = "__VA_ARGS__";
     const auto is = [&line](std::size_t i, const char* text) { return i < line.size() && line[i].is(text); };
-    const auto wrong = [&](std::size_t i, std::string_view problem) {
-      refuse(line[i < line.size() ? i : 2],
-             fmt::format("{} in the parameters of macro {}", problem, in_quotes(line[2].text)),
-             "write them as in NAME(a, b, ...)");
-    };
     std::size_t at = 4;
-    for (bool first = true; !(first && is(at, ")")); first = false) {
-      const bool is_name =
-          at < line.size() && line[at].kind == TokenKind::identifier && !line[at].is(remaining);
-      if (!is_name && !is(at, "...")) {
-        wrong(at, "a name is missing");
+    const auto require = [&](bool holds, std::string_view problem) {
+      if (!holds) {
+        refuse(line[at < line.size() ? at : 2],
+               fmt::format("{} in the parameters of macro {}", problem, in_quotes(line[2].text)),
+               "write them as in NAME(a, b, ...)");
       }
-      const std::string name = is_name ? line[at].text : remaining;
-      if (std::ranges::find(macro.parameters, name) != macro.parameters.end()) {
-        wrong(at, "a name comes twice");
-      }
+    };
+    for (bool more = !is(at, ")"); more; at += more ? 1 : 0) {
+      const bool named = at < line.size() && line[at].kind == TokenKind::identifier;
+      require((named && !is(at, "__VA_ARGS__")) || is(at, "..."), "a name is missing");
+      const std::string name = named ? line[at].text : "__VA_ARGS__";
+      require(std::ranges::find(macro.parameters, name) == macro.parameters.end(), "a name comes twice");
       macro.parameters.push_back(name);
-      at += is_name ? 1 : 0;
+      at += named ? 1 : 0;
       macro.variadic = is(at, "..."); // GNU extension: a name before it is that of all remaining arguments
       at += macro.variadic ? 1 : 0;
-      if (is(at, ")")) {
-        break;
-      }
-      if (macro.variadic || !is(at, ",")) {
-        wrong(at, macro.variadic ? "\")\" is missing" : "\",\" or \")\" is missing");
-      }
-      ++at;
+      more = !macro.variadic && is(at, ",");
+      require(more || is(at, ")"), macro.variadic ? "\")\" is missing" : "\",\" or \")\" is missing");
     }
     return at + 1;
   }
@@ -613,59 +602,74 @@ private:
   // --- Expansion ---
 
   // Returns the next token without expansion; none at the end of what may be read now.
-  std::optional<Item> next_item(bool past_directives = true) {
-    while (pending_.size() == floor_) {
-      auto line = reads_lines_ ? next_line() : std::nullopt;
-      if (!line || (line->empty() && !past_directives)) {
-        return std::nullopt;
-      }
-      for (auto token = line->rbegin(); token != line->rend(); ++token) {
-        pending_.push_back({.token = std::move(*token)});
+  std::optional<Token> next(bool past_directives = true) {
+    bool space = false;
+    while (true) {
+      if (texts_.size() == floor_) {
+        auto line = floor_ == 0 ? next_line() : std::nullopt;
+        if (!line || (line->empty() && !past_directives)) {
+          return std::nullopt;
+        }
+        push(std::move(*line));
+      } else if (Text& text = texts_.back(); text.rest.empty()) {
+        leave();
+      } else {
+        Token token = std::move(text.rest.back());
+        text.rest.pop_back();
+        space |= token.space_before;
+        if (!token.text.empty()) {
+          token.space_before = space;
+          return token;
+        }
       }
     }
-    Item item = std::move(pending_.back());
-    pending_.pop_back();
-    return item;
   }
 
-  // A blank where nothing remains of a macro belongs to the token that follows.
-  void push(Items items, bool space_after) {
-    if (space_after && pending_.size() > floor_) {
-      pending_.back().token.space_before = true;
+  void push(Line tokens, SharedMacro macro = nullptr) {
+    std::ranges::reverse(tokens);
+    if (macro != nullptr) {
+      macro->disabled = true;
     }
-    std::move(items.rbegin(), items.rend(), std::back_inserter(pending_));
+    texts_.push_back({.rest = std::move(tokens), .macro = std::move(macro)});
+  }
+
+  void leave() {
+    if (texts_.back().macro != nullptr) {
+      texts_.back().macro->disabled = false;
+    }
+    texts_.pop_back();
+  }
+
+  // The macro that a name calls if it is not disabled; null for none.
+  SharedMacro called(Token& name) {
+    const auto found = name.kind == TokenKind::identifier ? macros_.find(name.text) : macros_.end();
+    name.stays |= found != macros_.end() && found->second->disabled;
+    return name.stays || found == macros_.end() ? nullptr : found->second;
   }
 
   // Returns the next token that no macro replaces, at the position of the outermost call. Predefined macros stay in the
   // text if the compiler may replace them.
-  std::optional<Item> scan() {
-    while (true) {
-      auto item = next_item();
-      if (!item || item->token.kind != TokenKind::identifier || item->stays) {
-        return item;
-      }
-      const auto found = macros_.find(item->token.text);
-      const std::shared_ptr<const Macro> macro = found == macros_.end() ? nullptr : found->second;
-      const bool hides = macro != nullptr && item->hidden != nullptr &&
-                         std::ranges::binary_search(*item->hidden, macro->number);
-      item->stays = hides; // as does an argument that leaves the macro
-      if (hides || !(macro == nullptr ? enter_predefined(item->token) : enter(*macro, *item))) {
-        return item;
+  std::optional<Token> scan() {
+    while (auto token = next()) {
+      const SharedMacro macro = called(*token);
+      const bool replaced = macro != nullptr ? enter(macro, *token) : enter_predefined(*token);
+      if (!replaced) {
+        return token;
       }
     }
+    return std::nullopt;
   }
 
   // Pushes the replacement of a predefined macro where it matters before compilation: in conditions; in
   // arguments of # and ##; and for version, extension and feature macros, since the generated kernel may be
   // compiled with other options.
   bool enter_predefined(const Token& name) {
-    const bool keyword = is_qualifier(name.text) || is_attribute(name.text) ||
-                         name.text.starts_with("__builtin_") || name.text.starts_with("__read_") ||
-                         name.is("__write_only");
-    const bool depends_on_options =
-        !keyword &&
-        (name.text.starts_with("__") || name.text.starts_with("cl_") || name.text.starts_with("CL_"));
-    if (name.is("defined") || !(in_condition_ || (depth_ > 0 && has_operators_) || depends_on_options)) {
+    const auto begins = [&name](std::string_view prefix) { return name.text.starts_with(prefix); };
+    const bool keyword = is_qualifier(name.text) || is_attribute(name.text) || begins("__builtin_") ||
+                         begins("__read_") || name.is("__write_only");
+    const bool depends_on_options = !keyword && (begins("__") || begins("cl_") || begins("CL_"));
+    if (name.kind != TokenKind::identifier || name.stays || name.is("defined") ||
+        !(in_condition_ || (depth_ > 0 && has_operators_) || depends_on_options)) {
       return false;
     }
     const std::string* const text = predefined(name.text);
@@ -677,94 +681,72 @@ private:
     if (!in_condition_ && depth_ == 0 && !number) {
       return false;
     }
-    spend(text->size() + sizeof(Item) * tokens.size(), name);
-    Items items;
+    spend(text->size() + sizeof(Token) * tokens.size(), name);
     for (Token& token : tokens) {
       token.move_to(name);
-      items.push_back({.token = std::move(token), .stays = true});
+      token.stays = true;
     }
-    if (!items.empty()) {
-      items.front().token.space_before = name.space_before;
+    if (!tokens.empty()) {
+      tokens.front().space_before = name.space_before;
     }
-    push(std::move(items), false);
+    push(std::move(tokens));
     return true;
   }
 
-  // Pushes the expansion of a macro; returns false if the name is not a call and stays.
-  bool enter(const Macro& macro, const Item& name) {
-    Token special = name.token;
-    std::vector<std::size_t> hidden = name.hidden == nullptr ? std::vector<std::size_t>() : *name.hidden;
+  // Pushes the result of a macro; returns false if the name is not a call and stays.
+  bool enter(const SharedMacro& macro, const Token& name) {
+    Token special = name;
     std::vector<Argument> arguments;
-    switch (macro.kind) {
+    switch (macro->kind) {
     case Macro::Kind::line:
     case Macro::Kind::counter:
       special.kind = TokenKind::number;
-      special.text = fmt::format("{}", macro.kind == Macro::Kind::line ? special.line : counter_++);
-      push(Items{Item{.token = std::move(special)}}, false);
+      special.text = fmt::format("{}", macro->kind == Macro::Kind::line ? special.line : counter_++);
+      push({special});
       return true;
     case Macro::Kind::file:
       special.kind = TokenKind::string;
       special.text = fmt::format("\"{}\"", with_escapes(stream_.files[special.file]));
-      push(Items{Item{.token = std::move(special)}}, false);
+      push({special});
       return true;
     case Macro::Kind::object: break;
     case Macro::Kind::function: {
-      auto next = next_item(false); // a directive between the name and the parenthesis means no call
-      if (!next || !next->token.is("(")) {
-        push(next ? Items{std::move(*next)} : Items(), false);
+      auto open = next(false); // a directive between the name and the parenthesis means no call
+      if (!open || !open->is("(")) {
+        push(open ? Line{std::move(*open)} : Line());
         return false;
       }
-      const Hidden of_close = read_arguments(macro, name.token, arguments);
-      std::erase_if(hidden, [&](std::size_t number) {
-        return of_close == nullptr || !std::ranges::binary_search(*of_close, number);
-      });
+      arguments = read_arguments(*macro, name);
     }
     }
-    hidden.insert(std::ranges::upper_bound(hidden, macro.number), macro.number);
-    bool space_after = false;
-    Items items = substituted(macro, arguments, name.token, space_after);
-    const auto own = std::make_shared<const std::vector<std::size_t>>(std::move(hidden));
-    std::map<Hidden, Hidden> unions{{nullptr, own}};
-    for (Item& item : items) {
-      Hidden& all = unions[item.hidden];
-      if (all == nullptr) {
-        std::vector<std::size_t> both;
-        std::ranges::set_union(*own, *item.hidden, std::back_inserter(both));
-        all = std::make_shared<const std::vector<std::size_t>>(std::move(both));
-      }
-      item.hidden = all;
-      item.token.move_to(name.token);
-    }
-    push(std::move(items), space_after);
+    push(substituted(*macro, arguments, name), macro);
     return true;
   }
 
-  // Reads up to the closing parenthesis, and returns what that hides.
-  Hidden read_arguments(const Macro& macro, const Token& name, std::vector<Argument>& arguments) {
+  // Reads up to the closing parenthesis.
+  std::vector<Argument> read_arguments(const Macro& macro, const Token& name) {
     const std::size_t wanted = macro.parameters.size();
-    arguments.resize(1);
-    Hidden of_close;
+    std::vector<Argument> arguments(1);
     for (std::size_t open = 1; open > 0;) {
-      auto item = next_item();
-      if (!item) {
+      auto token = next();
+      if (!token) {
         refuse(name, fmt::format("the call of macro {} does not end", in_quotes(name.text)),
                "close its parentheses");
       }
-      open += item->token.is("(") ? 1 : 0;
-      open -= item->token.is(")") ? 1 : 0;
-      if (open == 1 && item->token.is(",") && !(macro.variadic && arguments.size() == wanted)) {
+      called(*token);
+      open += token->is("(") ? 1 : 0;
+      open -= token->is(")") ? 1 : 0;
+      if (open == 1 && token->is(",") && !(macro.variadic && arguments.size() == wanted)) {
         arguments.emplace_back();
       } else if (open > 0) {
-        arguments.back().items.push_back(std::move(*item));
-      } else {
-        of_close = std::move(item->hidden);
+        arguments.back().tokens.push_back(std::move(*token));
       }
     }
-    if (wanted == 0 && arguments.size() == 1 && arguments[0].items.empty()) {
+    if (wanted == 0 && arguments.size() == 1 && arguments[0].tokens.empty()) {
       arguments.clear();
     }
     const std::size_t given = arguments.size();
-    if (macro.variadic && (given + 1 == wanted || (wanted == 1 && arguments[0].items.empty()))) {
+    if (macro.variadic && (given + 1 == wanted || (wanted == 1 && arguments[0].tokens.empty()))) {
       arguments.resize(wanted);
       arguments.back().omitted = true;
     }
@@ -774,123 +756,108 @@ private:
                          given == 1 ? "1 is" : fmt::format("{} are", given)),
              "pass one argument for each parameter");
     }
-    return of_close;
+    return arguments;
   }
 
-  // Puts the arguments into the body and applies # and ## (C99 6.10.3.1 to 6.10.3.3).
-  Items substituted(const Macro& macro, std::vector<Argument>& arguments, const Token& name,
-                    bool& space_after) {
-    Items result;
-    bool joining = false;       // the previous token is followed by ##
-    bool left_is_empty = false; // and was replaced by nothing
-    bool space = false;
+  // Puts the arguments into the body and applies # and ## (C99 6.10.3.1 to 6.10.3.3). A token without letters stands where
+  // nothing remains of an argument.
+  Line substituted(const Macro& macro, std::vector<Argument>& arguments, const Token& name) {
+    Line result;
     for (std::size_t i = 0; i < macro.body.size(); ++i) {
       const bool space_before = macro.body[i].space_before;
+      const bool joins = macro.is(i, "##");
+      i += joins ? 1 : 0;
       const bool quotes = macro.kind == Macro::Kind::function && macro.is(i, "#");
       i += quotes ? 1 : 0;
       leaves_va_opt_ |= macro.is(i, "__VA_OPT__");
       const auto parameter = macro.parameter(i);
-      const bool pastes = macro.is(i + 1, "##");
       Argument* const argument = parameter ? &arguments[*parameter] : nullptr;
-      Items operand = argument == nullptr ? Items{Item{.token = macro.body[i]}}
-                      : quotes            ? Items{Item{.token = stringized(*argument)}}
-                      : joining || pastes ? argument->items
-                                          : expanded(*argument, name);
-      for (const Item& item : operand) {
-        spend(sizeof(item) + item.token.text.size(), name);
+      Line operand = argument == nullptr               ? Line{macro.body[i]}
+                     : quotes                          ? Line{stringized(*argument)}
+                     : joins || macro.is(i + 1, "##") ? argument->tokens
+                                                       : expanded(*argument, name);
+      if (operand.empty()) {
+        operand.push_back({.kind = TokenKind::punctuator, .text = ""});
       }
-      // GNU extension: ", ## __VA_ARGS__" joins nothing and drops the comma if the argument is missing.
-      const bool after_comma = joining && macro.variadic && parameter == macro.parameters.size() - 1 &&
-                               !left_is_empty && result.back().token.is(",");
-      if (after_comma && argument->omitted) {
+      for (Token& token : operand) {
+        spend(sizeof(token) + token.text.size(), name);
+        token.move_to(name);
+      }
+      if (!joins) {
+        operand.front().space_before = space_before;
+      } else if (!(macro.variadic && parameter == macro.parameters.size() - 1 && result.back().is(","))) {
+        operand.front() = joined(result.back(), operand.front(), name);
+        result.pop_back();
+      } else if (argument->omitted) { // GNU extension: ", ## __VA_ARGS__" drops the comma, and never joins
         result.pop_back();
       }
-      if (!joining) {
-        space = space || space_before;
-        if (!operand.empty()) {
-          operand.front().token.space_before = std::exchange(space, false);
-        }
-      } else if (!operand.empty() && !left_is_empty && !after_comma) {
-        operand.front() = {.token = joined(result.back().token, operand.front().token, name)};
-        result.pop_back();
-      }
-      left_is_empty = operand.empty() && (!joining || left_is_empty || after_comma);
-      joining = pastes;
-      i += pastes ? 1 : 0;
       std::ranges::move(operand, std::back_inserter(result));
     }
-    space_after = space || (result.empty() && name.space_before);
-    if (!result.empty()) {
-      result.front().token.space_before = name.space_before;
+    if (result.empty()) {
+      result.push_back({.kind = TokenKind::punctuator, .text = ""});
     }
+    result.front().space_before = name.space_before;
     return result;
   }
 
   Token joined(const Token& left, const Token& right, const Token& place) const {
-    const std::string text = left.text + right.text;
-    auto line = Lexer(text, "").next_line();
-    if (!line || line->size() != 1 || line->front().text.size() != text.size()) {
-      refuse(place,
-             fmt::format("## joins {} and {} into something that is not a token", in_quotes(left.text),
-                         in_quotes(right.text)),
-             "leave the ## out, or join parts of one name, number or operator");
+    Token whole = left.text.empty() ? right : left;
+    if (!left.text.empty() && !right.text.empty()) {
+      const std::string text = left.text + right.text;
+      auto line = Lexer(text, "").next_line();
+      if (!line || line->size() != 1 || line->front().text.size() != text.size()) {
+        refuse(place,
+               fmt::format("## joins {} and {} into something that is not a token", in_quotes(left.text),
+                           in_quotes(right.text)),
+               "leave the ## out, or join parts of one name, number or operator");
+      }
+      whole = std::move(line->front());
+      whole.move_to(place);
     }
-    line->front().space_before = left.space_before;
-    return std::move(line->front());
+    whole.space_before = left.space_before;
+    return whole;
   }
 
   // Expands the argument as if it were the whole text.
-  const Items& expanded(Argument& argument, const Token& name) {
+  const Line& expanded(Argument& argument, const Token& name) {
     if (!argument.expanded) {
       if (depth_ == most_depth) {
         refuse(name, fmt::format("macro calls in arguments are nested more than {} deep", most_depth),
                "nest them less deeply");
       }
       ++depth_;
-      argument.expanded = alone(argument.items);
+      argument.expanded = expand(argument.tokens);
       --depth_;
     }
     return *argument.expanded;
   }
 
-  Items alone(Items items) {
-    const std::size_t floor = std::exchange(floor_, pending_.size());
-    const bool reads_lines = std::exchange(reads_lines_, false);
-    push(std::move(items), false);
-    Items result;
-    while (auto item = scan()) {
-      if (in_condition_ && depth_ == 0 && item->token.is("defined")) {
-        answer_defined(item->token);
+  // Expands tokens alone; in conditions "defined NAME" and "defined(NAME)" become 1 or 0.
+  Line expand(std::span<const Token> tokens) {
+    texts_.emplace_back(); // the floor of what is read now
+    const std::size_t floor = std::exchange(floor_, texts_.size());
+    push({tokens.begin(), tokens.end()});
+    Line result;
+    while (auto token = scan()) {
+      if (in_condition_ && depth_ == 0 && token->is("defined")) {
+        answer_defined(*token);
       }
-      result.push_back(std::move(*item));
+      result.push_back(std::move(*token));
     }
     floor_ = floor;
-    reads_lines_ = reads_lines;
+    texts_.pop_back();
     return result;
-  }
-
-  // Expands the tokens of a directive; in conditions "defined NAME" and "defined(NAME)" become 1 or 0.
-  Line expand(std::span<const Token> tokens) {
-    Items items;
-    for (const Token& token : tokens) {
-      items.push_back({.token = token});
-    }
-    Line line;
-    for (Item& item : alone(std::move(items))) {
-      line.push_back(std::move(item.token));
-    }
-    return line;
   }
 
   // Reads NAME or (NAME) after "defined".
   void answer_defined(Token& defined) {
     Line operand;
     do {
-      auto item = next_item();
-      if (!item) {
+      auto token = next();
+      if (!token) {
         break;
       }
-      operand.push_back(std::move(item->token));
+      operand.push_back(std::move(*token));
     } while (operand[0].is("(") && operand.size() < 3);
     const bool enclosed = operand.size() == 3 && operand[2].is(")");
     const std::size_t name = enclosed ? 1 : 0;
@@ -905,16 +872,14 @@ private:
   TokenStream stream_;
   std::vector<OpenFile> open_;      // each included by the previous one
   std::set<std::string> only_once_; // files with #pragma once
-  std::unordered_map<std::string, std::shared_ptr<const Macro>> macros_;
-  std::size_t macros_made_ = 0;
+  std::unordered_map<std::string, SharedMacro> macros_;
   std::set<std::string> overridden_; // predefined macros that the program redefined or undefined
   std::set<std::string> undefined_;  // by the program, whether or not a definition existed
   bool leaves_va_opt_ = false;       // in an expansion, so that compilers may read another text
   bool in_condition_ = false;
   bool has_operators_ = false; // # and ## see how an argument is replaced
-  Items pending_;              // to be read, the next one last
-  std::size_t floor_ = 0;      // what is below is not to be read now
-  bool reads_lines_ = true;
+  std::vector<Text> texts_;    // to be read, the innermost last
+  std::size_t floor_ = 0;      // what is below is not to be read now; 0 for the files
   std::size_t depth_ = 0; // of arguments
   std::size_t bytes_left_ = most_bytes;
   std::size_t counter_ = 0;
@@ -937,17 +902,15 @@ tl::unexpected<Error> refused_options(std::string message, std::string fix) {
 }
 
 Result<std::vector<std::string>> split_into_words(std::string_view options) {
-  constexpr std::string_view separators = " \t\v\f\r\n";
   std::vector<std::string> words;
   bool in_word = false, in_quotation = false;
   for (std::size_t i = 0; i < options.size(); ++i) {
-    if (!in_quotation && separators.find(options[i]) != std::string_view::npos) {
+    if (!in_quotation && std::string_view(" \t\v\f\r\n").find(options[i]) != std::string_view::npos) {
       in_word = false;
       continue;
     }
-    if (!in_word) {
+    if (!std::exchange(in_word, true)) {
       words.emplace_back();
-      in_word = true;
     }
     if (options[i] == '"') {
       in_quotation = !in_quotation;
@@ -982,27 +945,26 @@ Result<CompilerOptions> parse_compiler_options(std::string_view options) {
                              "options begin with -; put quotes around a value with blanks");
     }
     const bool takes_value = word[1] == 'D' || word[1] == 'I' || word[1] == 'U';
-    std::string value = takes_value ? word.substr(2) : "";
+    const bool is_standard = word.starts_with(standard);
+    std::string value = takes_value ? word.substr(2) : is_standard ? word.substr(standard.size()) : word;
     if (takes_value && value.empty() && i + 1 < words.size()) {
       value = words[++i];
     }
-    if ((takes_value && value.empty()) || word == standard) {
+    if (value.empty()) {
       return refused_options(fmt::format("the compiler option {} needs a value", word),
                              "write it as in -D NAME=VALUE, -I FOLDER, -U NAME or -cl-std=CL1.2");
     }
-    if (word[1] == 'D') {
+    if (is_standard) {
+      result.language_standard = std::move(value);
+    } else if (word[1] == 'D') {
       const std::size_t end = value.find('=');
-      const bool has_value = end != std::string::npos;
       result.definitions.push_back(
-          {.name = value.substr(0, end), .value = has_value ? value.substr(end + 1) : "1"});
-    } else if (word[1] == 'I') {
-      result.include_folders.push_back(std::move(value));
-    } else if (word[1] == 'U') {
-      result.undefinitions.push_back(std::move(value));
-    } else if (word.starts_with(standard)) {
-      result.language_standard = word.substr(standard.size());
+          {.name = value.substr(0, end), .value = end == std::string::npos ? "1" : value.substr(end + 1)});
     } else {
-      result.others.push_back(word);
+      (word[1] == 'I'   ? result.include_folders
+       : word[1] == 'U' ? result.undefinitions
+                        : result.others)
+          .push_back(std::move(value));
     }
   }
   std::ranges::sort(result.others);
