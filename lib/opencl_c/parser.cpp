@@ -11,9 +11,10 @@ namespace tidegate::opencl_c {
 namespace {
 
 // Binary operators by rank, from the comma up. Those of assignment and of conditions bind to the right.
+constexpr int comma_rank = 1;
 constexpr int assignment_rank = 2;
 constexpr int conditional_rank = 3;
-int rank_of(std::string_view name) {
+int rank_of(const Token& token) {
   static constexpr std::array<std::string_view, 13> operators{
       " , ",     " = *= /= %= += -= <<= >>= &= ^= |= ",
       " ? ",     " || ",
@@ -22,7 +23,10 @@ int rank_of(std::string_view name) {
       " == != ", " < > <= >= ",
       " << >> ", " + - ",
       " * / % "};
-  const std::string word = fmt::format(" {} ", name);
+  if (token.kind != TokenKind::punctuator) {
+    return 0;
+  }
+  const std::string word = " " + token.text + " ";
   const auto found = std::ranges::find_if(
       operators, [&word](std::string_view rank) { return rank.find(word) != std::string_view::npos; });
   return found == operators.end() ? 0 : static_cast<int>(found - operators.begin()) + 1;
@@ -35,12 +39,12 @@ public:
   explicit TreeParser(TranslationUnit& unit, bool is_condition = false)
       : unit_(unit), tokens_(unit.source.tokens), is_condition_(is_condition) {
     unit.meanings.assign(tokens_.size(), nullptr);
+    unit.tree = tree_;
     opaque_ = type({});
     number_ = type({.kind = Type::Kind::number});
   }
 
   Result<void> run() {
-    unit_.tree = tree_;
     skip_pragmas();
     while (!ended() && !error_) {
       if (!take(";")) {
@@ -56,13 +60,14 @@ public:
   }
 
   Condition condition() {
-    unit_.tree = tree_;
     const Expr* const value = expression();
     return {.value = value, .stuck = ended() ? stuck_ : std::min(stuck_, at_), .too_deep = too_deep_};
   }
 
 private:
   using Kind = Expr::Kind;
+
+  // --- Tokens ---
 
   [[nodiscard]] bool ended() const { return at_ >= tokens_.size(); }
   [[nodiscard]] bool is(std::string_view text) const { return unit_.is(at_, text); }
@@ -96,12 +101,6 @@ private:
     return found;
   }
 
-  void jump(std::size_t to) {
-    at_ = to;
-    last_ = to - 1;
-    skip_pragmas();
-  }
-
   [[nodiscard]] TokenRange since(std::size_t begin) const {
     return {.begin = begin, .end = std::max(begin, last_ + 1)};
   }
@@ -123,30 +122,30 @@ private:
     advance();
   }
 
-  // Passes all up to the bracket. Returns false if there was anything.
-  bool skip_to(std::size_t close) {
-    const bool there = at_ >= close;
-    stuck_ = there ? stuck_ : std::min(stuck_, at_);
+  void stuck_at(std::size_t token) { stuck_ = std::min(stuck_, token); }
+
+  // Reads what is in the brackets that are next with a function of the closing one. Returns false if it leaves some of it.
+  bool in_brackets(const auto& read) {
+    const std::size_t close = unit_.counterpart(at_);
+    advance();
+    read(close);
+    const bool complete = at_ >= close;
+    if (!complete) {
+      stuck_at(at_);
+    }
     while (at_ < close && !ended()) {
       look_up();
     }
-    return there;
-  }
-
-  // Passes the bracket that is next and all in it.
-  void look_up_brackets() {
-    const std::size_t close = unit_.counterpart(at_);
-    while (at_ <= close && !ended()) {
-      look_up();
-    }
+    at_ = close;
+    advance();
+    return complete;
   }
 
   // Passes tokens up to one of these characters outside of brackets, or the end of the brackets around.
   void look_up_until(std::string_view stops) {
     while (!closes() && !(text().size() == 1 && stops.find(text()[0]) != std::string_view::npos)) {
-      if (tokens_[at_].opens()) {
-        look_up_brackets();
-      } else {
+      const std::size_t end = tokens_[at_].opens() ? unit_.counterpart(at_) : at_;
+      while (at_ <= end && !ended()) {
         look_up();
       }
     }
@@ -158,6 +157,8 @@ private:
     too_deep_ |= depth_ > most_depth;
     return depth_ > most_depth;
   }
+
+  // --- Nodes and types ---
 
   template <class T>
   T* make(const T& node) {
@@ -174,58 +175,32 @@ private:
     return {memory, list.size()};
   }
 
-  const Type* type(const Type& wanted) { return &*tree_->types.insert(wanted).first; }
-
-  const Type* pointer_to(const Type* inner) { return type({.kind = Type::Kind::pointer, .inner = inner}); }
-
-  // The type with more qualifiers; those of an array are its elements'.
-  const Type* qualified(const Type* of, bool is_const, bool is_volatile, AddressSpace space) {
-    Type more = *of;
-    if (more.is(Type::Kind::array)) {
-      more.inner = qualified(more.inner, is_const, is_volatile, space);
-    } else if (!more.is(Type::Kind::function)) {
-      more.is_const |= is_const || space == AddressSpace::constant;
-      more.is_volatile |= is_volatile;
-      more.space = space == AddressSpace::none ? more.space : space;
-    }
-    return more == *of ? of : type(more);
-  }
-
-  // A type of which only the qualifiers are known.
-  const Type* opaque_like(const Type* of) {
-    while (of->is(Type::Kind::array)) {
-      of = of->inner;
-    }
-    return type({.is_const = of->is_const, .is_volatile = of->is_volatile, .space = of->space});
-  }
-
-  const Type* attributed(const Type* of) {
-    Type more = *of;
-    more.has_attributes = true;
-    return type(more);
-  }
-
   Expr* opaque(std::size_t begin) {
-    stuck_ = std::min(stuck_, at_);
+    stuck_at(at_);
     return make(Expr{.token = begin, .tokens = since(begin), .type = opaque_, .operands = {}});
   }
 
   // Takes the rest of the brackets or the statement for opaque.
   Expr* opaque_rest(std::size_t begin) {
-    stuck_ = std::min(stuck_, at_);
+    stuck_at(at_);
     look_up_until(";");
     return opaque(begin);
   }
 
   // The expression if it ends at one of these characters or a bracket; otherwise all up to there is opaque.
-  const Expr* whole(const Expr* value, std::string_view stops) {
+  Expr* whole(Expr* value, std::string_view stops) {
     const std::size_t end = at_;
     look_up_until(stops);
-    return at_ == end ? value : opaque(value->tokens.begin);
+    if (at_ != end) {
+      stuck_at(end);
+      value = opaque(value->tokens.begin);
+    }
+    return value;
   }
 
-  Expr* node(Kind kind, std::size_t begin, std::size_t token, const Type* of,
-             const std::vector<const Expr*>& operands) {
+  // Without a type, the operands give it.
+  Expr* node(Kind kind, std::size_t begin, std::size_t token, const std::vector<const Expr*>& operands,
+             const Type* of = nullptr) {
     std::uint32_t depth = 0;
     for (const Expr* const operand : operands) {
       depth = std::max(depth, operand->depth);
@@ -238,32 +213,160 @@ private:
                      .depth = depth + 1,
                      .token = token,
                      .tokens = since(begin),
-                     .type = of,
+                     .type = of == nullptr ? type_of(kind, token, operands) : of,
                      .operands = kept(operands)});
   }
 
   Stmt* statement_node(Stmt::Kind kind, std::size_t begin, const std::vector<const Expr*>& values = {},
-                       const std::vector<const Stmt*>& parts = {}) {
-    return make(Stmt{
-        .kind = kind, .tokens = since(begin), .values = kept(values), .parts = kept(parts), .declared = {}});
+                       const std::vector<const Stmt*>& parts = {},
+                       const std::vector<const Decl*>& declared = {}) {
+    return make(Stmt{.kind = kind,
+                     .tokens = since(begin),
+                     .values = kept(values),
+                     .parts = kept(parts),
+                     .declared = kept(declared)});
   }
+
+  const Type* type(const Type& wanted) { return &*tree_->types.insert(wanted).first; }
+
+  const Type* pointer_to(const Type* inner) { return type({.kind = Type::Kind::pointer, .inner = inner}); }
+
+  static const Type* element_of(const Type* array) {
+    return array->is(Type::Kind::array) ? element_of(array->inner) : array;
+  }
+
+  // The type with the qualifiers of another one, too; those of an array are its elements'.
+  const Type* qualified(const Type* of, const Type& by) {
+    Type more = *of;
+    if (more.is(Type::Kind::array)) {
+      more.inner = qualified(more.inner, by);
+    } else if (!more.is(Type::Kind::function)) {
+      more.is_const |= by.is_const;
+      more.is_volatile |= by.is_volatile;
+      more.space = by.space == AddressSpace::none ? more.space : by.space;
+    }
+    return more == *of ? of : type(more);
+  }
+
+  // Passes a qualifier.
+  void qualify(Type& of) {
+    const AddressSpace space = address_space(text());
+    of.is_const |= is("const") || space == AddressSpace::constant;
+    of.is_volatile |= is("volatile");
+    of.space = space == AddressSpace::none ? of.space : space;
+    advance();
+  }
+
+  const Type* attributed(const Type* of) {
+    Type more = *of;
+    more.has_attributes = true;
+    return type(more);
+  }
+
+  // The type of a value: an array decays to a pointer.
+  const Type* value_type(const Type* of) { return of->is(Type::Kind::array) ? pointer_to(of->inner) : of; }
+  const Type* pointee(const Type* of) {
+    of = value_type(of);
+    return of->is(Type::Kind::pointer) ? of->inner : opaque_;
+  }
+
+  const Type* type_of(Kind kind, std::size_t token, const std::vector<const Expr*>& operands) {
+    const auto operand = [&](std::size_t i) { return value_type(operands[i]->type); };
+    switch (kind) {
+    case Kind::number: {
+      const std::string& digits = tokens_[token].text;
+      const bool plain = digits.find_first_not_of("0123456789") == std::string::npos && digits.size() < 10;
+      return plain ? type({.kind = Type::Kind::number, .name = "int"}) : number_;
+    }
+    case Kind::size: return number_;
+    case Kind::call: {
+      const Expr& callee = *operands[0];
+      return callee.kind == Kind::name && callee.type->is(Type::Kind::function) ? callee.type->inner
+                                                                                : opaque_;
+    }
+    case Kind::subscript: {
+      const bool swapped = operand(0)->is_arithmetic() && operand(1)->is(Type::Kind::pointer); // 1[a]
+      const Type* const array = operand(swapped ? 1 : 0);
+      return array->is_arithmetic() ? qualified(number_, *array) : pointee(array);
+    }
+    case Kind::member: { // it has the qualifiers of its object, too
+      const Type* const of = operands[0]->type;
+      const Type* const object = is(token - 1, "->") ? pointee(of) : of;
+      const Type* const member =
+          object->is_arithmetic() && object->record == nullptr ? number_
+          : object->is(Type::Kind::record) ? member_type(*object->record, tokens_[token].text, 0)
+                                           : nullptr;
+      return member == nullptr ? opaque_ : qualified(member, *object);
+    }
+    case Kind::unary:
+      return is(token, "&")                                       ? pointer_to(operands[0]->type)
+             : is(token, "*")                                     ? pointee(operands[0]->type)
+             : is(token, "!") && !operand(0)->is(Type::Kind::vector) ? number_
+                                                                  : operands[0]->type;
+    case Kind::postfix:
+    case Kind::assignment: return operands[0]->type;
+    case Kind::comma:
+    case Kind::designated: return operands.back()->type;
+    case Kind::binary: return combined(token, operand(0), operand(1));
+    case Kind::conditional: return either(operand(1), operand(2));
+    default: return opaque_;
+    }
+  }
+
+  const Type* combined(std::size_t token, const Type* left, const Type* right) const {
+    if (left->is(Type::Kind::opaque) || right->is(Type::Kind::opaque)) {
+      return opaque_;
+    }
+    const bool adds = is(token, "+");
+    if ((adds || is(token, "-")) && left->is(Type::Kind::pointer) && right->is_arithmetic()) {
+      return left;
+    }
+    if (adds && right->is(Type::Kind::pointer) && left->is_arithmetic()) {
+      return right;
+    }
+    return left->is(Type::Kind::vector) ? left : right->is(Type::Kind::vector) ? right : number_;
+  }
+
+  // Of two values one is taken. A pointer to const and another make a pointer to const.
+  const Type* either(const Type* yes, const Type* no) {
+    if (yes->is(Type::Kind::opaque) || no->is(Type::Kind::opaque)) {
+      return opaque_;
+    }
+    if (yes->is(Type::Kind::pointer) && no->is(Type::Kind::pointer)) {
+      const bool known = !yes->inner->is(Type::Kind::nothing);
+      return pointer_to(qualified(known ? yes->inner : no->inner, known ? *no->inner : *yes->inner));
+    }
+    if (yes->is_arithmetic() && no->is_arithmetic()) {
+      return yes->name == no->name ? yes : no->is(Type::Kind::vector) ? no : number_;
+    }
+    return yes->is(Type::Kind::pointer) ? yes : no;
+  }
+
+  [[nodiscard]] const Type* member_type(const Record& record, const std::string& name, int depth) const {
+    constexpr int deepest = 16;
+    for (const Decl* const member : record.members) {
+      const bool is_named = member->token != no_token;
+      if (is_named && tokens_[member->token].text == name) {
+        return member->type;
+      }
+      if (!is_named && member->type->is(Type::Kind::record) && depth < deepest) {
+        if (const Type* const inner = member_type(*member->type->record, name, depth + 1)) {
+          return inner;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  // --- Names ---
 
   [[nodiscard]] bool is_file_scope() const { return scopes_.size() == 1; }
 
-  Scope close_scope() {
-    Scope closed = std::move(scopes_.back());
-    scopes_.pop_back();
-    return closed;
-  }
-
   // The visible name of this key; null for none.
   [[nodiscard]] const Decl* find(const std::string& key, bool innermost = false) const {
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    for (auto scope = scopes_.rbegin(); scope != (innermost ? scopes_.rbegin() + 1 : scopes_.rend()); ++scope) {
       if (const auto found = scope->find(key); found != scope->end()) {
         return found->second;
-      }
-      if (innermost) {
-        break;
       }
     }
     return nullptr;
@@ -292,11 +395,6 @@ private:
     return is_word(token) ? find(tokens_[token].text) : nullptr;
   }
 
-  [[nodiscard]] bool names_type(std::size_t token) const {
-    const Decl* const name = visible(token);
-    return name != nullptr && name->kind == Decl::Kind::type;
-  }
-
   [[nodiscard]] bool is_typeof(std::size_t i) const {
     return is(i, "typeof") || is(i, "__typeof__") || is(i, "__typeof");
   }
@@ -314,24 +412,25 @@ private:
 
   // True if a declaration starts here. An undeclared word may be a type that only the compiler knows.
   [[nodiscard]] bool is_declaration() const {
-    if (!is_word(at_) || is("asm") || is("__asm__") || is("__asm")) { // "asm volatile (…)" declares nothing
+    if (!is_word(at_)) {
       return false;
     }
-    const Decl* const name = visible(at_);
     if (is("typedef") || is_qualifier(text()) || is_type_word(text()) || is_typeof(at_)) {
       return true;
     }
-    if (name != nullptr) {
+    if (const Decl* const name = visible(at_)) {
       return name->kind == Decl::Kind::type;
     }
     std::size_t next = at_ + 1;
     while (is(next, "*")) {
       ++next;
     }
-    return !is("return") && !is("sizeof") && is_word(next);
+    return !is("sizeof") && is_word(next);
   }
 
-  // "__attribute__((aligned(size)))": what is in the third parentheses are expressions.
+  // --- Declarations ---
+
+  // "__attribute__((aligned(size)))"
   void attributes(Attributes& found) {
     while (is_attribute(at_)) {
       advance();
@@ -339,38 +438,33 @@ private:
         found.other = true;
         continue;
       }
-      const std::size_t close = unit_.counterpart(at_);
-      advance();
-      advance();
-      while (at_ + 1 < close) {
-        std::string_view word = text();
-        if (word.starts_with("__") && word.ends_with("__") && word.size() > 4) {
-          word = word.substr(2, word.size() - 4);
-        }
-        const bool named = is_word(at_);
-        advance();
-        if (named && word == "aligned") {
-          found.aligned.push_back(nullptr);
-          if (is("(")) {
-            const std::size_t end = unit_.counterpart(at_);
-            advance();
-            const Expr* const value = at_ == end ? nullptr : expression();
-            found.aligned.back() = skip_to(end) ? value : nullptr;
-            advance();
+      in_brackets([&](std::size_t) {
+        in_brackets([&](std::size_t close) {
+          while (at_ < close) {
+            attribute(found);
           }
-        } else {
-          found.packed |= named && word == "packed";
-          found.overloadable |= named && word == "overloadable";
-          found.other |= named && word != "packed" && word != "unused";
-          if (is("(") && named && word == "reqd_work_group_size") {
-            arguments(found.required_size);
-          } else if (is("(")) {
-            look_up_brackets();
-          }
-        }
-      }
-      jump(close + 1);
+        });
+      });
     }
+  }
+
+  void attribute(Attributes& found) {
+    const bool named = is_word(at_);
+    std::string_view word = text();
+    if (word.starts_with("__") && word.ends_with("__") && word.size() > 4) {
+      word = word.substr(2, word.size() - 4);
+    }
+    advance();
+    std::vector<const Expr*> values;
+    const bool understood = !is("(") || arguments(values);
+    if (named && word == "aligned") {
+      found.aligned.push_back(understood && values.size() == 1 ? values[0] : nullptr);
+    } else if (named && word == "reqd_work_group_size") {
+      found.required_size = understood ? values : std::vector<const Expr*>();
+    }
+    found.packed |= named && word == "packed";
+    found.overloadable |= named && word == "overloadable";
+    found.other |= named && word != "packed" && word != "unused" && word != "aligned";
   }
 
   struct Specifiers {
@@ -383,11 +477,12 @@ private:
   // At struct, union or enum: declares or finds the tag and reads the braces.
   const Type* tagged(std::size_t first) {
     const std::size_t keyword = advance();
-    Record::Kind kind = is(keyword, "enum")    ? Record::Kind::enumeration
-                        : is(keyword, "union") ? Record::Kind::union_type
-                                               : Record::Kind::structure;
-    Attributes before;
-    attributes(before);
+    const bool is_enumeration = is(keyword, "enum");
+    const Record::Kind kind = is_enumeration         ? Record::Kind::enumeration
+                              : is(keyword, "union") ? Record::Kind::union_type
+                                                     : Record::Kind::structure;
+    Attributes found;
+    attributes(found);
     Record* record = nullptr;
     if (is_word(at_)) {
       const bool declares = is(at_ + 1, "{") || (is(at_ + 1, ";") && first == keyword);
@@ -395,244 +490,209 @@ private:
       tag = tag == nullptr ? declare({.kind = Decl::Kind::tag, .token = at_, .type = opaque_}) : tag;
       unit_.meanings[at_] = tag;
       Record*& of_tag = records_[tag];
-      if (of_tag == nullptr) {
-        of_tag = &tree_->records.emplace_back(Record{.kind = kind, .tag = tag});
-      }
+      of_tag = of_tag == nullptr ? &tree_->records.emplace_back(Record{.kind = kind, .tag = tag}) : of_tag;
       record = of_tag;
       advance();
     } else {
       record = &tree_->records.emplace_back(Record{.kind = kind});
     }
     if (is("{")) {
-      const std::size_t close = unit_.counterpart(at_);
-      record->body = {.begin = at_ + 1, .end = close};
       std::vector<Decl*> enumerators;
-      advance();
-      while (at_ < close) {
-        const std::size_t begin = at_;
-        if (kind == Record::Kind::enumeration) {
-          enumerator(enumerators);
-        } else if (!take(";")) {
-          declaration(record->members, true);
+      in_brackets([&](std::size_t close) {
+        record->body = {.begin = last_ + 1, .end = close};
+        while (at_ < close) {
+          const std::size_t begin = at_;
+          if (is_enumeration) {
+            enumerator(enumerators);
+          } else if (!take(";")) {
+            declaration(record->members, true);
+          }
+          if (at_ == begin) {
+            look_up();
+          }
         }
-        if (at_ == begin) {
-          look_up();
-        }
-      }
-      jump(close + 1);
+      });
       record->members.insert(record->members.end(), enumerators.begin(), enumerators.end());
-      record->attributes = before;
-      attributes(record->attributes);
-      if (kind == Record::Kind::enumeration) {
-        evaluate_enumerators(unit_, enumerators);
-      }
+      attributes(found);
+      record->attributes = found;
+      evaluate_enumerators(unit_, enumerators);
     }
-    return type({.kind = kind == Record::Kind::enumeration ? Type::Kind::number : Type::Kind::record,
-                 .record = record});
+    return type({.kind = is_enumeration ? Type::Kind::number : Type::Kind::record, .record = record});
   }
 
   // An enumerator is declared after its value (C99 6.2.1).
   void enumerator(std::vector<Decl*>& list) {
-    if (!is_word(at_)) {
-      look_up_until(",");
-      take(",");
-      return;
+    if (is_word(at_)) {
+      const std::size_t name = advance();
+      Attributes unused;
+      attributes(unused);
+      const Expr* const value = take("=") ? whole(expression(conditional_rank), ",") : nullptr;
+      list.push_back(declare({.kind = Decl::Kind::enumerator,
+                              .token = name,
+                              .tokens = since(name),
+                              .type = number_,
+                              .value = value}));
     }
-    const std::size_t name = advance();
-    Attributes unused;
-    attributes(unused);
-    const Expr* const value = take("=") ? whole(expression(conditional_rank), ",") : nullptr;
-    list.push_back(declare({.kind = Decl::Kind::enumerator,
-                            .token = name,
-                            .tokens = since(name),
-                            .type = number_,
-                            .value = value}));
     look_up_until(",");
     take(",");
   }
 
   Specifiers specifiers() {
     Specifiers found{.tokens = {.begin = at_, .end = at_}};
-    const std::size_t begin = at_;
-    std::vector<std::string_view> words;
-    bool has_type = false;
+    std::vector<std::string_view> words; // of a built-in type, or of an unknown one
     bool unknown = false;
-    bool is_const = false;
-    bool is_volatile = false;
-    AddressSpace space = AddressSpace::none;
-    for (; !ended(); found.tokens.end = last_ + 1) {
-      const bool another_word = is_word(at_ + 1) && !is_attribute(at_ + 1);
+    Type qualifiers;
+    for (; is_word(at_); found.tokens.end = last_ + 1) {
+      const bool has_type = found.type != nullptr || !words.empty();
+      const Decl* const name = visible(at_);
+      const bool names_type = name != nullptr && name->kind == Decl::Kind::type;
+      const bool built_in = is_type_word(text());
       if (is_attribute(at_)) {
         attributes(found.attributes);
-      } else if (!is_word(at_)) {
-        break;
       } else if (is("struct") || is("union") || is("enum")) {
-        found.type = tagged(begin);
-        has_type = true;
+        found.type = tagged(found.tokens.begin);
       } else if (is_typeof(at_)) {
+        unknown = true;
+        words.push_back(text());
         advance();
-        has_type = unknown = true;
         if (is("(")) {
-          look_up_brackets();
+          in_brackets([](std::size_t) {});
         }
       } else if (is("typedef") || is_qualifier(text())) {
         found.is_typedef |= is("typedef");
-        is_const |= is("const");
-        is_volatile |= is("volatile");
-        const AddressSpace named = address_space(text());
-        space = named == AddressSpace::none ? space : named;
-        advance();
-      } else if (names_type(at_) && !has_type) {
-        found.type = visible(at_)->type;
-        has_type = true;
+        qualify(qualifiers);
+      } else if (names_type && !has_type) {
+        found.type = name->type;
         look_up();
-      } else if (is_type_word(text()) || !has_type || another_word) {
-        unknown |= !is_type_word(text()) || names_type(at_);
+      } else if (built_in || !has_type || (is_word(at_ + 1) && !is_attribute(at_ + 1))) {
+        unknown |= !built_in || names_type;
         words.push_back(text());
-        has_type = true;
         look_up();
       } else {
         break;
       }
     }
-    if (unknown || (found.type != nullptr && !words.empty())) {
+    if (unknown || (found.type != nullptr && !words.empty()) ||
+        (found.attributes.other && found.is_typedef)) { // such as vector_size
       found.type = opaque_;
     } else if (found.type == nullptr) {
       found.type = named_type(words);
     }
-    found.type = found.attributes.other && found.is_typedef ? opaque_ : found.type; // such as vector_size
-    found.type = qualified(found.type, is_const, is_volatile, space);
+    found.type = qualified(found.type, qualifiers);
     found.type = found.attributes.any() ? attributed(found.type) : found.type;
     return found;
   }
 
   const Type* named_type(const std::vector<std::string_view>& words) {
-    const std::string name = words.empty() ? "" : canonical_type(words);
-    if (const auto arithmetic = arithmetic_type(name)) {
-      return type({.kind = arithmetic->width == 1 ? Type::Kind::number : Type::Kind::vector, .name = name});
-    }
+    const std::string name = canonical_type(words);
     if (name == "void") {
       return type({.kind = Type::Kind::nothing});
     }
-    if (name == "sampler_t" || name == "event_t" || is_image_type(name)) {
-      return type({.kind = Type::Kind::handle, .name = name});
-    }
-    return is_type_word(name) ? type({.kind = Type::Kind::number, .name = name}) : opaque_;
+    const auto arithmetic = arithmetic_type(name);
+    const bool is_handle = name == "sampler_t" || name == "event_t" || is_image_type(name);
+    const Type::Kind kind = is_handle                             ? Type::Kind::handle
+                            : arithmetic && arithmetic->width > 1 ? Type::Kind::vector
+                                                                  : Type::Kind::number;
+    return is_type_word(name) ? type({.kind = kind, .name = name}) : opaque_;
   }
 
   struct Declarator {
     std::size_t begin = 0;
     std::size_t name = no_token;
+    std::vector<Type> parts; // pointers, arrays and functions, from the name outwards
     const Type* type = nullptr;
     bool understood = true;
     Attributes attributes;
-    TokenRange list;                     // of a function, between its parentheses
+    TokenRange list;                     // of the first function, between its parentheses
     std::vector<const Decl*> parameters; // in there
     Scope scope;                         // that of its parameters
   };
 
   Declarator declarator(const Type* base) {
-    Declarator found{.begin = at_};
-    found.type = declarator(base, found);
+    Declarator found{.begin = at_, .type = base};
+    read_declarator(found);
+    found.understood &= found.parts.size() <= most_depth;
+    for (auto part = found.parts.rbegin(); part != found.parts.rend(); ++part) {
+      part->inner = found.type;
+      found.type = type(*part);
+    }
     return found;
   }
 
-  const Type* declarator(const Type* base, Declarator& found) {
+  void read_declarator(Declarator& found) {
     const Nested nested(depth_);
     if (too_deep()) {
       found.understood = false;
-      return opaque_;
+      return;
     }
-    while (!ended()) {
+    std::vector<Type> pointers;
+    while (is("*") || is_attribute(at_) || (is_word(at_) && is_qualifier(text()))) {
       if (take("*")) {
-        base = pointer_to(base);
+        pointers.push_back({.kind = Type::Kind::pointer});
       } else if (is_attribute(at_)) {
         attributes(found.attributes);
-      } else if (is_word(at_) && is_qualifier(text())) {
-        base = qualified(base, is("const"), is("volatile"), address_space(text()));
-        advance();
       } else {
-        break;
+        Type unused;
+        found.understood &= !pointers.empty();
+        qualify(pointers.empty() ? unused : pointers.back());
       }
     }
-    const bool groups = is("(") && (is(at_ + 1, "*") || is(at_ + 1, "(") || is(at_ + 1, "[") ||
-                                    (is_word(at_ + 1) && (is_attribute(at_ + 1) || !starts_type(at_ + 1))));
-    if (groups) { // what follows the parentheses comes first
-      const std::size_t open = at_;
-      jump(unit_.counterpart(open) + 1);
-      base = suffixes(base, found);
-      const std::size_t after = at_;
-      const std::size_t last = last_;
-      jump(open + 1);
-      base = declarator(base, found);
-      found.understood &= at_ == unit_.counterpart(open);
-      jump(last + 1);
-      at_ = after;
-      return base;
-    }
-    if (is_word(at_) && !is_attribute(at_)) {
+    const std::size_t next = at_ + 1;
+    if (is("(") && (is(next, "*") || is(next, "(") || is(next, "[") ||
+                    (is_word(next) && (is_attribute(next) || !starts_type(next))))) {
+      found.understood &= in_brackets([&](std::size_t) { read_declarator(found); });
+    } else if (is_word(at_)) {
       found.name = advance();
     }
-    return suffixes(base, found);
-  }
-
-  const Type* suffixes(const Type* base, Declarator& found) {
-    const Nested nested(depth_);
-    if (too_deep()) {
-      found.understood = false;
-      return opaque_;
-    }
-    if (is("[")) {
-      const std::size_t close = unit_.counterpart(at_);
-      advance();
-      while (is_word(at_) && is_qualifier(text())) {
-        advance();
+    while (is("[") || is("(") || is_attribute(at_)) {
+      if (is_attribute(at_)) {
+        attributes(found.attributes);
+        continue;
       }
-      const Expr* const extent = at_ == close ? nullptr : expression();
-      found.understood &= skip_to(close);
-      jump(close + 1);
-      const Type* const element = suffixes(base, found);
-      return type({.kind = Type::Kind::array, .inner = element, .extent = extent});
+      Type part{.kind = is("[") ? Type::Kind::array : Type::Kind::function};
+      if (is("[")) {
+        found.understood &= in_brackets([&](std::size_t close) {
+          while (is_word(at_) && is_qualifier(text())) {
+            advance();
+          }
+          part.extent = at_ == close ? nullptr : expression();
+        });
+      } else {
+        parameters(found);
+      }
+      found.parts.push_back(part);
     }
-    if (is("(")) {
-      const TokenRange between{.begin = at_ + 1, .end = unit_.counterpart(at_)};
-      std::vector<const Decl*> list;
-      Scope scope = parameters(list);
-      const Type* const result = suffixes(base, found);
-      found.list = between;
-      found.parameters = std::move(list);
-      found.scope = std::move(scope);
-      return type({.kind = Type::Kind::function, .inner = result});
-    }
-    attributes(found.attributes);
-    return is("[") || is("(") ? suffixes(base, found) : base;
+    found.parts.insert(found.parts.end(), pointers.rbegin(), pointers.rend());
   }
 
   // From the opening parenthesis past the closing one.
-  Scope parameters(std::vector<const Decl*>& list) {
-    const std::size_t close = unit_.counterpart(at_);
+  void parameters(Declarator& function) {
+    const TokenRange between{.begin = at_ + 1, .end = unit_.counterpart(at_)};
+    std::vector<const Decl*> list;
     scopes_.emplace_back();
-    advance();
-    while (at_ < close) {
-      const std::size_t begin = at_;
-      const Specifiers common = specifiers();
-      Declarator made = declarator(common.type);
-      made.understood &= at_ == close || is(",");
-      look_up_until(",");
-      const Type* of = made.understood ? made.type : opaque_;
-      if (of->is(Type::Kind::array)) {
-        of = pointer_to(of->inner);
+    in_brackets([&](std::size_t close) {
+      while (at_ < close) {
+        const std::size_t begin = at_;
+        const Specifiers common = specifiers();
+        Declarator made = declarator(common.type);
+        made.understood &= at_ == close || is(",");
+        look_up_until(",");
+        const Type* of = value_type(made.understood ? made.type : opaque_);
+        if (made.name != no_token || !of->is(Type::Kind::nothing)) { // (void) is none
+          list.push_back(
+              declare({.token = made.name, .specifiers = common.tokens, .tokens = since(begin), .type = of}));
+        }
+        if (!take(",") && at_ < close) {
+          look_up();
+        }
       }
-      if (made.name != no_token || !of->is(Type::Kind::nothing)) { // (void) is none
-        list.push_back(
-            declare({.token = made.name, .specifiers = common.tokens, .tokens = since(begin), .type = of}));
-      }
-      if (!take(",") && at_ < close) {
-        look_up();
-      }
+    });
+    if (function.list.end == 0) {
+      function.list = between;
+      function.parameters = std::move(list);
+      function.scope = std::move(scopes_.back());
     }
-    jump(close + 1);
-    return close_scope();
+    scopes_.pop_back();
   }
 
   // Reads a declaration to its end: a semicolon or a function's body.
@@ -650,48 +710,42 @@ private:
     }
     for (bool first = true; !closes(); first = false) {
       Declarator made = declarator(common.type);
-      attributes(made.attributes);
-      const bool is_function = made.type->is(Type::Kind::function) && !common.is_typedef && !of_members;
+      const Decl::Kind kind = of_members                             ? Decl::Kind::member
+                              : common.is_typedef                    ? Decl::Kind::type
+                              : made.type->is(Type::Kind::function) ? Decl::Kind::function
+                                                                     : Decl::Kind::variable;
+      const bool is_function = kind == Decl::Kind::function;
       if (is("asm") || is("__asm__") || (is_function && is_word(at_) && is(at_ + 1, "("))) {
         look_up();
         look_up_until(",;={");
       }
-      const Type* of = !made.understood                        ? opaque_
-                       : made.attributes.other && !is_function ? opaque_like(made.type)
+      const Type* of = !made.understood                       ? opaque_
+                       : made.attributes.other && !is_function ? qualified(opaque_, *element_of(made.type))
                                                                : made.type;
       const bool has_attributes = made.attributes.any();
-      of = has_attributes && common.is_typedef ? attributed(of) : of;
-      Decl& decl = *declare({.kind = of_members          ? Decl::Kind::member
-                                     : common.is_typedef ? Decl::Kind::type
-                                     : is_function       ? Decl::Kind::function
-                                                         : Decl::Kind::variable,
+      Decl& decl = *declare({.kind = kind,
                              .has_attributes = has_attributes,
                              .token = made.name,
                              .specifiers = common.tokens,
                              .tokens = since(made.begin),
-                             .type = of,
+                             .type = has_attributes && common.is_typedef ? attributed(of) : of,
                              .parameters = kept(made.parameters)});
       const bool is_named = made.name != no_token;
-      if (!of_members && !common.is_typedef && is_named) {
-        refuse_shared(common, made.name, *of);
+      if (is_named && (is_function || kind == Decl::Kind::variable)) {
+        refuse_shared(decl);
       }
-      const bool has_body = is("{") && first && is_function && is_named;
-      const bool is_recorded = at_file_scope && first && is_function && is_named && made.list.end != 0;
-      if (is_recorded) {
-        function(begin, common, made);
-      }
-      if (has_body) {
-        declared.push_back(&decl);
+      const Stmt* body = nullptr;
+      const bool starts_function = is_function && is_named && first;
+      if (starts_function && is("{")) {
         scopes_.push_back(std::move(made.scope));
-        const std::size_t number = unit_.functions.size();
-        const Stmt* const body = block();
+        body = block();
         scopes_.pop_back();
-        if (is_recorded) {
-          Function& whole = unit_.functions[number - 1];
-          whole.statements = body;
-          whole.body = body->tokens;
-          whole.end = body->tokens.end;
-        }
+      }
+      if (starts_function && at_file_scope && made.list.end != 0) {
+        keep_function(common, made, decl, body);
+      }
+      if (body != nullptr) {
+        declared.push_back(&decl);
         return;
       }
       if (take("=")) {
@@ -720,24 +774,19 @@ private:
   }
 
   // Refuses variables that kernels could write and that outlive them.
-  void refuse_shared(const Specifiers& common, std::size_t name, const Type& type) {
-    const Type* element = &type;
-    while (element->is(Type::Kind::array)) {
-      element = element->inner;
-    }
-    // A sampler is constant even without const or constant.
-    if (element->space == AddressSpace::constant ||
-        (element->is(Type::Kind::handle) && element->name == "sampler_t")) {
+  void refuse_shared(const Decl& decl) {
+    const Type& element = *element_of(decl.type);
+    if (element.space == AddressSpace::constant || element.name == "sampler_t") { // which is always constant
       return;
     }
-    if (is_file_scope() && !type.is(Type::Kind::function)) {
-      refuse(name, ErrorCode::unsupported_kernel,
+    if (is_file_scope() && decl.kind == Decl::Kind::variable) {
+      refuse(decl.token, ErrorCode::unsupported_kernel,
              fmt::format("{} is a variable of file scope outside constant memory",
-                         in_quotes(tokens_[name].text)),
+                         in_quotes(tokens_[decl.token].text)),
              fix_of_shared);
     }
-    for (std::size_t i = common.tokens.begin; i < common.tokens.end && !is_file_scope(); ++i) {
-      if ((is(i, "static") || is(i, "extern")) && element->space != AddressSpace::local) {
+    for (std::size_t i = decl.specifiers.begin; i < decl.specifiers.end && !is_file_scope(); ++i) {
+      if ((is(i, "static") || is(i, "extern")) && element.space != AddressSpace::local) {
         refuse_shared(i);
       }
     }
@@ -751,28 +800,25 @@ private:
   static inline const std::string fix_of_shared = fmt::format(
       "pass it as a buffer: a persistent kernel and a plain one would each have a separate copy; {}",
       see_unsupported);
-  // Records a function of file scope. Its end and body follow.
-  void function(std::size_t begin, const Specifiers& common, const Declarator& made) {
-    Function found{.name = tokens_[made.name].text,
-                   .is_kernel = unit_.contains({.begin = begin, .end = made.name}, "kernel") ||
-                                unit_.contains({.begin = begin, .end = made.name}, "__kernel"),
-                   .is_overloadable = common.attributes.overloadable || made.attributes.overloadable,
-                   .begin = begin,
-                   .name_token = made.name,
-                   .parameter_list = made.list};
+
+  // Keeps a function of file scope.
+  void keep_function(const Specifiers& common, const Declarator& made, const Decl& decl, const Stmt* body) {
+    Function found = signature(unit_, decl);
+    found.is_overloadable = common.attributes.overloadable || made.attributes.overloadable;
+    found.parameter_list = made.list;
+    found.statements = body;
+    if (body != nullptr) {
+      found.body = body->tokens;
+      found.end = body->tokens.end;
+    }
     if (found.is_kernel && made.list.begin != made.name + 2) {
       refuse(made.name, ErrorCode::unsupported_kernel, "the name of a kernel is in brackets", "remove them");
     }
-    if (is_word(at_)) {
+    if (body == nullptr && is_word(at_)) {
       refuse(at_, ErrorCode::unsupported_kernel,
              fmt::format("the types of the parameters of {} follow their list", in_quotes(found.name)),
              "write them in the list: void k(global float* a, int n)");
     }
-    for (const Decl* const decl : made.parameters) {
-      found.parameters.push_back(parameter(*decl));
-    }
-    const Type& result = *made.type->inner;
-    found.result = result.is(Type::Kind::pointer) ? "" : name_of(result, common.tokens, no_token);
     std::array<std::uint64_t, 3> size{1, 1, 1};
     const std::vector<const Expr*>& required = made.attributes.required_size.empty()
                                                    ? common.attributes.required_size
@@ -787,347 +833,214 @@ private:
     unit_.functions.push_back(std::move(found));
   }
 
-  Parameter parameter(const Decl& decl) {
-    Parameter made{.name = decl.token == no_token ? "" : tokens_[decl.token].text,
-                   .is_pointer = decl.type->is(Type::Kind::pointer),
-                   .tokens = decl.tokens,
-                   .decl = &decl};
-    const Type* of = decl.type;
-    for (; of->is(Type::Kind::pointer) || of->is(Type::Kind::array); of = of->inner) {
-      made.space = made.space == AddressSpace::none ? of->space : made.space;
-    }
-    made.space = made.space == AddressSpace::none ? of->space : made.space;
-    made.is_const = of->is_const;
-    const Type* pointee = decl.type;
-    while (pointee->is(Type::Kind::pointer)) {
-      pointee = pointee->inner;
-    }
-    const std::string integer = integer_of(unit_, *decl.type);
-    made.is_enumeration = !integer.empty();
-    made.type = !integer.empty() ? integer : name_of(*pointee, decl.tokens, decl.token);
-    if (is_image_type(made.type)) {
-      made.image_access = ImageAccess::read_only;
-      for (const Token& token : unit_.tokens(decl.tokens)) {
-        made.image_access = image_access(token.text).value_or(*made.image_access);
-      }
-    }
-    return made;
-  }
-
-  // One spelling for a type, in a declaration with these tokens.
-  [[nodiscard]] std::string name_of(const Type& type, TokenRange declaration, std::size_t declared) const {
-    if (type.is(Type::Kind::nothing)) {
-      return "void";
-    }
-    if (!type.name.empty()) {
-      return type.name;
-    }
-    if (type.record != nullptr) {
-      return opencl_c::name_of(unit_, *type.record);
-    }
-    std::string text;
-    for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
-      if (is_attribute(i) && is(i + 1, "(")) {
-        i = unit_.counterpart(i + 1);
-      } else if (is(i, "[") || is(i, "{")) {
-        i = unit_.counterpart(i);
-      } else if (is_word(i) && i != declared && !is_qualifier(tokens_[i].text)) {
-        text += (text.empty() ? "" : " ") + tokens_[i].text;
-      }
-    }
-    return text;
-  }
-
   Expr* initializer() {
     const Nested nested(depth_);
     const std::size_t begin = at_;
     if (!is("{")) {
       return expression(assignment_rank);
     }
-    const std::size_t close = unit_.counterpart(at_);
     if (too_deep()) {
-      look_up_brackets();
+      in_brackets([](std::size_t) {});
       return opaque(begin);
     }
-    advance();
     std::vector<const Expr*> parts;
-    while (at_ < close) {
-      parts.push_back(initializer_part());
-      if (!take(",") && !skip_to(close)) {
-        advance();
-        return opaque(begin);
-      }
-    }
-    advance();
-    return node(Kind::list, begin, begin, opaque_, parts);
+    const bool understood = in_brackets([&](std::size_t close) {
+      do {
+        if (at_ < close) {
+          parts.push_back(initializer_part());
+        }
+      } while (take(","));
+    });
+    return understood ? node(Kind::list, begin, begin, parts) : opaque(begin);
   }
 
   const Expr* initializer_part() {
     const std::size_t begin = at_;
-    if (!is(".") && !is("[")) {
-      return initializer();
-    }
     std::vector<const Expr*> parts;
     while (is(".") || is("[")) {
       if (take(".")) {
         advance();
-        continue;
+      } else {
+        in_brackets([&](std::size_t) { parts.push_back(expression()); });
       }
-      const std::size_t close = unit_.counterpart(at_);
-      advance();
-      parts.push_back(expression());
-      skip_to(close);
-      advance();
+    }
+    if (at_ == begin) {
+      return initializer();
     }
     if (!take("=")) {
       return opaque_rest(begin);
     }
     parts.push_back(initializer());
-    return node(Kind::designated, begin, begin, parts.back()->type, parts);
+    return node(Kind::designated, begin, begin, parts);
   }
 
-  // At an opening brace. The scope is the caller's.
-  const Stmt* block() {
+  // --- Statements ---
+
+  Stmt* statement() {
+    const Nested nested(depth_);
     const std::size_t begin = at_;
-    const std::size_t close = unit_.counterpart(at_);
-    advance();
-    std::vector<const Stmt*> parts;
-    while (at_ < close) {
-      const std::size_t first = at_;
-      parts.push_back(statement());
-      if (at_ == first) {
-        look_up();
-      }
-    }
-    jump(close + 1);
-    return statement_node(Stmt::Kind::block, begin, {}, parts);
-  }
-
-  const Stmt* scoped(const auto& read) {
-    scopes_.emplace_back();
-    const Stmt* const made = read();
-    scopes_.pop_back();
+    Attributes unused;
+    attributes(unused);
+    const bool has_attributes = at_ != begin;
+    Stmt* const made = closes()     ? statement_node(Stmt::Kind::nothing, begin)
+                       : too_deep() ? opaque_statement(begin)
+                                    : statement_form(begin);
+    made->has_attributes |= has_attributes;
     return made;
   }
-  const Stmt* opaque_statement(std::size_t begin) {
+
+  Stmt* opaque_statement(std::size_t begin) {
     look_up_until(";");
     take(";");
     return statement_node(Stmt::Kind::opaque, begin);
   }
 
-  const Stmt* statement() {
-    const Nested nested(depth_);
-    const std::size_t begin = at_;
-    Attributes unused;
-    attributes(unused);
-    const bool attributed = at_ != begin;
-    if (closes()) {
-      return statement_node(Stmt::Kind::nothing, begin);
-    }
-    if (too_deep()) {
-      if (is("{")) {
-        look_up_brackets();
-        return statement_node(Stmt::Kind::opaque, begin);
-      }
-      return opaque_statement(begin);
-    }
-    const Stmt* made = statement_after_attributes(begin);
-    if (attributed) {
-      Stmt* const copy = make(*made);
-      copy->has_attributes = true;
-      made = copy;
-    }
-    return made;
-  }
-
-  const Stmt* statement_after_attributes(std::size_t begin) {
+  Stmt* statement_form(std::size_t begin) {
     using S = Stmt::Kind;
-    if (is("{")) {
-      return scoped([this] { return block(); });
+    static const std::unordered_map<std::string_view, S> keywords{
+        {"{", S::block},         {";", S::nothing},           {"if", S::if_else},
+        {"while", S::while_loop}, {"do", S::do_loop},          {"for", S::for_loop},
+        {"switch", S::switch_block}, {"case", S::case_label},  {"default", S::default_label},
+        {"goto", S::goto_label}, {"return", S::return_value}, {"break", S::break_out},
+        {"continue", S::continue_loop}, {"asm", S::opaque},    {"__asm__", S::opaque},
+        {"__asm", S::opaque}};
+    const auto keyword = keywords.find(text());
+    const S kind = keyword != keywords.end()           ? keyword->second
+                   : is_word(at_) && is(at_ + 1, ":") ? S::label
+                   : is_declaration()                  ? S::declaration
+                                                       : S::expression;
+    if (kind == S::block || kind == S::for_loop) {
+      scopes_.emplace_back();
+      Stmt* const made = kind == S::block ? block() : for_loop(begin);
+      scopes_.pop_back();
+      return made;
     }
-    if (take(";")) {
-      return statement_node(S::nothing, begin);
+    if (kind == S::declaration) {
+      std::vector<const Decl*> declared;
+      declaration(declared);
+      return statement_node(kind, begin, {}, {}, declared);
     }
-    if (is("if") || is("while") || is("switch")) {
-      const S kind = is("if") ? S::if_else : is("while") ? S::while_loop : S::switch_block;
-      advance();
-      const Expr* const condition = in_parentheses();
-      if (condition == nullptr) {
+    std::vector<const Expr*> values;
+    std::vector<const Stmt*> parts;
+    if (kind != S::nothing && kind != S::expression && kind != S::opaque) {
+      advance(); // the keyword or label
+    }
+    switch (kind) {
+    case S::if_else:
+    case S::while_loop:
+    case S::switch_block:
+      if (!is("(")) {
         return opaque_statement(begin);
       }
-      std::vector<const Stmt*> parts{statement()};
+      values.push_back(in_parentheses());
+      parts.push_back(statement());
       if (kind == S::if_else && take("else")) {
         parts.push_back(statement());
       }
-      return statement_node(kind, begin, {condition}, parts);
-    }
-    if (is("for") && is(at_ + 1, "(")) {
-      return scoped([this, begin] { return for_loop(begin); });
-    }
-    if (take("do")) {
-      const Stmt* const body = statement();
-      const Expr* const condition = take("while") ? in_parentheses() : nullptr;
-      return condition == nullptr || !take(";") ? opaque_statement(begin)
-                                                : statement_node(S::do_loop, begin, {condition}, {body});
-    }
-    if (is("case") || is("default")) {
-      const S kind = is("case") ? S::case_label : S::default_label;
-      advance();
-      std::vector<const Expr*> values;
-      if (kind == S::case_label) {
-        values.push_back(expression(conditional_rank));
+      return statement_node(kind, begin, values, parts);
+    case S::case_label: values.push_back(expression(conditional_rank)); [[fallthrough]];
+    case S::default_label:
+    case S::label:
+      if (!take(":")) {
+        return opaque_statement(begin);
       }
-      return take(":") ? labelled(kind, begin, values) : opaque_statement(begin);
-    }
-    if (is("goto") || is("break") || is("continue")) {
-      const S kind = is("goto") ? S::goto_label : is("break") ? S::break_out : S::continue_loop;
-      advance();
-      if (kind == S::goto_label) {
-        advance(); // labels have a separate name space
+      if (!closes()) {
+        parts.push_back(statement());
       }
-      return take(";") ? statement_node(kind, begin) : opaque_statement(begin);
-    }
-    if (take("return")) {
-      std::vector<const Expr*> values;
-      if (!is(";")) {
-        values.push_back(expression());
+      return statement_node(kind, begin, values, parts);
+    case S::do_loop:
+      parts.push_back(statement());
+      if (!take("while") || !is("(")) {
+        return opaque_statement(begin);
       }
-      return take(";") ? statement_node(S::return_value, begin, values) : opaque_statement(begin);
+      values.push_back(in_parentheses());
+      break;
+    case S::goto_label: advance(); break; // labels have a separate name space
+    case S::return_value:
+      if (is(";")) {
+        break;
+      }
+      [[fallthrough]];
+    case S::expression: values.push_back(expression()); break;
+    default: break;
     }
-    if (is_word(at_) && is(at_ + 1, ":")) {
-      advance();
-      advance();
-      return labelled(S::label, begin, {});
-    }
-    if (is_declaration()) {
-      return declaration_statement(begin);
-    }
-    if (is("asm") || is("__asm__") || is("__asm")) {
-      return opaque_statement(begin);
-    }
-    const Expr* const value = expression();
-    return take(";") ? statement_node(S::expression, begin, {value}) : opaque_statement(begin);
+    const bool understood = kind != S::opaque && take(";");
+    return understood ? statement_node(kind, begin, values, parts) : opaque_statement(begin);
   }
 
-  const Stmt* labelled(Stmt::Kind kind, std::size_t begin, const std::vector<const Expr*>& values) {
+  // At an opening brace. The scope is the caller's.
+  Stmt* block() {
+    const std::size_t begin = at_;
     std::vector<const Stmt*> parts;
-    if (!closes()) {
-      parts.push_back(statement());
-    }
-    return statement_node(kind, begin, values, parts);
+    in_brackets([&](std::size_t close) {
+      while (at_ < close) {
+        const std::size_t first = at_;
+        parts.push_back(statement());
+        if (at_ == first) {
+          look_up();
+        }
+      }
+    });
+    return statement_node(Stmt::Kind::block, begin, {}, parts);
   }
-  const Stmt* declaration_statement(std::size_t begin) {
-    std::vector<const Decl*> declared;
-    declaration(declared);
-    Stmt* const made = statement_node(Stmt::Kind::declaration, begin);
-    made->declared = kept(declared);
-    return made;
-  }
-  // "(condition)"; null for anything else.
-  const Expr* in_parentheses() {
+
+  Stmt* for_loop(std::size_t begin) {
+    using S = Stmt::Kind;
+    advance();
     if (!is("(")) {
-      return nullptr;
+      return opaque_statement(begin);
     }
-    const std::size_t close = unit_.counterpart(at_);
-    advance();
-    const Expr* value = expression();
-    value = skip_to(close) ? value : opaque(value->tokens.begin);
-    advance();
+    const Stmt* first = nullptr;
+    const Expr* condition = nullptr;
+    const Expr* step = nullptr;
+    bool fits = false;
+    fits &= in_brackets([&](std::size_t close) {
+      first = statement();
+      fits = first->kind == S::declaration || first->kind == S::nothing || first->kind == S::expression;
+      condition = !fits || is(";") ? nullptr : expression();
+      fits = fits && take(";");
+      step = !fits || at_ == close ? nullptr : expression();
+    });
+    const Stmt* const body = statement();
+    return fits ? statement_node(S::for_loop, begin, {condition, step}, {first, body})
+                : statement_node(S::opaque, begin);
+  }
+
+  // --- Expressions ---
+
+  Expr* in_parentheses() {
+    Expr* value = nullptr;
+    in_brackets([&](std::size_t) { value = whole(expression(), ""); });
     return value;
   }
 
-  const Stmt* for_loop(std::size_t begin) {
-    advance();
-    const std::size_t close = unit_.counterpart(at_);
-    advance();
-    const std::size_t head = at_;
-    const Stmt* first = nullptr;
-    if (is_declaration()) {
-      first = declaration_statement(head);
-    } else if (take(";")) {
-      first = statement_node(Stmt::Kind::nothing, head);
-    } else {
-      const Expr* const value = expression();
-      first = take(";") ? statement_node(Stmt::Kind::expression, head, {value}) : nullptr;
-    }
-    const Expr* const condition = first == nullptr || is(";") ? nullptr : expression();
-    const bool understood = first != nullptr && take(";");
-    const Expr* const step = !understood || at_ == close ? nullptr : expression();
-    const bool complete = skip_to(close) && understood;
-    advance();
-    const Stmt* const body = statement();
-    return complete ? statement_node(Stmt::Kind::for_loop, begin, {condition, step}, {first, body})
-                    : statement_node(Stmt::Kind::opaque, begin);
-  }
-
   // Precedence climbing: reads operators of at least this rank.
-  Expr* expression(int least_rank = 1) {
+  Expr* expression(int least_rank = comma_rank) {
     const std::size_t begin = at_;
     Expr* left = unary();
     while (!ended()) {
-      const int rank = rank_of(text());
+      const int rank = rank_of(tokens_[at_]);
       if (rank < least_rank || rank == 0) {
         break;
       }
       const Nested nested(depth_);
       const std::size_t token = advance();
+      std::vector<const Expr*> operands{left};
       if (rank == conditional_rank) {
-        const Expr* const yes = too_deep() ? opaque_rest(at_) : expression();
+        operands.push_back(too_deep() ? opaque_rest(at_) : expression());
         if (!take(":")) {
           return opaque_rest(begin);
         }
-        const Expr* const no = expression(rank);
-        left = node(Kind::conditional, begin, token, either(yes->type, no->type), {left, yes, no});
-        continue;
       }
-      const Expr* const right =
-          too_deep() ? opaque_rest(at_) : expression(rank == assignment_rank ? rank : rank + 1);
-      left = rank == 1 ? node(Kind::comma, begin, token, right->type, {left, right})
-             : rank == assignment_rank
-                 ? node(Kind::assignment, begin, token, left->type, {left, right})
-                 : node(Kind::binary, begin, token, combined(token, left->type, right->type), {left, right});
+      const bool to_the_right = rank == assignment_rank || rank == conditional_rank;
+      operands.push_back(too_deep() ? opaque_rest(at_) : expression(to_the_right ? rank : rank + 1));
+      left = node(rank == comma_rank         ? Kind::comma
+                  : rank == assignment_rank  ? Kind::assignment
+                  : rank == conditional_rank ? Kind::conditional
+                                             : Kind::binary,
+                  begin, token, operands);
     }
     return left;
-  }
-
-  // The type of a value: an array decays to a pointer.
-  const Type* value_type(const Type* of) { return of->is(Type::Kind::array) ? pointer_to(of->inner) : of; }
-  const Type* pointee(const Type* of) {
-    of = value_type(of);
-    return of->is(Type::Kind::pointer) ? of->inner : opaque_;
-  }
-  // Of the two values of ?: one is taken. A pointer to const and another make a pointer to const.
-  const Type* either(const Type* yes, const Type* no) {
-    yes = value_type(yes);
-    no = value_type(no);
-    if (yes->is(Type::Kind::opaque) || no->is(Type::Kind::opaque)) {
-      return opaque_;
-    }
-    if (yes->is(Type::Kind::pointer) && no->is(Type::Kind::pointer)) {
-      const Type* const inner = yes->inner->is(Type::Kind::nothing) ? no->inner : yes->inner;
-      const Type* const other = yes->inner->is(Type::Kind::nothing) ? yes->inner : no->inner;
-      return pointer_to(qualified(inner, other->is_const, other->is_volatile, other->space));
-    }
-    if (yes->is_arithmetic() && no->is_arithmetic()) {
-      return yes->name == no->name ? yes : no->is(Type::Kind::vector) ? no : number_;
-    }
-    return yes->is(Type::Kind::pointer) ? yes : no;
-  }
-
-  const Type* combined(std::size_t token, const Type* left, const Type* right) {
-    left = value_type(left);
-    right = value_type(right);
-    if (left->is(Type::Kind::opaque) || right->is(Type::Kind::opaque)) {
-      return opaque_;
-    }
-    const bool sum = is(token, "+") || is(token, "-");
-    if (sum && left->is(Type::Kind::pointer) && right->is_arithmetic()) {
-      return left;
-    }
-    if (is(token, "+") && right->is(Type::Kind::pointer) && left->is_arithmetic()) {
-      return right;
-    }
-    return left->is(Type::Kind::vector) ? left : right->is(Type::Kind::vector) ? right : number_;
   }
 
   Expr* unary() {
@@ -1138,119 +1051,82 @@ private:
     if (too_deep() || ended()) {
       return opaque_rest(begin);
     }
-    if (tokens_[at_].kind == TokenKind::punctuator &&
-        std::ranges::find(operators, text()) != operators.end()) {
+    if (std::ranges::find(operators, text()) != operators.end()) {
       const std::size_t token = advance();
-      const Expr* const of = unary();
-      return node(Kind::unary, begin, token, of_unary(token, of->type), {of});
+      return node(Kind::unary, begin, token, {unary()});
     }
-    if (is_word(at_) && std::ranges::find(sizes, text()) != sizes.end() && !is_condition_) {
+    if (std::ranges::find(sizes, text()) != sizes.end() && !is_condition_) {
       const std::size_t token = advance();
-      if (is("(") && starts_type(at_ + 1)) {
-        const Type* const of = type_name();
-        Expr* const made = node(Kind::size, begin, token, number_, {});
-        made->measured = of;
-        return made;
+      if (!is("(") || !starts_type(at_ + 1)) {
+        return node(Kind::size, begin, token, {unary()});
       }
-      return node(Kind::size, begin, token, number_, {unary()});
+      const Type* const of = type_name();
+      Expr* const made = node(Kind::size, begin, token, {});
+      made->measured = of;
+      return made;
     }
-    if (is("(") && starts_type(at_ + 1)) {
-      return cast();
-    }
-    return postfix(primary(), begin);
-  }
-
-  const Type* of_unary(std::size_t token, const Type* of) {
-    if (is(token, "&")) {
-      return pointer_to(of);
-    }
-    if (is(token, "*")) {
-      return pointee(of);
-    }
-    return is(token, "!") && !of->is(Type::Kind::vector) ? number_ : of;
+    return is("(") && starts_type(at_ + 1) ? cast() : postfix(primary(), begin);
   }
 
   // From an opening parenthesis past the closing one.
   const Type* type_name() {
-    const std::size_t close = unit_.counterpart(at_);
-    advance();
-    const Specifiers common = specifiers();
-    const Declarator made = declarator(common.type);
-    const bool understood = skip_to(close) && made.understood && made.name == no_token;
-    advance();
-    return understood ? made.type : opaque_;
+    Declarator made;
+    const bool complete = in_brackets([&](std::size_t) { made = declarator(specifiers().type); });
+    return complete && made.understood && made.name == no_token ? made.type : opaque_;
   }
 
   Expr* cast() {
     const std::size_t begin = at_;
     const Type* const to = type_name();
+    const std::size_t end = unit_.counterpart(at_);
     if (is("{")) {
       const Expr* const list = initializer();
-      return postfix(node(Kind::compound, begin, begin, to, {list}), begin);
+      return postfix(node(Kind::compound, begin, begin, {list}, to), begin);
     }
-    if (is("(") && to->is(Type::Kind::vector) &&
-        unit_.find({.begin = at_ + 1, .end = unit_.counterpart(at_)}, ",") != unit_.counterpart(at_)) {
+    if (is("(") && to->is(Type::Kind::vector) && unit_.find({.begin = at_ + 1, .end = end}, ",") != end) {
       std::vector<const Expr*> parts;
-      if (!arguments(parts)) {
-        return opaque(begin);
-      }
-      return postfix(node(Kind::vector, begin, begin, to, parts), begin);
+      return arguments(parts) ? postfix(node(Kind::vector, begin, begin, parts, to), begin) : opaque(begin);
     }
-    const Expr* const of = unary();
-    return node(Kind::cast, begin, begin, to, {of});
+    return node(Kind::cast, begin, begin, {unary()}, to);
   }
 
   // From an opening parenthesis past the closing one. Returns false for what is no list of values.
   bool arguments(std::vector<const Expr*>& list) {
-    const std::size_t close = unit_.counterpart(at_);
-    bool understood = true;
-    advance();
-    while (at_ < close) {
-      const std::size_t begin = at_;
-      if (starts_type(at_)) {
-        look_up_until(",");
-        list.push_back(opaque(begin));
-      } else {
-        list.push_back(expression(assignment_rank));
+    return in_brackets([&](std::size_t close) {
+      bool more = at_ < close;
+      while (more) {
+        const std::size_t begin = at_;
+        if (starts_type(at_)) {
+          look_up_until(",");
+          list.push_back(opaque(begin));
+        } else {
+          list.push_back(expression(assignment_rank));
+        }
+        more = take(",") && at_ < close;
       }
-      understood &= take(",") || skip_to(close);
-    }
-    advance();
-    return understood;
+    });
   }
 
   Expr* postfix(Expr* value, std::size_t begin) {
     while (!ended()) {
       const std::size_t token = at_;
+      std::vector<const Expr*> operands{value};
       if (is("[")) {
-        const std::size_t close = unit_.counterpart(at_);
-        advance();
-        const Expr* const index = expression();
-        if (at_ != close) {
-          return opaque_rest(begin);
-        }
-        advance();
-        value = node(Kind::subscript, begin, token, of_subscript(value->type, index->type), {value, index});
+        const bool understood = in_brackets([&](std::size_t) { operands.push_back(expression()); });
+        value = understood ? node(Kind::subscript, begin, token, operands) : opaque(begin);
       } else if (is("(")) {
-        std::vector<const Expr*> parts{value};
-        if (!arguments(parts)) {
-          value = opaque(begin);
-          continue;
-        }
         const Expr& callee = *value;
-        value = node(Kind::call, begin, token, of_call(callee), parts);
+        value = arguments(operands) ? node(Kind::call, begin, token, operands) : opaque(begin);
         if (callee.kind == Kind::name && value->kind == Kind::call) {
           tree_->calls.emplace(callee.token, value);
         }
       } else if ((is(".") || is("->")) && is_word(at_ + 1)) {
-        const bool arrow = is("->");
         advance();
-        const Type* const object = arrow ? pointee(value->type) : value->type;
         const std::size_t member = advance();
-        value = node(Kind::member, begin, member, of_member(object, tokens_[member].text), {value});
+        value = node(Kind::member, begin, member, operands);
       } else if (is("++") || is("--")) {
         advance();
-        value = node(Kind::postfix, begin, token, value->type, {value});
+        value = node(Kind::postfix, begin, token, operands);
       } else {
         break;
       }
@@ -1258,74 +1134,32 @@ private:
     return value;
   }
 
-  const Type* of_subscript(const Type* array, const Type* index) {
-    array = value_type(array);
-    index = value_type(index);
-    if (array->is_arithmetic() && index->is(Type::Kind::pointer)) {
-      std::swap(array, index);
-    }
-    return array->is(Type::Kind::pointer) ? array->inner
-           : array->is_arithmetic()       ? qualified(number_, array->is_const, false, array->space)
-                                          : opaque_;
-  }
-
-  const Type* of_call(const Expr& callee) {
-    return callee.kind == Kind::name && callee.type->is(Type::Kind::function) ? callee.type->inner : opaque_;
-  }
-  // A member has the qualifiers of its object, too.
-  const Type* of_member(const Type* object, const std::string& name) {
-    if (object->is_arithmetic() && object->record == nullptr) {
-      return qualified(number_, object->is_const, object->is_volatile, object->space);
-    }
-    const Type* const member =
-        object->is(Type::Kind::record) ? member_type(*object->record, name, 0) : nullptr;
-    return member == nullptr ? opaque_
-                             : qualified(member, object->is_const, object->is_volatile, object->space);
-  }
-
-  [[nodiscard]] const Type* member_type(const Record& record, const std::string& name, int depth) const {
-    constexpr int deepest = 16;
-    for (const Decl* const member : record.members) {
-      if (member->token != no_token && tokens_[member->token].text == name) {
-        return member->type;
-      }
-      if (member->token == no_token && member->type->is(Type::Kind::record) && depth < deepest) {
-        if (const Type* const inner = member_type(*member->type->record, name, depth + 1)) {
-          return inner;
-        }
-      }
-    }
-    return nullptr;
-  }
-
   Expr* primary() {
     const std::size_t begin = at_;
     if (ended()) {
       return opaque(begin);
     }
+    if (is("(") && is(at_ + 1, "{")) { // GNU C allows statements in parentheses
+      in_brackets([this](std::size_t) { statement(); });
+      return opaque(begin);
+    }
     if (is("(")) {
-      const std::size_t close = unit_.counterpart(at_);
-      advance();
-      if (is("{")) { // GNU C allows statements in parentheses
-        scoped([this] { return block(); });
-        skip_to(close);
-        advance();
-        return opaque(begin);
-      }
-      Expr* value = expression();
-      value = skip_to(close) ? value : opaque(begin);
-      advance();
+      Expr* const value = in_parentheses();
       value->tokens = since(begin);
       return value;
     }
     switch (tokens_[at_].kind) {
-    case TokenKind::number: return node(Kind::number, begin, advance(), number_of(begin), {});
-    case TokenKind::character: return node(Kind::text, begin, advance(), number_, {});
+    case TokenKind::number: advance(); return node(Kind::number, begin, begin, {});
+    case TokenKind::character: advance(); return node(Kind::text, begin, begin, {}, number_);
     case TokenKind::string:
       while (!ended() && tokens_[at_].kind == TokenKind::string) {
         advance();
       }
-      return node(Kind::text, begin, begin, pointer_to(text_type()), {});
+      return node(Kind::text, begin, begin, {},
+                  pointer_to(type({.kind = Type::Kind::number,
+                                   .is_const = true,
+                                   .space = AddressSpace::constant,
+                                   .name = "char"})));
     case TokenKind::identifier: break;
     default: return opaque_rest(begin);
     }
@@ -1345,17 +1179,7 @@ private:
       of = number_;
     }
     look_up();
-    return node(Kind::name, begin, begin, of, {});
-  }
-
-  const Type* number_of(std::size_t token) {
-    const std::string& digits = tokens_[token].text;
-    const bool plain = digits.find_first_not_of("0123456789") == std::string::npos && digits.size() < 10;
-    return plain ? type({.kind = Type::Kind::number, .name = "int"}) : number_;
-  }
-  const Type* text_type() {
-    return type(
-        {.kind = Type::Kind::number, .is_const = true, .space = AddressSpace::constant, .name = "char"});
+    return node(Kind::name, begin, begin, {}, of);
   }
 
   TranslationUnit& unit_;

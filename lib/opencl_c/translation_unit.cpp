@@ -101,6 +101,77 @@ std::string name_of(const TranslationUnit& unit, const Record& record) {
   return named == unit.names.end() ? "struct" : unit.source.tokens[(*named)->token].text;
 }
 
+namespace {
+
+// One spelling for a type, in a declaration with these tokens.
+std::string text_of(const TranslationUnit& unit, const Type& type, TokenRange declaration, std::size_t declared) {
+  if (type.is(Type::Kind::nothing)) {
+    return "void";
+  }
+  if (!type.name.empty()) {
+    return type.name;
+  }
+  if (type.record != nullptr) {
+    return name_of(unit, *type.record);
+  }
+  std::string text;
+  for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
+    const Token& token = unit.source.tokens[i];
+    if (is_attribute(token.text) && unit.is(i + 1, "(")) {
+      i = unit.counterpart(i + 1);
+    } else if (token.is("[") || token.is("{")) {
+      i = unit.counterpart(i);
+    } else if (token.kind == TokenKind::identifier && i != declared && !is_qualifier(token.text)) {
+      text += (text.empty() ? "" : " ") + token.text;
+    }
+  }
+  return text;
+}
+
+Parameter parameter(const TranslationUnit& unit, const Decl& decl) {
+  Parameter made{.name = decl.token == no_token ? "" : unit.source.tokens[decl.token].text,
+                 .is_pointer = decl.type->is(Type::Kind::pointer),
+                 .type = integer_of(unit, *decl.type),
+                 .tokens = decl.tokens,
+                 .decl = &decl};
+  const Type* pointee = decl.type;
+  while (pointee->is(Type::Kind::pointer)) {
+    pointee = pointee->inner;
+  }
+  made.is_enumeration = !made.type.empty();
+  made.type = made.is_enumeration ? made.type : text_of(unit, *pointee, decl.tokens, decl.token);
+  for (const Type* of = decl.type; of != nullptr; of = of->inner) {
+    made.space = made.space == AddressSpace::none ? of->space : made.space;
+    made.is_const = of->is_const;
+    if (!of->is(Type::Kind::pointer) && !of->is(Type::Kind::array)) {
+      break;
+    }
+  }
+  if (is_image_type(made.type)) {
+    made.image_access = ImageAccess::read_only;
+    for (const Token& token : unit.tokens(decl.tokens)) {
+      made.image_access = image_access(token.text).value_or(*made.image_access);
+    }
+  }
+  return made;
+}
+
+} // namespace
+
+Function signature(const TranslationUnit& unit, const Decl& function) {
+  const TokenRange before{.begin = function.specifiers.begin, .end = function.token};
+  Function made{.name = unit.source.tokens[function.token].text,
+                .is_kernel = unit.contains(before, "kernel") || unit.contains(before, "__kernel"),
+                .begin = before.begin,
+                .name_token = function.token};
+  const Type& result = *function.type->inner;
+  made.result = result.is(Type::Kind::pointer) ? "" : text_of(unit, result, function.specifiers, no_token);
+  for (const Decl* const decl : function.parameters) {
+    made.parameters.push_back(parameter(unit, *decl));
+  }
+  return made;
+}
+
 std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter) {
   std::string text;
   for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {

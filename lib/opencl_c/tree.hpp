@@ -181,6 +181,9 @@ private:
   std::size_t& depth_;
 };
 
+// A declared function without its body and attributes.
+Function signature(const TranslationUnit& unit, const Decl& function);
+
 // The tag with its keyword, or the typedef of a record without one.
 std::string name_of(const TranslationUnit& unit, const Record& record);
 
