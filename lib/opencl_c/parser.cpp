@@ -292,17 +292,17 @@ private:
     case Kind::member: { // it has the qualifiers of its object, too
       const Type* const of = operands[0]->type;
       const Type* const object = is(token - 1, "->") ? pointee(of) : of;
-      const Type* const member =
-          object->is_arithmetic() && object->record == nullptr ? number_
-          : object->is(Type::Kind::record) ? member_type(*object->record, tokens_[token].text, 0)
-                                           : nullptr;
+      const Type* const member = object->is_arithmetic() && object->record == nullptr ? number_
+                                 : object->is(Type::Kind::record)
+                                     ? member_type(*object->record, tokens_[token].text, 0)
+                                     : nullptr;
       return member == nullptr ? opaque_ : qualified(member, *object);
     }
     case Kind::unary:
-      return is(token, "&")                                       ? pointer_to(operands[0]->type)
-             : is(token, "*")                                     ? pointee(operands[0]->type)
+      return is(token, "&")                                          ? pointer_to(operands[0]->type)
+             : is(token, "*")                                        ? pointee(operands[0]->type)
              : is(token, "!") && !operand(0)->is(Type::Kind::vector) ? number_
-                                                                  : operands[0]->type;
+                                                                     : operands[0]->type;
     case Kind::postfix:
     case Kind::assignment: return operands[0]->type;
     case Kind::comma:
@@ -364,7 +364,8 @@ private:
 
   // The visible name of this key; null for none.
   [[nodiscard]] const Decl* find(const std::string& key, bool innermost = false) const {
-    for (auto scope = scopes_.rbegin(); scope != (innermost ? scopes_.rbegin() + 1 : scopes_.rend()); ++scope) {
+    for (auto scope = scopes_.rbegin(); scope != (innermost ? scopes_.rbegin() + 1 : scopes_.rend());
+         ++scope) {
       if (const auto found = scope->find(key); found != scope->end()) {
         return found->second;
       }
@@ -710,16 +711,16 @@ private:
     }
     for (bool first = true; !closes(); first = false) {
       Declarator made = declarator(common.type);
-      const Decl::Kind kind = of_members                             ? Decl::Kind::member
-                              : common.is_typedef                    ? Decl::Kind::type
+      const Decl::Kind kind = of_members                            ? Decl::Kind::member
+                              : common.is_typedef                   ? Decl::Kind::type
                               : made.type->is(Type::Kind::function) ? Decl::Kind::function
-                                                                     : Decl::Kind::variable;
+                                                                    : Decl::Kind::variable;
       const bool is_function = kind == Decl::Kind::function;
       if (is("asm") || is("__asm__") || (is_function && is_word(at_) && is(at_ + 1, "("))) {
         look_up();
         look_up_until(",;={");
       }
-      const Type* of = !made.understood                       ? opaque_
+      const Type* of = !made.understood                        ? opaque_
                        : made.attributes.other && !is_function ? qualified(opaque_, *element_of(made.type))
                                                                : made.type;
       const bool has_attributes = made.attributes.any();
@@ -897,18 +898,27 @@ private:
 
   Stmt* statement_form(std::size_t begin) {
     using S = Stmt::Kind;
-    static const std::unordered_map<std::string_view, S> keywords{
-        {"{", S::block},         {";", S::nothing},           {"if", S::if_else},
-        {"while", S::while_loop}, {"do", S::do_loop},          {"for", S::for_loop},
-        {"switch", S::switch_block}, {"case", S::case_label},  {"default", S::default_label},
-        {"goto", S::goto_label}, {"return", S::return_value}, {"break", S::break_out},
-        {"continue", S::continue_loop}, {"asm", S::opaque},    {"__asm__", S::opaque},
-        {"__asm", S::opaque}};
+    static const std::unordered_map<std::string_view, S> keywords{{"{", S::block},
+                                                                  {";", S::nothing},
+                                                                  {"if", S::if_else},
+                                                                  {"while", S::while_loop},
+                                                                  {"do", S::do_loop},
+                                                                  {"for", S::for_loop},
+                                                                  {"switch", S::switch_block},
+                                                                  {"case", S::case_label},
+                                                                  {"default", S::default_label},
+                                                                  {"goto", S::goto_label},
+                                                                  {"return", S::return_value},
+                                                                  {"break", S::break_out},
+                                                                  {"continue", S::continue_loop},
+                                                                  {"asm", S::opaque},
+                                                                  {"__asm__", S::opaque},
+                                                                  {"__asm", S::opaque}};
     const auto keyword = keywords.find(text());
-    const S kind = keyword != keywords.end()           ? keyword->second
+    const S kind = keyword != keywords.end()          ? keyword->second
                    : is_word(at_) && is(at_ + 1, ":") ? S::label
-                   : is_declaration()                  ? S::declaration
-                                                       : S::expression;
+                   : is_declaration()                 ? S::declaration
+                                                      : S::expression;
     if (kind == S::block || kind == S::for_loop) {
       scopes_.emplace_back();
       Stmt* const made = kind == S::block ? block() : for_loop(begin);
@@ -996,7 +1006,8 @@ private:
     bool fits = false;
     fits &= in_brackets([&](std::size_t close) {
       first = statement();
-      fits = first->kind == S::declaration || first->kind == S::nothing || first->kind == S::expression;
+      fits = !first->has_attributes &&
+             (first->kind == S::declaration || first->kind == S::nothing || first->kind == S::expression);
       condition = !fits || is(";") ? nullptr : expression();
       fits = fits && take(";");
       step = !fits || at_ == close ? nullptr : expression();

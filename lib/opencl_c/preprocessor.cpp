@@ -772,10 +772,10 @@ private:
       leaves_va_opt_ |= macro.is(i, "__VA_OPT__");
       const auto parameter = macro.parameter(i);
       Argument* const argument = parameter ? &arguments[*parameter] : nullptr;
-      Line operand = argument == nullptr               ? Line{macro.body[i]}
-                     : quotes                          ? Line{stringized(*argument)}
+      Line operand = argument == nullptr              ? Line{macro.body[i]}
+                     : quotes                         ? Line{stringized(*argument)}
                      : joins || macro.is(i + 1, "##") ? argument->tokens
-                                                       : expanded(*argument, name);
+                                                      : expanded(*argument, name);
       if (operand.empty()) {
         operand.push_back({.kind = TokenKind::punctuator, .text = ""});
       }
@@ -880,7 +880,7 @@ private:
   bool has_operators_ = false; // # and ## see how an argument is replaced
   std::vector<Text> texts_;    // to be read, the innermost last
   std::size_t floor_ = 0;      // what is below is not to be read now; 0 for the files
-  std::size_t depth_ = 0; // of arguments
+  std::size_t depth_ = 0;      // of arguments
   std::size_t bytes_left_ = most_bytes;
   std::size_t counter_ = 0;
 };

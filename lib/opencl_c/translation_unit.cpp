@@ -104,7 +104,8 @@ std::string name_of(const TranslationUnit& unit, const Record& record) {
 namespace {
 
 // One spelling for a type, in a declaration with these tokens.
-std::string text_of(const TranslationUnit& unit, const Type& type, TokenRange declaration, std::size_t declared) {
+std::string text_of(const TranslationUnit& unit, const Type& type, TokenRange declaration,
+                    std::size_t declared) {
   if (type.is(Type::Kind::nothing)) {
     return "void";
   }
@@ -164,7 +165,7 @@ Function signature(const TranslationUnit& unit, const Decl& function) {
                 .is_kernel = unit.contains(before, "kernel") || unit.contains(before, "__kernel"),
                 .begin = before.begin,
                 .name_token = function.token};
-  const Type& result = *function.type->inner;
+  const Type& result = function.type->is(Type::Kind::function) ? *function.type->inner : *function.type;
   made.result = result.is(Type::Kind::pointer) ? "" : text_of(unit, result, function.specifiers, no_token);
   for (const Decl* const decl : function.parameters) {
     made.parameters.push_back(parameter(unit, *decl));
