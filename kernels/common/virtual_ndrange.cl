@@ -10,7 +10,7 @@ typedef struct {
   ulong offset_x, offset_y, offset_z;
 } tg_range;
 
-#if TG_GATES // the wait of a work-group that is still to come (wave/gate.cl)
+#if TG_GATES // the wait of a work-group that is still to come (wave/progress.cl)
 typedef struct {
   bool closed;
   volatile global uint* counters;

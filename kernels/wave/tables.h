@@ -12,7 +12,7 @@ typedef struct {
 
 #define TG_EVERYBODY 1u // starts when all groups have completed all previous stages
 #define TG_ANNOUNCED 2u // some group waits for others to complete it
-#define TG_WAITS_INSIDE 8u // its kernels may wait by themselves (gate.cl)
+#define TG_WAITS_INSIDE 8u // its kernels may wait by themselves (progress.cl)
 #define TG_ARRIVES 4u   // its end is an arrival at the barrier; a TG_EVERYBODY stage may follow
 
 typedef struct {

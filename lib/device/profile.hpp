@@ -5,7 +5,7 @@
 
 namespace tidegate::device {
 
-// Costs of launches, waits and memory accesses, the inputs of the cost model (engine/cost_model.hpp). The
+// Costs of launches, waits and memory accesses, the inputs of the cost model (engine/strategy.hpp). The
 // self-test measures them; the defaults are those of an H200 (scripts/bench/RESULTS.md).
 struct DeviceCosts {
   double persistent_start_ns = 11'200; // a persistent launch and the wait for its end

@@ -1,9 +1,5 @@
 #include "engine/compile.hpp"
 
-#include "engine/job.hpp"
-#include "engine/job_checks.hpp"
-#include "engine/schedule.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
@@ -138,15 +134,18 @@ Result<Schedules> make_schedules(const Job& program, const OutlinedOps& ops, con
   return Schedules{std::move(schedules)};
 }
 
-// Returns the shape that the command line fixes, or else the profile.
-FixedShape fixed_shape(const CompileOptions& options, Mode mode) {
+StrategyQuestion question_of(const CompileOptions& options, const device::DeviceInfo* device, Mode mode) {
   const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
   const device::Tuning& tuning = options.tuning;
-  return {.strategy = options.strategy ? options.strategy : tuning.strategy,
+  return {.asked_for = options.strategy,
+          .device = device,
+          .dry_run = options.dry_run,
           .interpreted = mode != Mode::jit,
           .side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
           .mapping = options.mapping ? options.mapping : tuning.mapping,
-          .workers = options.workers ? options.workers : given(tuning.workers)};
+          .workers = options.workers ? options.workers : given(tuning.workers),
+          .tuning = tuning,
+          .why = options.why};
 }
 
 // The plan by the numbers of the waves as they were written.
@@ -222,15 +221,15 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
   // A schedule of launches and persistent ones, with more and fewer tiles side by side.
   const device::Tuning& tuning = compiled.tuning = options.tuning;
   const DeviceModel& model = compiled.model = model_of(device);
-  const FixedShape fixed = fixed_shape(options, compiled.mode.mode);
+  const StrategyQuestion question = question_of(options, device, compiled.mode.mode);
   TIDEGATE_TRY(Schedules schedules, make_schedules(program, ops, plan, device, options,
-                                                   packings(program, model.compute_units, tuning, fixed)));
+                                                   packings(program, model.compute_units, question)));
 
   // Buffers get their places next to the tables of any schedule that may be taken; those that are never needed
   // together share memory.
   const std::vector<std::uint64_t> table_bytes =
       most_table_bytes(program, schedules, device, options.workers);
-  const bool may_persist = fixed.strategy ? is_persistent(*fixed.strategy) : !is_cpu(device);
+  const bool may_persist = question.wanted() ? is_persistent(*question.wanted()) : !is_cpu(device);
   const std::uint64_t most_bytes =
       may_persist ? std::ranges::max(table_bytes) : table_bytes[Schedules::launch];
   TIDEGATE_TRY(const std::uint64_t capacity,
@@ -242,13 +241,8 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
                            compiled.memory.arena_bytes + compiled.memory.image_bytes));
 
   // Each candidate has its waits and an estimate, and one is taken.
-  StrategyChoice& choice = compiled.strategy =
-      choose_strategy({.asked_for = options.strategy,
-                       .device = device,
-                       .dry_run = options.dry_run,
-                       .tuning = tuning,
-                       .why = options.why},
-                      find_candidates(program, ops, schedules, compiled.memory, fixed, model));
+  StrategyChoice& choice = compiled.strategy = choose_strategy(
+      question, find_candidates(program, ops, schedules, compiled.memory, question, model));
   const Strategy strategy = choice.strategy;
   Candidate& taken = choice.candidates[choice.taken];
   compiled.table_bytes = table_bytes[taken.schedule];
@@ -302,18 +296,12 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
     wait_inside(tables, ops);
   }
   compiled.source =
-      generate_kernel(program, ops, schedule, tables, compiled.memory,
-                      {.strategy = strategy,
-                       .ordering = compiled.ordering.value_or(device::MemoryOrdering::classic),
-                       .mapping = compiled.synchronization.mapping,
-                       .clock = compiled.clock,
-                       .restricts = ptx, // Oclgrind (21.10) cannot run it
-                       .conditional_barriers = device != nullptr && !is_cpu(device),
-                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-                       .until_on_device = persistent && program.until && schedule.repeats_in_one_launch(),
-                       .claims = claims,
-                       .gates = gates,
-                       .stress_word = stress_word});
+      generate_kernel(compiled, {.restricts = ptx, // Oclgrind (21.10) cannot run it
+                                 .conditional_barriers = device != nullptr && !is_cpu(device),
+                                 .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+                                 .claims = claims,
+                                 .gates = gates,
+                                 .stress_word = stress_word});
   if (ptx) {
     const std::uint32_t stated = tuning.work_items_per_unit;
     compiled.source.groups_per_unit = stated != 0

@@ -1,15 +1,14 @@
 // From a job to a kernel: outline, promote, group, schedule, lay memory out, choose a strategy,
 // recommend, generate. Every pass takes plain structs and returns one.
 #pragma once
-#include "engine/cost_model.hpp"
-#include "engine/generate.hpp"
 #include "engine/job.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/recommend.hpp"
 #include "engine/schedule.hpp"
 #include "engine/strategy.hpp"
-#include "engine/synchronization.hpp"
+#include "runtime/kernel_cache.hpp"
+#include "runtime/trace.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
@@ -76,8 +75,43 @@ struct CompiledProgram {
 // without a queue in rounds, at whose ends all groups meet. Runs that are traced, stressed or exported do without.
 bool may_claim(const Job& program, const device::DeviceInfo* device);
 
+// What the device compiles rightly or gains by, and what the launch needs, in a generated kernel.
+struct KernelFeatures {
+  bool restricts = false;            // pointers that never alias are declared restrict
+  bool conditional_barriers = false; // compiled rightly; by PoCL (3.1) they may not be
+  bool opencl_3 = false;             // there is OpenCL C 3.0
+  bool claims = false;               // work-groups claim tiles (kernels/wave/claims.cl)
+  bool gates = false;                // ops wait where TG_PASS is (kernels/wave/progress.cl)
+  std::optional<std::size_t> stress_word = {}; // of --stress: index of the seed among the words
+};
+
+// Generates the user's kernels as functions, a dispatch function with a case for each way in which they are called, and
+// the loop around it from kernels/. Comments everything except the user's text.
+KernelSource generate_kernel(const CompiledProgram& compiled, const KernelFeatures& features);
+
 // Runs all passes. `device` is null if the program is compiled for none in particular. Errors: of the
 // program, its kernels, its plan and its memory.
 Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const CompileOptions& options);
+
+// Checks of a job before it is compiled (job_checks.cpp): for what a device cannot do, and for likely mistakes.
+
+// Returns the error for waves that need more local memory than the device has.
+Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device);
+
+// Returns out_of_range for work-groups and local arguments that the device cannot have. Checks nothing if `device` is
+// null.
+Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device);
+
+// Returns the extension of a sub-group function: cl_khr_subgroup_shuffle for sub_group_shuffle_xor.
+std::string_view sub_group_extension(std::string_view function);
+
+// Returns unsupported_kernel with the location that needs a missing feature. Checks nothing if `device` is
+// null.
+Result<void> check_features(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device);
+
+// Warns of waves that access the same buffer in an order that the listed dependencies leave open, of
+// transient buffers that are read before any wave can write them, and of programs without a result. Accesses
+// follow from the kernels' signatures; a stated "access" overrides them. The dependencies must be acyclic.
+std::vector<Warning> find_hazards(const Job& program);
 
 } // namespace tidegate::engine

@@ -1,4 +1,4 @@
-#include "engine/cost_model.hpp"
+#include "engine/strategy.hpp"
 
 namespace tidegate::engine {
 namespace {

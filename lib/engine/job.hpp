@@ -17,10 +17,12 @@ namespace tidegate::engine {
 
 using namespace runtime; // monitors, memory, slices, outcomes
 
-// Defined in active.hpp, hits.hpp and queue.hpp, for the files that own them.
+// Defined in kinds.hpp.
 struct ActiveTiles;
 struct ProgramHits;
 struct ProgramQueue;
+
+using Tiles = std::array<std::uint32_t, 3>; // in x, y and z
 
 enum class Access : std::uint8_t { read, write, read_write };
 inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
@@ -180,7 +182,7 @@ struct ProgramArgument {
   std::vector<Change> changes = {};
   SamplerSpec sampler{};
   // If known: tile t touches only elements of tiles within this distance, in x, y and z.
-  std::optional<std::array<std::uint32_t, 3>> halo = {};
+  std::optional<Tiles> halo = {};
   // If the halo was derived from the kernel: bytes from one id to the next, in each dimension; 0 where an id moves nothing.
   std::array<std::uint64_t, 3> id_bytes{};
   bool own = false;                  // each work-item uses nothing but the element with its id
@@ -283,11 +285,11 @@ struct ResolvedDependency {
   std::uint32_t after = 0;
   // If known: tile t of `after` touches only what tiles of `before` within this distance of t touch, in x, y
   // and z. Zero means tile-local.
-  std::optional<std::array<std::uint32_t, 3>> halo = {};
+  std::optional<Tiles> halo = {};
   std::optional<std::size_t> index = {}; // in the program's list; none for derived ones
   bool contributes = true;               // false if `after` only overwrites what `before` has read
 
-  [[nodiscard]] bool tile_local() const { return halo == std::array<std::uint32_t, 3>{}; }
+  [[nodiscard]] bool tile_local() const { return halo == Tiles{}; }
 };
 
 struct ResolvedUntil {
@@ -321,6 +323,10 @@ struct Job {
   [[nodiscard]] std::uint64_t runs_of(const ProgramWave& wave) const {
     return wave.section == Section::each ? iterations : 1;
   }
+  // Precedes every source, generated or the user's; may be empty.
+  [[nodiscard]] std::string_view contraction_pragma() const {
+    return fp_contract_off ? "#pragma OPENCL FP_CONTRACT OFF\n" : "";
+  }
   // Returns true if ops of some queue publish items.
   [[nodiscard]] bool publishes() const;
   // Returns the name of a wave in a sentence.
@@ -341,6 +347,37 @@ struct MemoryUse {
 
 // In order of buffers.
 std::vector<MemoryUse> uses_of(std::span<const ProgramArgument> arguments);
+
+// Returns the uses of each buffer or image, in order of waves.
+std::vector<std::vector<MemoryUse>> uses_by_buffer(const Job& program);
+
+// Two waves use the same memory, and one of them writes it. Passes read the conflicts; what checks them (wait_check.cpp,
+// window_violation) compares arguments itself.
+struct Conflict {
+  std::optional<Tiles> halo = Tiles{}; // tile t conflicts with tiles t - halo … t + halo; empty: with any
+  bool by_element = true;              // a work-item conflicts only with the one that has its number
+
+  void widen(const Conflict& other);
+};
+
+// The memory that two buffers have in common.
+enum class Sharing : std::uint8_t { nothing, bytes, all };
+
+class Conflicts {
+public:
+  explicit Conflicts(const Job& program); // which must outlive it
+
+  // Returns the conflict of a wave with one that runs after it, `distance` iterations later. `sharing` compares the memory
+  // of a buffer of the first with that of one of the second; without it, only a buffer itself shares.
+  using SharingOf = std::function<Sharing(std::uint32_t, std::uint32_t)>;
+  [[nodiscard]] std::optional<Conflict> between(std::uint32_t first, std::uint32_t second,
+                                                std::uint32_t distance = 0,
+                                                const SharingOf& sharing = {}) const;
+
+private:
+  const Job& program_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> listed_;
+};
 
 inline std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;

@@ -1,7 +1,5 @@
-#include "engine/job_checks.hpp"
-
+#include "engine/compile.hpp"
 #include "opencl_c/facts.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

@@ -1,6 +1,5 @@
 #include "engine/memory_layout.hpp"
 
-#include "engine/access.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

@@ -1,7 +1,6 @@
 #include "engine/outlined_ops.hpp"
 
 #include "device/kernels.hpp"
-#include "engine/access.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -19,7 +18,7 @@ Words read_generated_words() {
     return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
   };
   for (const char* const file : {"common/virtual_ndrange.cl", "wave/tables.h", "wave/progress.cl",
-                                 "wave/gate.cl", "wave/persistent.cl", "wave/stage.cl"}) {
+                                 "wave/persistent.cl", "wave/stage.cl"}) {
     const std::string text = device::kernel_source(file);
     for (std::size_t i = 0; i < text.size(); ++i) {
       const std::size_t begin = i;

@@ -3,7 +3,6 @@
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
-#include "engine/generate.hpp"
 #include "engine/queue_outcome.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/words.hpp"
@@ -163,8 +162,9 @@ PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
     } else {
       source.text = opencl_c::line_directive(1, program.units[unit].path) + source.text;
     }
-    auto built = session.build(contraction_pragma(program) + source.text + size_checks(program, waves, unit),
-                               source.options);
+    auto built = session.build(
+        fmt::format("{}{}{}", program.contraction_pragma(), source.text, size_checks(program, waves, unit)),
+        source.options);
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }

@@ -151,24 +151,17 @@ std::optional<std::vector<RankTransfer>> RankExchange::begin_transfers(std::uint
   return awaited;
 }
 
-// Launches these rows of a wave that is cut. Refuses rows that touch what this rank has no memory for.
+// Launches these rows of a wave that is cut.
 void RankExchange::launch_rows(std::uint32_t wave, std::uint32_t iteration, const TileRows& rows,
                                device::Event* event) {
-  if (rows.empty()) {
-    return;
+  if (!rows.empty()) {
+    waves_->set_range(wave, part_of(program_.waves[wave].range, rows));
+    ++monitor_.in_flight;
+    waves_->launch(wave, iteration, deadline_, [event] { return event; });
   }
-  const ProgramWave& spec = program_.waves[wave];
-  for (const ProgramArgument& argument : spec.arguments) {
-    if (argument.is_memory() && split_.in_parts(argument.buffer)) {
-      std::ignore =
-          place(argument.buffer, touched(spec, argument, rows, program_.buffers[argument.buffer].bytes));
-    }
-  }
-  waves_->set_range(wave, part_of(spec.range, rows));
-  ++monitor_.in_flight;
-  waves_->launch(wave, iteration, deadline_, [event] { return event; });
 }
 
+// Elements as numbers of 64 bits in the order of their type: those of signed ones have another first bit.
 std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {
   std::vector<std::byte> bytes(of.buffer->bytes);
   download(session_, of.memory, 0, bytes);
@@ -178,7 +171,8 @@ std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         T value{};
         std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-        values[i] = static_cast<std::uint64_t>(value); // with its sign
+        constexpr auto flipped = std::uint64_t{std::is_signed_v<T>} << 63U;
+        values[i] = static_cast<std::uint64_t>(value) ^ flipped;
       }
     }
   });
@@ -204,19 +198,18 @@ std::vector<RankExchange::Combined> RankExchange::before_combining(std::uint32_t
 
 void RankExchange::combine(const std::vector<Combined>& all) {
   for (const Combined& one : all) {
-    const ElementType type = one.buffer->type;
     std::vector<std::uint64_t> values = elements(one);
-    // Least and greatest signed elements are those of the numbers with another first bit.
-    const bool is_signed = type == ElementType::i32 || type == ElementType::i64;
-    const std::uint64_t flipped = is_signed && one.how != Combine::sum ? std::uint64_t{1} << 63U : 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i] = (values[i] - (one.before.empty() ? 0 : one.before[i])) ^ flipped;
-    }
+    const auto change = [&](auto by) { // sums count what the elements were before once
+      std::ranges::transform(values, one.before, values.begin(), by);
+    };
+    change(std::minus<>());
     or_refuse(ranks_.reduce(values, static_cast<ranks::Reduction>(one.how)));
+    change(std::plus<>());
     std::vector<std::byte> bytes(one.buffer->bytes);
-    const std::size_t size = element_bytes(type);
+    const std::size_t size = element_bytes(one.buffer->type);
+    const std::uint64_t flipped = std::uint64_t{is_signed_integer(one.buffer->type)} << 63U;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::uint64_t value = (values[i] ^ flipped) + (one.before.empty() ? 0 : one.before[i]);
+      const std::uint64_t value = values[i] ^ flipped;
       std::memcpy(bytes.data() + i * size, &value, size); // the low bytes come first
     }
     upload(session_, one.memory, 0, bytes);

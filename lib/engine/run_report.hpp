@@ -5,7 +5,7 @@
 #include "engine/queue_outcome.hpp"
 #include "engine/recommend.hpp"
 #include "engine/schedule.hpp"
-#include "engine/synchronization.hpp"
+#include "engine/launch_tables.hpp"
 #include "runtime/report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -56,7 +56,7 @@ struct PromotionReport {
   std::vector<std::string> ops; // hot ones, with separate cases in the generated kernel
 };
 
-// A launch plan with its estimate by the cost model (engine/cost_model.hpp).
+// A launch plan with its estimate by the cost model (engine/strategy.hpp).
 struct CandidateReport {
   Strategy strategy = Strategy::launch;
   std::uint32_t side_by_side = 1;             // concurrent tiles in a work-group

@@ -249,17 +249,6 @@ std::string schedule_violation(const Job& program, const Schedule& schedule) {
 
 namespace {
 
-// Pointer to the first matching dependency; derived ones have none.
-std::optional<std::string> pointer_to(const Job& program, std::uint64_t before, std::uint64_t after) {
-  const auto found = std::ranges::find_if(program.dependencies, [&](const ResolvedDependency& dependency) {
-    return dependency.before == before && dependency.after == after;
-  });
-  if (found == program.dependencies.end() || !found->index) {
-    return {};
-  }
-  return fmt::format("/dependencies/{}", *found->index);
-}
-
 // Names the largest buffer of a wave, the first candidate to shrink.
 std::string largest_buffer(const Job& program, std::uint32_t wave) {
   const ProgramBuffer* largest = nullptr;
@@ -280,7 +269,11 @@ Error refusal(Error error, const Job& program) {
     return program.wave_text(static_cast<std::uint32_t>(wave));
   });
   if (error.code == ErrorCode::cycle) { // resolve() refuses self-dependencies
-    error.pointer = pointer_to(program, *error.before, *error.after);
+    for (const ResolvedDependency& each : program.dependencies) {
+      if (each.before == *error.before && each.after == *error.after && each.index) {
+        error.pointer = fmt::format("/dependencies/{}", *each.index);
+      }
+    }
     return error;
   }
   const auto wave = static_cast<std::uint32_t>(error.wave.value_or(0));
@@ -350,8 +343,8 @@ std::vector<bool> written_images(const Job& program) {
       }
     }
   }
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    written[i] = written[i] || (swapped && program.buffers[i].swapped && program.buffers[i].is_object());
+  for (std::size_t i = 0; i < written.size() && swapped; ++i) {
+    written[i] = written[i] || (program.buffers[i].swapped && program.buffers[i].is_object());
   }
   return written;
 }

@@ -2,21 +2,55 @@
 
 #include "engine/compile.hpp"
 #include "opencl_c/facts.hpp"
-#include "opencl_c/outline.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
+namespace {
 
+// The global id of the outermost dimension at which a tile row begins, or the last one ends.
 std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row) {
   const std::uint32_t d = range.dimensions - 1;
   return range.offset[d] + std::min<std::uint64_t>(tile_row * range.local[d], range.global[d]);
 }
 
+// The first byte of a row of a buffer, or the end of the buffer.
 std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes) {
   return row > bytes / row_bytes ? bytes : row * row_bytes;
 }
 
-namespace {
+ByteRange intersection(const ByteRange& a, const ByteRange& b) {
+  const std::uint64_t end = std::min(a.end, b.end);
+  return {std::min(std::max(a.begin, b.begin), end), end};
+}
+
+ByteRange hull(const ByteRange& a, const ByteRange& b) {
+  return a.size() == 0   ? b
+         : b.size() == 0 ? a
+                         : ByteRange{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+// The bytes that tile rows of a wave touch of a buffer of this size, as far as known: all otherwise. After them those
+// beyond the border of a torus: before its first row and after its last one.
+std::vector<ByteRange> touched(const ProgramWave& wave, const ProgramArgument& argument,
+                               const TileRows& tiles, std::uint64_t bytes) {
+  if (!argument.rows || argument.rows->row_bytes == 0) {
+    return {{0, bytes}};
+  }
+  const RowReach& rows = *argument.rows;
+  const std::uint64_t first = first_id(wave.range, tiles.begin), last = first_id(wave.range, tiles.end);
+  const std::uint64_t begin = row_begin(first - std::min(first, rows.reach), rows.row_bytes, bytes);
+  const std::uint64_t end = row_begin(last + std::min(rows.reach, bytes), rows.row_bytes, bytes);
+  std::vector<ByteRange> all{{begin - std::min(begin, rows.beyond), std::min(end + rows.beyond, bytes)}};
+  const std::uint64_t inside = std::min(last, rows.wraps); // the end of the rows on the torus
+  if (first < inside && first < rows.reach) {
+    const std::uint64_t missing = std::min(rows.reach - first, rows.wraps);
+    all.push_back({(rows.wraps - missing) * rows.row_bytes, rows.wraps * rows.row_bytes});
+  }
+  if (first < inside && inside + rows.reach > rows.wraps) {
+    all.push_back({0, std::min(inside + rows.reach - rows.wraps, rows.wraps) * rows.row_bytes});
+  }
+  return all;
+}
 
 // Buffers that exchange their memory have the same owner of each byte: returns by buffer the first of them.
 std::vector<std::uint32_t> swap_sets(const Job& program) {
@@ -47,14 +81,10 @@ std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::
 
 class Splitter {
 public:
-  Splitter(const Job& program, std::uint32_t ranks)
-      : program_(program), of_set_(program.buffers.size()),
-        combined_(program.buffers.size()), split_{.ranks = ranks,
-                                                  .waves = {},
-                                                  .swap_set = swap_sets(program),
-                                                  .owned = {},
-                                                  .parts = {},
-                                                  .whole = {}} {}
+  Splitter(const Job& program, std::uint32_t ranks) : program_(program), of_set_(program.buffers.size()) {
+    split_.ranks = ranks;
+    split_.swap_set = swap_sets(program);
+  }
 
   JobSplit run() {
     split_.waves.resize(program_.waves.size());
@@ -66,17 +96,24 @@ public:
       own_copies(wave);
     }
     for (std::size_t i = 0; i < split_.owned.size(); ++i) {
-      split_.owned[i] = of_set_[split_.swap_set[i]];
+      split_.owned[i] = of_set_[split_.swap_set[i]].owned;
     }
     for (std::size_t i = 0; i < program_.waves.size(); ++i) {
       if (is_local(program_.waves[i])) {
-        split_.waves[i] = {.begin = {}, .local = true, .reason = {}, .fix = {}};
+        split_.waves[i] = {};
+        split_.waves[i].local = true;
       }
     }
     return std::move(split_);
   }
 
 private:
+  // Buffers that exchange their memory.
+  struct Share {
+    std::vector<ByteRange> owned; // by rank; empty: not split
+    bool combined = false;
+  };
+
   // Gives what only fills and copies write the owners of what it is a copy of.
   void own_copies(const ProgramWave& wave) {
     if (!wave.command || !wave.command->from) {
@@ -90,9 +127,9 @@ private:
     const bool by_transfers = std::ranges::all_of(program_.waves, [&](const ProgramWave& other) {
       return other.command || std::ranges::none_of(other.arguments, writes);
     });
-    if (by_transfers && of_set_[to].empty() && what.from_offset == what.to_offset &&
+    if (by_transfers && of_set_[to].owned.empty() && what.from_offset == what.to_offset &&
         program_.buffers[*what.from].bytes == program_.buffers[what.to].bytes) {
-      of_set_[to] = of_set_[split_.swap_set[*what.from]];
+      of_set_[to].owned = of_set_[split_.swap_set[*what.from]].owned;
     }
   }
 
@@ -125,7 +162,7 @@ private:
 
   WaveCut cut(const ProgramWave& wave) {
     const auto whole = [](std::string reason, std::string fix = "") {
-      return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
+      return WaveCut{.reason = std::move(reason), .fix = std::move(fix)};
     };
     if (wave.listed_items) {
       return whole("it is a queue, whose items run in any order");
@@ -144,23 +181,23 @@ private:
                    "use get_global_id, and give sizes as arguments");
     }
     std::vector<std::uint32_t> begin = tile_rows_of_ranks(wave.range);
-    std::map<std::uint32_t, std::vector<ByteRange>> written; // by set
-    std::set<std::uint32_t> combined;
+    std::map<std::uint32_t, Share> shares; // of the sets that it writes
     for (const ProgramArgument& argument : wave.users_arguments()) {
       if (!argument.writes()) {
         continue;
       }
       const ProgramBuffer& buffer = program_.buffers[argument.buffer];
       const std::uint32_t set = split_.swap_set[argument.buffer];
+      Share& share = shares.try_emplace(set, of_set_[set]).first->second;
       const std::string name = in_quotes(buffer.name);
       if (argument.combine) {
         const auto uses = std::ranges::count_if(
             wave.arguments, [&](const ProgramArgument& other) { return other.is_of(argument.buffer); });
-        if (!of_set_[set].empty() || uses != 1) {
+        if (!share.owned.empty() || uses != 1) {
           return whole(fmt::format("{} is combined, and another argument or wave uses it in parts", name),
                        "combine in a buffer that nothing else writes");
         }
-        combined.insert(set);
+        share.combined = true;
         continue;
       }
       if (!argument.rows || argument.rows->row_bytes == 0) {
@@ -176,39 +213,28 @@ private:
                      fmt::format("write only the own row, and read {} through another argument", name));
       }
       auto owned = owned_bytes(wave.range, begin, argument.rows->row_bytes, buffer.bytes);
-      const auto& known = of_set_[set];
-      if (combined_[set]) {
-        return whole(fmt::format("another wave combines {}", name),
+      if (share.combined) {
+        return whole(fmt::format("another argument or wave combines {}", name),
                      "combine in a buffer that nothing else writes");
       }
-      if (!known.empty() && known != owned) {
-        return whole(fmt::format("another wave cuts {} at other rows", name),
-                     "give both waves the same sizes in the outermost dimension");
+      if (!share.owned.empty() && share.owned != owned) {
+        return whole(fmt::format("another argument or wave cuts {} at other rows", name),
+                     "write it through one argument, and give waves the same sizes in the outermost dimension");
       }
-      if (written.try_emplace(set, owned).first->second != owned) {
-        return whole("two of its arguments cut a buffer at different rows", "write it through one argument");
-      }
+      share.owned = std::move(owned);
     }
-    if (written.empty() && combined.empty()) {
+    if (shares.empty()) {
       return whole("it writes nothing", "leave it out");
     }
-    if (std::ranges::any_of(combined, [&](std::uint32_t set) { return written.contains(set); })) {
-      return whole("one of its arguments combines a buffer that another cuts",
-                   "combine in a buffer that nothing else writes");
+    for (auto& [set, share] : shares) {
+      of_set_[set] = std::move(share);
     }
-    for (const auto& [set, owned] : written) {
-      of_set_[set] = owned;
-    }
-    for (const std::uint32_t set : combined) {
-      combined_[set] = true;
-    }
-    return WaveCut{.begin = std::move(begin), .reason = {}, .fix = {}};
+    return WaveCut{.begin = std::move(begin)};
   }
 
   const Job& program_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> launch_functions_; // by op and dimensions
-  std::vector<std::vector<ByteRange>> of_set_; // by the first buffer of a set of swapped ones
-  std::vector<bool> combined_;                 // likewise
+  std::vector<Share> of_set_;
   JobSplit split_;
 };
 
@@ -244,81 +270,65 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
   return {opencl_c::obstacle_to_moving(program.unit(spec.op).unit, program.function(spec.op), argument), ""};
 }
 
-ByteRange hull(const ByteRange& a, const ByteRange& b) {
-  return a.size() == 0   ? b
-         : b.size() == 0 ? a
-                         : ByteRange{std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
-
-// The bytes that a rank owns, and those that its tiles touch; buffers that exchange their memory have the same.
-std::vector<std::vector<ByteRange>> hulls(const Job& program, const JobSplit& split) {
-  std::vector<std::vector<ByteRange>> of_set = split.owned;
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    const ProgramWave& spec = program.waves[wave];
-    for (const ProgramArgument& argument : spec.arguments) {
-      const bool parts = argument.is_memory() && split.split(argument.buffer) && split.waves[wave].cut();
-      for (std::uint32_t rank = 0; parts && rank < split.ranks; ++rank) {
-        ByteRange& all = of_set[split.swap_set[argument.buffer]][rank];
-        const TileRows rows = own_rows(split.waves[wave], rank);
-        all = rows.empty() ? all
-                           : hull(all, touched(spec, argument, rows, program.buffers[argument.buffer].bytes));
-      }
-    }
-  }
-  std::vector<std::vector<ByteRange>> of_buffer;
-  for (std::size_t buffer = 0; buffer < of_set.size(); ++buffer) {
-    of_buffer.push_back(of_set[split.swap_set[buffer]]);
-  }
-  return of_buffer;
-}
-
-// Returns, by unit, the source whose kernels take these arguments.
-std::map<std::uint32_t, std::string> moving_sources(const Job& program,
-                                                    const std::vector<std::vector<std::uint32_t>>& moved) {
-  std::map<std::uint32_t, opencl_c::MovedPointers> pointers;
-  for (std::size_t wave = 0; wave < moved.size(); ++wave) {
-    const std::uint32_t op = program.waves[wave].op;
-    if (!moved[wave].empty()) {
-      pointers[program.ops[op].unit][program.function(op).name] = {moved[wave].begin(), moved[wave].end()};
-    }
-  }
-  std::map<std::uint32_t, std::string> sources;
-  for (const auto& [unit, kernels] : pointers) {
-    sources[unit] = opencl_c::move_pointers(program.units[unit].unit, kernels);
-  }
-  return sources;
-}
-
 } // namespace
 
 void store_in_parts(const Job& program, JobSplit& split) {
   // All types are aligned to 128 bytes or fewer, and so is memory: what the buffer has aligned, its part has aligned.
   constexpr std::uint64_t granule = 128;
-  std::vector<JobSplit::Obstacle> of_set(program.buffers.size());
+  std::vector<JobSplit::Obstacle> whole(program.buffers.size()); // of sets
+  std::vector<std::vector<ByteRange>> parts = split.owned;       // likewise, with what the ranks' tiles touch
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    const auto& arguments = program.waves[wave].arguments;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].is_memory() && split.split(arguments[i].buffer)) {
-        JobSplit::Obstacle& first = of_set[split.swap_set[arguments[i].buffer]];
-        first = first.reason.empty() ? obstacle(program, split, wave, i) : first;
+    const ProgramWave& spec = program.waves[wave];
+    const WaveCut& cut = split.waves[wave];
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+      const ProgramArgument& argument = spec.arguments[i];
+      if (!argument.is_memory() || !split.split(argument.buffer)) {
+        continue;
+      }
+      const std::uint32_t set = split.swap_set[argument.buffer];
+      whole[set] = whole[set].reason.empty() ? obstacle(program, split, wave, i) : whole[set];
+      for (std::uint32_t rank = 0; rank < split.ranks; ++rank) {
+        if (cut.cut() && !own_rows(cut, rank).empty()) {
+          parts[set][rank] = hull(parts[set][rank], touched(spec, argument, own_rows(cut, rank),
+                                                            program.buffers[argument.buffer].bytes)
+                                                        .front());
+        }
       }
     }
   }
-  split.parts = hulls(program, split);
-  split.whole.resize(program.buffers.size());
+  split.parts.resize(program.buffers.size());
   for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
-    split.whole[buffer] = of_set[split.swap_set[buffer]];
-    if (!split.whole[buffer].reason.empty()) {
-      split.parts[buffer].clear();
-    }
-    for (ByteRange& part : split.parts[buffer]) {
-      if (part.size() != 0) {
-        part = {part.begin / granule * granule,
-                std::min((part.end + granule - 1) / granule * granule, program.buffers[buffer].bytes)};
-      }
+    const std::uint32_t set = split.swap_set[buffer];
+    split.whole.push_back(whole[set]);
+    for (const ByteRange& part : whole[set].reason.empty() ? parts[set] : std::vector<ByteRange>()) {
+      split.parts[buffer].push_back(
+          part.size() == 0
+              ? part
+              : ByteRange{part.begin / granule * granule,
+                          std::min((part.end + granule - 1) / granule * granule, program.buffers[buffer].bytes)});
     }
   }
 }
+
+namespace {
+
+// The part of a local transfer that a rank does, in offsets of its memory; no bytes if it has nothing to do.
+TransferCommand local_part(const Job& program, const JobSplit& split, TransferCommand part,
+                           std::uint32_t rank) {
+  const ByteRange to = room_of(program, split, part.to, rank);
+  ByteRange bytes = intersection({part.to_offset, part.to_offset + part.bytes}, to);
+  if (part.from && split.split(*part.from)) {
+    bytes = intersection(bytes, room_of(program, split, *part.from, rank));
+  }
+  if (part.from) {
+    part.from_offset += bytes.begin - part.to_offset - room_of(program, split, *part.from, rank).begin;
+  }
+  part.to_offset = bytes.begin - to.begin;
+  part.bytes = bytes.size();
+  return part;
+}
+
+} // namespace
 
 CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, std::uint32_t rank) {
   CompiledProgram part = compiled;
@@ -338,16 +348,20 @@ CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, 
       }
     }
   }
-  const auto moved = moved_parameters(compiled.written, split);
+  auto moved = moved_pointers(compiled.written, split);
+  for (const auto& [unit, kernels] : moved) {
+    job.units[unit].built_in.clear();
+    job.units[unit].rewritten = opencl_c::move_pointers(compiled.written.units[unit].unit, kernels);
+  }
   for (std::uint32_t i = 0; i < job.waves.size(); ++i) {
     ProgramWave& wave = job.waves[i];
     if (split.waves[i].cut()) {
       wave.range = part_of(wave.range, own_rows(split.waves[i], rank));
     }
     if (split.waves[i].local) {
-      wave.command = local_part(compiled.written, split, i, rank);
+      wave.command = local_part(compiled.written, split, *wave.command, rank);
     }
-    for (const std::uint32_t parameter : moved[i]) {
+    for (const std::size_t parameter : moved[job.ops[wave.op].unit][job.function(wave.op).name]) {
       const ProgramArgument& argument = wave.arguments[parameter];
       const std::uint64_t begin =
           argument.is_memory() ? room_of(compiled.written, split, argument.buffer, rank).begin : 0;
@@ -355,68 +369,20 @@ CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, 
       wave.arguments.push_back({.value = {bytes.begin(), bytes.end()}});
     }
   }
-  for (auto& [unit, source] : moving_sources(compiled.written, moved)) {
-    job.units[unit].built_in.clear();
-    job.units[unit].rewritten = std::move(source);
-  }
   return part;
 }
 
-std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, const JobSplit& split) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> by_kernel; // unit and function
-  const auto kernel_of = [&program](const ProgramWave& wave) {
-    const ProgramOp& op = program.ops[wave.op];
-    return std::pair(op.unit, op.function);
-  };
+std::map<std::uint32_t, opencl_c::MovedPointers> moved_pointers(const Job& program, const JobSplit& split) {
+  std::map<std::uint32_t, opencl_c::MovedPointers> moved;
   for (const ProgramWave& wave : program.waves) {
-    for (std::uint32_t i = 0; i < wave.arguments.size(); ++i) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
       if (!wave.command && wave.arguments[i].is_memory() && split.in_parts(wave.arguments[i].buffer)) {
-        by_kernel[kernel_of(wave)].insert(i);
+        moved[program.ops[wave.op].unit][program.function(wave.op).name].insert(i);
       }
     }
   }
-  std::vector<std::vector<std::uint32_t>> moved;
-  for (const ProgramWave& wave : program.waves) {
-    const auto found = by_kernel.find(kernel_of(wave));
-    moved.push_back(found == by_kernel.end()
-                        ? std::vector<std::uint32_t>()
-                        : std::vector<std::uint32_t>(found->second.begin(), found->second.end()));
-  }
   return moved;
 }
-
-namespace {
-
-ByteRange intersection(const ByteRange& a, const ByteRange& b) {
-  const std::uint64_t end = std::min(a.end, b.end);
-  return {std::min(std::max(a.begin, b.begin), end), end};
-}
-
-bool meet(const ByteRange& a, const ByteRange& b) {
-  return intersection(a, b).size() != 0;
-}
-
-// Returns what tiles touch of a torus beyond its border: rows before the first one and after the last one.
-std::vector<ByteRange> touched_around(const ProgramWave& wave, const ProgramArgument& argument,
-                                      const TileRows& tiles) {
-  std::vector<ByteRange> around;
-  if (!argument.rows || argument.rows->wraps == 0) {
-    return around;
-  }
-  const RowReach& rows = *argument.rows;
-  const std::uint64_t begin = first_id(wave.range, tiles.begin);
-  const std::uint64_t end = std::min(first_id(wave.range, tiles.end), rows.wraps);
-  if (begin < end && begin < rows.reach) {
-    const std::uint64_t missing = std::min(rows.reach - begin, rows.wraps);
-    around.push_back({(rows.wraps - missing) * rows.row_bytes, rows.wraps * rows.row_bytes});
-  }
-  if (begin < end && end + rows.reach > rows.wraps) {
-    around.push_back({0, std::min(end + rows.reach - rows.wraps, rows.wraps) * rows.row_bytes});
-  }
-  return around;
-}
-
-} // namespace
 
 bool combines(const ProgramWave& wave) {
   return std::ranges::any_of(wave.arguments,
@@ -432,36 +398,8 @@ NdRange part_of(const NdRange& range, const TileRows& rows) {
   return part;
 }
 
-ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, const TileRows& tiles,
-                  std::uint64_t bytes) {
-  if (!argument.rows || argument.rows->row_bytes == 0) {
-    return {0, bytes};
-  }
-  const RowReach& rows = *argument.rows;
-  const std::uint64_t first = first_id(wave.range, tiles.begin), last = first_id(wave.range, tiles.end);
-  const std::uint64_t begin = row_begin(first - std::min(first, rows.reach), rows.row_bytes, bytes);
-  const std::uint64_t end = row_begin(last + std::min(rows.reach, bytes), rows.row_bytes, bytes);
-  return {begin - std::min(begin, rows.beyond), std::min(end + rows.beyond, bytes)};
-}
-
 ByteRange room_of(const Job& program, const JobSplit& split, std::uint32_t buffer, std::uint32_t rank) {
   return split.in_parts(buffer) ? split.parts[buffer][rank] : ByteRange{0, program.buffers[buffer].bytes};
-}
-
-TransferCommand local_part(const Job& program, const JobSplit& split, std::uint32_t wave,
-                           std::uint32_t rank) {
-  TransferCommand part = *program.waves[wave].command;
-  const ByteRange to = room_of(program, split, part.to, rank);
-  ByteRange bytes = intersection({part.to_offset, part.to_offset + part.bytes}, to);
-  if (part.from && split.split(*part.from)) {
-    bytes = intersection(bytes, room_of(program, split, *part.from, rank));
-  }
-  if (part.from) {
-    part.from_offset += bytes.begin - part.to_offset - room_of(program, split, *part.from, rank).begin;
-  }
-  part.to_offset = bytes.begin - to.begin;
-  part.bytes = bytes.size();
-  return part;
 }
 
 TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows,
@@ -470,12 +408,10 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
   const auto waits = [&](const TileRows& tiles) {
     return std::ranges::any_of(awaited, [&](const RankTransfer& transfer) {
       return std::ranges::any_of(spec.arguments, [&](const ProgramArgument& argument) {
-        if (!argument.is_memory() || argument.buffer != transfer.buffer) {
-          return false;
-        }
-        std::vector<ByteRange> all = touched_around(spec, argument, tiles);
-        all.push_back(touched(spec, argument, tiles, program.buffers[transfer.buffer].bytes));
-        return std::ranges::any_of(all, [&](const ByteRange& bytes) { return meet(bytes, transfer.bytes); });
+        return argument.is_of(transfer.buffer) &&
+               std::ranges::any_of(
+                   touched(spec, argument, tiles, program.buffers[transfer.buffer].bytes),
+                   [&](const ByteRange& bytes) { return intersection(bytes, transfer.bytes).size() != 0; });
       });
     });
   };
@@ -495,11 +431,10 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
 Freshness::Freshness(const Job& program, const JobSplit& split,
                      std::span<const std::vector<std::uint32_t>> storage)
     : program_(program), split_(split), storage_(storage) {
-  for (std::uint32_t i = 0; i < program.buffers.size();
-       ++i) { // first contents are wherever there is memory for them
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
     std::vector<ByteRange>& of_ranks = fresh_.emplace_back();
     for (std::uint32_t rank = 0; rank < split.ranks; ++rank) {
-      of_ranks.push_back(room_of(program, split, i, rank));
+      of_ranks.push_back(room_of(program, split, i, rank)); // first contents are wherever there is memory for them
     }
   }
 }
@@ -511,8 +446,7 @@ void Freshness::fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed
   for (const ByteRange lacks : {ByteRange{needed.begin, std::min(needed.end, has.begin)},
                                 ByteRange{std::max(needed.begin, has.end), needed.end}}) {
     for (std::uint32_t owner = 0; lacks.size() != 0 && owner < split_.ranks; ++owner) {
-      const ByteRange& owned = split_.owned[buffer][owner];
-      const ByteRange part{std::max(lacks.begin, owned.begin), std::min(lacks.end, owned.end)};
+      const ByteRange part = intersection(lacks, split_.owned[buffer][owner]);
       if (part.size() != 0) {
         transfers.push_back({.from = owner, .to = rank, .buffer = buffer, .bytes = part});
       }
@@ -534,21 +468,20 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
     const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
     auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
     for (std::uint32_t rank = 0; rank < (cut.cut() ? split_.ranks : 1); ++rank) {
-      const TileRows rows = cut.cut() ? own_rows(cut, rank) : TileRows();
-      if (cut.cut() && rows.empty()) {
+      if (cut.cut() && own_rows(cut, rank).empty()) {
         continue;
       }
-      ByteRange needed = cut.cut() ? touched(spec, argument, rows, bytes) : ByteRange{0, bytes};
+      const auto all =
+          cut.cut() ? touched(spec, argument, own_rows(cut, rank), bytes) : std::vector<ByteRange>{{0, bytes}};
       if (fresh[rank].size() == 0) { // and may be far from what a rank reads that owns nothing
-        fresh[rank] = {needed.begin, needed.begin};
+        fresh[rank] = {all[0].begin, all[0].begin};
       }
       // A gap between what it has and what it needs would be lost from the account.
-      needed = {std::min(needed.begin, fresh[rank].end), std::max(needed.end, fresh[rank].begin)};
+      const ByteRange needed{std::min(all[0].begin, fresh[rank].end), std::max(all[0].end, fresh[rank].begin)};
       fetch(argument.buffer, rank, needed, fresh, transfers);
       fresh[rank] = {std::min(needed.begin, fresh[rank].begin), std::max(needed.end, fresh[rank].end)};
-      for (const ByteRange& around : // each time, as they are not part of the account
-           cut.cut() ? touched_around(spec, argument, rows) : std::vector<ByteRange>()) {
-        fetch(argument.buffer, rank, around, fresh, transfers);
+      for (std::size_t i = 1; i < all.size(); ++i) { // each time, as they are not part of the account
+        fetch(argument.buffer, rank, all[i], fresh, transfers);
       }
     }
   }

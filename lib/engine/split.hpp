@@ -16,6 +16,7 @@
 //                    ^ tg_begin         kernels get where the part begins, and index the whole buffer
 #pragma once
 #include "engine/job.hpp"
+#include "opencl_c/outline.hpp"
 
 namespace tidegate::engine {
 
@@ -66,9 +67,6 @@ struct JobSplit {
 // The bytes of a buffer that a rank has memory for.
 ByteRange room_of(const Job& program, const JobSplit& split, std::uint32_t buffer, std::uint32_t rank);
 
-// The part of a local transfer that a rank does, in offsets of its memory; no bytes if it has nothing to do.
-TransferCommand local_part(const Job& program, const JobSplit& split, std::uint32_t wave, std::uint32_t rank);
-
 // Each rank gets an equal part of what is cut.
 JobSplit split_job(const Job& program, std::uint32_t ranks);
 
@@ -88,18 +86,8 @@ inline TileRows own_rows(const WaveCut& cut, std::uint32_t rank) {
   return {cut.begin[rank], cut.begin[rank + 1]};
 }
 
-// The global id of the outermost dimension at which a tile row begins, or the last one ends.
-std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row);
-
-// The first byte of a row of a buffer, or the end of the buffer.
-std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes);
-
 // Returns the part of a range with these rows of tiles.
 NdRange part_of(const NdRange& range, const TileRows& rows);
-
-// The bytes that tile rows of a wave touch of a buffer of this size, as far as known: all otherwise.
-ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, const TileRows& rows,
-                  std::uint64_t bytes);
 
 // Decides which split buffers are in parts.
 void store_in_parts(const Job& program, JobSplit& split);
@@ -108,9 +96,9 @@ void store_in_parts(const Job& program, JobSplit& split);
 // waves that are cut, its part of local transfers, and kernels that learn where parts begin. No output is its own.
 CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, std::uint32_t rank);
 
-// Returns, by wave, the parameters of its kernel that are in parts; arguments after those of the wave say where each
-// part begins.
-std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, const JobSplit& split);
+// Returns, by unit, the kernels that take buffers in parts, and the parameters that do; arguments after those of a wave
+// say where each part begins.
+std::map<std::uint32_t, opencl_c::MovedPointers> moved_pointers(const Job& program, const JobSplit& split);
 
 // Bytes that one rank sends to another.
 struct RankTransfer {

@@ -70,9 +70,9 @@ void refuse_persistent(Candidates& candidates, std::string_view reason) {
 } // namespace
 
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
-                                    const device::Tuning& tuning, const FixedShape& fixed) {
-  if (fixed.side_by_side || fixed.interpreted) {
-    return {fixed.side_by_side.value_or(1)};
+                                    const StrategyQuestion& question) {
+  if (question.side_by_side || question.interpreted) {
+    return {question.side_by_side.value_or(1)};
   }
   std::uint32_t tiles = 1;
   std::uint32_t size = 1;
@@ -83,13 +83,14 @@ std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_un
     }
   }
   const std::uint32_t units = std::max(compute_units, 1U);
-  const std::uint32_t most = std::bit_floor(std::clamp(
-      tuning.side_by_side_work_items / size, 1U, std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
+  const std::uint32_t most = std::bit_floor(
+      std::clamp(question.tuning.side_by_side_work_items / size, 1U,
+                 std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
   return most == 1 ? std::vector{1U} : std::vector{most, 1U};
 }
 
 std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
-                                       const MemoryLayout& memory, const FixedShape& fixed,
+                                       const MemoryLayout& memory, const StrategyQuestion& question,
                                        const DeviceModel& model) {
   Candidates candidates;
   const auto add = [&](Strategy strategy, std::size_t index) {
@@ -97,18 +98,18 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
     Candidate candidate{.shape = {.strategy = strategy},
                         .schedule = index,
                         .waits = synchronize(program, schedule, memory, strategy)};
-    candidate.load = load_of(program, ops, schedule, candidate.waits, fixed.interpreted);
+    candidate.load = load_of(program, ops, schedule, candidate.waits, question.interpreted);
     const ProgramLoad& load = candidate.load;
     candidate.group_size = load.group_size;
     if (is_persistent(strategy)) {
       const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
           model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
       TileMapping& mapping = candidate.shape.mapping;
-      mapping = fixed.mapping.value_or(best_mapping(load, strategy, model));
+      mapping = question.mapping.value_or(best_mapping(load, strategy, model));
       if (strategy == Strategy::counters && mapping == TileMapping::strided) {
         mapping = TileMapping::blocked; // groups wait for consecutive tiles
       }
-      candidate.shape.workers = best_workers(load, strategy, mapping, model, resident, fixed.workers);
+      candidate.shape.workers = best_workers(load, strategy, mapping, model, resident, question.workers);
       candidate.plain_stages =
           static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
       candidate.side_by_side =
@@ -127,7 +128,7 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
   }
   // If launches share no waves, they are plain already.
   if (schedules.all[Schedules::plain].stages.size() != schedules.all[Schedules::launch].stages.size() ||
-      fixed.strategy == Strategy::plain) {
+      question.wanted() == Strategy::plain) {
     add(Strategy::plain, Schedules::plain);
   }
   return candidates;
@@ -144,7 +145,7 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
     return std::move(choice);
   };
   const bool unknown = device == nullptr || !device->profile;
-  const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : question.tuning.strategy;
+  const std::optional<Strategy> wanted = question.wanted();
   const std::string why = question.asked_for ? "requested" : question.why;
   if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering)) {
     refuse_persistent(

@@ -1,15 +1,97 @@
-// Chooses the launch strategy of a program: estimates every candidate (cost_model.hpp) and takes the
-// cheapest.
+// Chooses the launch strategy of a program: estimates every candidate and takes the cheapest.
+//
+// Estimates the time of a schedule on a device for a strategy and a number of work-groups, as the sum of
+//
+//   start     a launch and the wait for it
+//   launches  each further launch, if the work is not longer
+//   barriers  of all work-groups; grows with their number
+//   waits     for neighbours: independent of the number of groups; for whole waves: grows with it
+//   work      a tile from its first read to its last write, once per turn of a stage, or the time to move
+//             the stage's bytes
+//
+// The model does not know what a kernel computes: it takes the time of the self-test's tile, which reads and
+// writes one element, for each two elements that the kernel reads or writes (opencl_c::Facts counts
+// them). The model needs no device.
 #pragma once
-#include "engine/cost_model.hpp"
-#include "engine/job.hpp"
-#include "engine/memory_layout.hpp"
-#include "engine/schedule.hpp"
-#include "engine/synchronization.hpp"
+#include "engine/launch_tables.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
 namespace tidegate::engine {
+
+// Work of a stage.
+struct StageLoad {
+  enum class Waits : std::uint8_t { none, few, all };
+
+  bool plain = false; // launched separately
+  Waits waits = Waits::all;
+  std::uint32_t awaited_packs = 0; // packs of stages that a tile waits for completely
+  std::uint32_t packs = 0;
+  std::uint64_t work_items = 0;
+  std::uint64_t bytes = 0; // reads and writes
+  bool meets = false;      // tiles have barriers, so tiles of a group do not overlap
+  bool loops = false;
+  double accesses = 0;     // dependent memory accesses of a work-item
+  double queue_rounds = 0; // of a requeueing queue; each turn has two barriers or a check by the host
+};
+
+// Work of a run; stages [repeat_begin, repeat_end) run in each iteration.
+struct ProgramLoad {
+  std::vector<StageLoad> stages;
+  std::size_t repeat_begin = 0;
+  std::size_t repeat_end = 0;
+  double iterations = 1;             // after a run: the number that ran
+  bool until = false;                // a condition is tested after each iteration
+  bool interpreted = false;          // arguments are read from descriptors
+  std::uint32_t group_size = 1;      // of a persistent launch
+  std::uint64_t footprint_bytes = 0; // of all buffers in use
+};
+
+ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
+                    const Synchronization& synchronization, bool interpreted);
+
+// Properties of a device for the model.
+struct DeviceModel {
+  bool measured = false;             // by the self-test
+  bool cpu = false;                  // other programs may take a core temporarily
+  std::uint32_t compute_units = 132; // defaults without a device or self-test: an H200
+  std::uint64_t resident_work_items = 132 * 2048;
+  double launch_ns = 4'500;
+  double round_trip_ns = 10'900;
+  device::DeviceCosts costs;
+};
+
+// `device` may be null or lack a profile.
+DeviceModel model_of(const device::DeviceInfo* device);
+
+// Parameters of a launch.
+struct LaunchShape {
+  Strategy strategy = Strategy::launch;
+  TileMapping mapping = TileMapping::strided;
+  std::uint32_t workers = 0; // of a persistent launch
+};
+
+device::CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model);
+
+// Returns the cost of one further iteration.
+device::CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, const DeviceModel& model);
+
+// Returns the number of work-groups with the least estimate, at most `resident`; the smallest of equals. On a
+// CPU it is `resident`, a group per core. `wanted` overrides the choice within the limit.
+std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileMapping mapping,
+                           const DeviceModel& model, std::uint32_t resident,
+                           std::optional<std::uint32_t> wanted = {});
+
+// Chooses the tile mapping. Reverse order in every other stage pays if the caches do not hold all data;
+// consecutive tiles in a group keep waits few. Otherwise tiles are dealt out one by one, which balances tiles
+// of unequal cost.
+TileMapping best_mapping(const ProgramLoad& load, Strategy strategy, const DeviceModel& model);
+
+// Returns the turns of the first slice of a persistent launch. The model may be far off, and it knows
+// nothing about loops in kernels: then, and on CPUs, the slice is short enough for turns of half a
+// millisecond.
+std::uint64_t first_slice_turns(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
+                                std::uint64_t slice_ns);
 
 // A launch plan with its estimated cost.
 struct Candidate {
@@ -25,20 +107,26 @@ struct Candidate {
   ProgramLoad load;
 };
 
-// Choices fixed by the command line or a profile.
-struct FixedShape {
-  std::optional<Strategy> strategy;
+// What the command line, a profile and the device say of the launch.
+struct StrategyQuestion {
+  std::optional<Strategy> asked_for;          // by the command line
+  const device::DeviceInfo* device = nullptr; // null: planned for no particular device
+  bool dry_run = false;
   bool interpreted = false; // arguments are read from descriptors
   std::optional<std::uint32_t> side_by_side;
   std::optional<TileMapping> mapping;
   std::optional<std::uint32_t> workers;
+  device::Tuning tuning;
+  std::string why; // why the tuning prefers a strategy, for people
+
+  [[nodiscard]] std::optional<Strategy> wanted() const { return asked_for ? asked_for : tuning.strategy; }
 };
 
 // Returns the numbers of tiles that a work-group of a persistent launch might run concurrently, the largest
 // first: as many as fill the tuning's number of work-items while each compute unit has a group, and 1. Only 1
 // in an interpreter, whose loop over tiles costs more than it hides.
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
-                                    const device::Tuning& tuning, const FixedShape& fixed);
+                                    const StrategyQuestion& question);
 
 // The possible schedules: launches, plain launches, and persistent ones with different numbers of concurrent
 // tiles.
@@ -49,17 +137,8 @@ struct Schedules {
 
 // Returns each strategy with each of its possible schedules.
 std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
-                                       const MemoryLayout& memory, const FixedShape& fixed,
+                                       const MemoryLayout& memory, const StrategyQuestion& question,
                                        const DeviceModel& model);
-
-// Inputs of the choice.
-struct StrategyQuestion {
-  std::optional<Strategy> asked_for;
-  const device::DeviceInfo* device = nullptr; // null: planned for no particular device
-  bool dry_run = false;
-  device::Tuning tuning;
-  std::string why; // why the tuning prefers a strategy, for people
-};
 
 struct StrategyChoice {
   Strategy strategy = Strategy::launch;

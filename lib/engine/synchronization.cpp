@@ -1,6 +1,6 @@
-#include "engine/synchronization.hpp"
+// Derives the waits of a persistent launch.
+#include "engine/launch_tables.hpp"
 
-#include "engine/access.hpp"
 
 namespace tidegate::engine {
 namespace {

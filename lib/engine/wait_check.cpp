@@ -1,6 +1,6 @@
 // Checks the waits of a persistent launch independently: simulates its stages, iteration by iteration, for
 // the given number of work-groups. The tiles of a group and its waits follow the kernels' source; conflicts
-// follow from the bytes that tiles access and from the dependencies that the program states.
+// follow from the arguments of waves and from the dependencies that the program states.
 #include "engine/launch_tables.hpp"
 
 namespace tidegate::engine {
@@ -36,37 +36,14 @@ Run common(Run a, Run b) {
 
 constexpr std::uint64_t any_distance = std::uint64_t{1} << 40U; // more tiles than a wave has
 
-// What a run of tiles accesses: bytes of the arena, those of its work-items with a margin before and after; or tiles, where
-// these alone are known to conflict.
-struct Footprint {
-  std::uint64_t begin = 0; // of the buffer
-  std::uint64_t end = 0;
-  std::uint64_t first = 0;         // from the start of the buffer to the first tile's bytes
-  std::uint64_t bytes_of_tile = 0; // 0: any tile may access the whole buffer
-  std::uint64_t around = 0;        // margin before and after a tile's bytes
-
-  [[nodiscard]] Run of(Run tiles) const {
-    if (bytes_of_tile == 0) {
-      return {begin, end};
-    }
-    const std::uint64_t low = first + tiles.begin * bytes_of_tile;
-    const std::uint64_t high = first + tiles.end * bytes_of_tile + around;
-    return common({begin + (low > around ? low - around : 0), begin + high}, {begin, end});
-  }
-
-  // Of tiles within a distance.
-  static Footprint of_tiles(std::uint64_t distance) {
-    return {.end = 4 * any_distance, .bytes_of_tile = 1, .around = distance};
-  }
-};
-
-// Tiles of two waves that access the same memory, one of them writing.
+// Tiles of two waves that access the same memory, one of them writing, if they are within this distance, counted with x
+// first.
 struct Clash {
-  Footprint a, c;
-  bool buffers_differ = false; // different buffers that share memory
+  std::uint64_t distance = 0;
+  bool buffers_differ = false; // some share memory
 
-  [[nodiscard]] bool between(Run a_tiles, Run c_tiles) const {
-    return !common(a.of(a_tiles), c.of(c_tiles)).empty();
+  [[nodiscard]] bool between(Run a, Run c) const {
+    return a.begin < c.end + distance && c.begin < a.end + distance;
   }
 };
 
@@ -257,11 +234,10 @@ private:
   bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& storage) {
     for (auto a = waves.begin(); a != waves.end(); ++a) {
       for (auto c = a + 1; c != waves.end(); ++c) {
-        for (const Clash& clash : find_clashes(*a, storage, *c, storage, false)) {
-          if (program_.derived || clash.buffers_differ) {
-            return failed(fmt::format("{} and {} run at the same time and touch the same memory",
-                                      program_.wave_text(*a), program_.wave_text(*c)));
-          }
+        const auto clash = find_clash(*a, storage, *c, storage, false);
+        if (clash && (program_.derived || clash->buffers_differ)) {
+          return failed(fmt::format("{} and {} run at the same time and touch the same memory",
+                                    program_.wave_text(*a), program_.wave_text(*c)));
         }
       }
     }
@@ -277,17 +253,15 @@ private:
       }
       const bool same_iteration = earlier.iteration == iteration &&
                                   program_.waves[earlier.wave].section == program_.waves[wave].section;
-      const auto clashes =
-          find_clashes(earlier.wave, schedule_.storage[earlier.iteration % schedule_.phases()], wave, storage,
-                       same_iteration);
-      for (std::uint32_t group = 0; group < groups_ && !clashes.empty(); ++group) {
+      const auto clash =
+          find_clash(earlier.wave, schedule_.storage[earlier.iteration % schedule_.phases()], wave, storage,
+                     same_iteration);
+      for (std::uint32_t group = 0; group < groups_ && clash; ++group) {
         const Run own = tiles_[wave][group];
         for (std::uint32_t other = 0; other < groups_ && !own.empty(); ++other) {
           const Run theirs = tiles_[earlier.wave][other];
-          if (other == group || theirs.empty() || known_[group][other] >= earlier.step) {
-            continue;
-          }
-          if (std::ranges::any_of(clashes, [&](const Clash& clash) { return clash.between(theirs, own); })) {
+          if (other != group && !theirs.empty() && known_[group][other] < earlier.step &&
+              clash->between(theirs, own)) {
             return failed(
                 fmt::format("{} of iteration {} begins in group {} before group {} has ended {} of iteration "
                             "{}",
@@ -300,14 +274,15 @@ private:
     return true;
   }
 
-  [[nodiscard]] std::vector<Clash> find_clashes(std::uint32_t a, const std::vector<std::uint32_t>& a_storage,
+  [[nodiscard]] std::optional<Clash> find_clash(std::uint32_t a, const std::vector<std::uint32_t>& a_storage,
                                                 std::uint32_t c, const std::vector<std::uint32_t>& c_storage,
                                                 bool same_iteration) const {
     const ProgramWave& before = program_.waves[a];
     const ProgramWave& after = program_.waves[c];
-    std::vector<Clash> clashes;
-    const auto add_tiles = [&clashes](std::uint64_t tiles) {
-      clashes.push_back({.a = Footprint::of_tiles(0), .c = Footprint::of_tiles(tiles)});
+    std::optional<Clash> clash;
+    const auto add = [&clash](std::uint64_t distance, bool buffers_differ = false) {
+      const Clash known = clash.value_or(Clash());
+      clash = {std::max(known.distance, distance), known.buffers_differ || buffers_differ};
     };
     // The relation that the program states; without swaps it holds across iterations too.
     std::optional<std::uint64_t> stated;
@@ -318,7 +293,7 @@ private:
       }
     }
     if (same_iteration && !program_.derived && stated_.contains({a, c})) {
-      add_tiles(stated.value_or(any_distance)); // it may be for memory that no argument shows
+      add(stated.value_or(any_distance)); // it may be for memory that no argument shows
     }
     for (const ProgramArgument& x : before.arguments) {
       for (const ProgramArgument& y : after.arguments) {
@@ -327,40 +302,23 @@ private:
         }
         const std::uint32_t from = a_storage[x.buffer];
         const std::uint32_t to = c_storage[y.buffer];
-        const Footprint first = footprint(before, x, from);
-        const Footprint second = footprint(after, y, to);
-        const bool same_tiles = x.halo && y.halo && before.range == after.range;
-        if (from == to && stated) {
-          add_tiles(*stated);
-        } else if (from == to && same_tiles && x.counts_like(y) &&
-                   (first.bytes_of_tile == 0 || second.bytes_of_tile == 0)) {
-          add_tiles(reach(*x.halo, before.range) + reach(*y.halo, after.range));
-        } else if (!common({first.begin, first.end}, {second.begin, second.end}).empty()) {
-          clashes.push_back({.a = first, .c = second, .buffers_differ = from != to});
+        const bool same_tiles = x.halo && y.halo && before.range == after.range && x.counts_like(y);
+        if (from == to) {
+          add(stated       ? *stated
+              : same_tiles ? reach(*x.halo, before.range) + reach(*y.halo, after.range)
+                           : any_distance);
+        } else if (!common(bytes_of(from), bytes_of(to)).empty()) {
+          add(any_distance, true);
         }
       }
     }
-    return clashes;
+    return clash;
   }
 
-  // Only elements derived from the kernel belong to one work-item each; other statements about an argument do
-  // not determine bytes. In several dimensions tiles say more.
-  [[nodiscard]] Footprint footprint(const ProgramWave& wave, const ProgramArgument& argument,
-                                    std::uint32_t owner) const {
-    const ProgramBuffer& buffer = program_.buffers[owner];
-    if (!buffer.in_arena()) {
-      return {}; // no bytes of the arena
-    }
-    Footprint found{.begin = memory_.offsets[owner], .end = memory_.offsets[owner] + buffer.bytes};
-    constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items; their bytes must fit 64 bits
-    const std::uint64_t bytes = argument.id_bytes[0];
-    if (argument.halo && wave.range.dimensions == 1 && bytes != 0 && bytes < (1U << 20U) &&
-        wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
-      found.first = wave.range.offset[0] * bytes;
-      found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * bytes;
-      found.around = (*argument.halo)[0] * found.bytes_of_tile;
-    }
-    return found;
+  // In the arena.
+  [[nodiscard]] Run bytes_of(std::uint32_t buffer) const {
+    const std::uint64_t begin = memory_.offsets[buffer];
+    return program_.buffers[buffer].in_arena() ? Run{begin, begin + program_.buffers[buffer].bytes} : Run{};
   }
 
   // Strided tiles count as the whole range from first to last.

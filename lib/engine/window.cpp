@@ -1,8 +1,6 @@
 #include "engine/window.hpp"
 
-#include "engine/access.hpp"
 #include "opencl_c/words.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <bitset>
@@ -51,7 +49,11 @@ public:
     std::vector<Window> found;
     for (auto& [first, window] : windows_) {
       if (window.waves.size() > 1) {
-        window.registers = registers(window);
+        for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+          if (stays_in_registers(window, buffer)) {
+            window.registers.push_back(buffer);
+          }
+        }
         found.push_back(std::move(window));
       }
     }
@@ -152,16 +154,6 @@ private:
            variables + arguments <= limits_.local_bytes;
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> registers(const Window& window) const {
-    std::vector<std::uint32_t> found;
-    for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
-      if (stays_in_registers(window, buffer)) {
-        found.push_back(buffer);
-      }
-    }
-    return found;
-  }
-
   [[nodiscard]] bool stays_in_registers(const Window& window, std::uint32_t buffer) const {
     const std::vector<MemoryUse>& uses = uses_[buffer];
     const std::uint32_t node = node_of_[window.waves.front()];
@@ -212,16 +204,8 @@ private:
   std::map<std::uint32_t, Window> windows_;
 };
 
-} // namespace
-
-std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared,
-                                 const KernelLimits& limits) {
-  return program.waves.size() > most_waves ? std::vector<Window>()
-                                           : Finder(program, ops, shared, limits).run();
-}
-
 // Returns dependencies between nodes (sets of waves) that preserve all of the program's.
-static std::vector<ResolvedDependency>
+std::vector<ResolvedDependency>
 dependencies_between(const Job& program, const std::vector<std::vector<std::uint32_t>>& nodes) {
   std::vector<std::uint32_t> node_of(program.waves.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
@@ -253,8 +237,6 @@ dependencies_between(const Job& program, const std::vector<std::vector<std::uint
   return dependencies;
 }
 
-namespace {
-
 struct Place {
   std::uint32_t node = 0; // wave of the fused program
   std::size_t at = 0;     // index in its window
@@ -273,7 +255,7 @@ std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t
   }
   for (const ProgramArgument& x : program.waves[first].arguments) {
     for (const ProgramArgument& y : program.waves[second].arguments) {
-      const bool same = x.is_memory() && y.is_memory() && x.buffer == y.buffer && (x.writes() || y.writes());
+      const bool same = x.is_memory() && y.is_of(x.buffer) && (x.writes() || y.writes());
       if (same && !stated && !(x.halo == none && y.halo == none && x.counts_like(y))) {
         return fmt::format("\"{}\"", program.buffers[x.buffer].name);
       }
@@ -283,6 +265,12 @@ std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t
 }
 
 } // namespace
+
+std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared,
+                                 const KernelLimits& limits) {
+  return program.waves.size() > most_waves ? std::vector<Window>()
+                                           : Finder(program, ops, shared, limits).run();
+}
 
 std::string window_violation(const Job& program, const Job& fused,
                              const std::vector<std::vector<std::uint32_t>>& parts) {
@@ -430,9 +418,8 @@ private:
       Part part{.op = wave.op, .meets = window.meets[i], .registers = {}, .function = {}};
       std::set<std::size_t> parameters;
       for (std::size_t a = 0; a < wave.arguments.size(); ++a) {
-        const auto found = std::ranges::find(window.registers, wave.arguments[a].buffer);
-        if (wave.arguments[a].kind == ProgramArgument::Kind::buffer && found != window.registers.end()) {
-          part.registers[a] = static_cast<std::size_t>(found - window.registers.begin());
+        if (const auto kept = register_of(window, wave.arguments[a])) {
+          part.registers[a] = *kept;
           parameters.insert(a);
         }
       }
@@ -440,6 +427,13 @@ private:
       parts.push_back(std::move(part));
     }
     return parts;
+  }
+
+  static std::optional<std::size_t> register_of(const Window& window, const ProgramArgument& argument) {
+    const auto found = std::ranges::find(window.registers, argument.buffer);
+    return argument.kind == ProgramArgument::Kind::buffer && found != window.registers.end()
+               ? std::optional(static_cast<std::size_t>(found - window.registers.begin()))
+               : std::nullopt;
   }
 
   // Copies a kernel once for each set of register parameters.
@@ -470,10 +464,8 @@ private:
       wave.rules |= spec.rules;
       wave.title += (wave.title.empty() ? "" : ", ") + program_.wave_text(part);
       std::ranges::copy_if(
-          spec.arguments, std::back_inserter(wave.arguments), [&](const ProgramArgument& argument) {
-            return argument.kind != ProgramArgument::Kind::buffer ||
-                   std::ranges::find(window.registers, argument.buffer) == window.registers.end();
-          });
+          spec.arguments, std::back_inserter(wave.arguments),
+          [&](const ProgramArgument& argument) { return !register_of(window, argument); });
       scratch = std::max(scratch, spec.bytes.scratch_bytes);
     }
     wave.bytes = envelope_of(program_.buffers, wave.arguments);

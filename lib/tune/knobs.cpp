@@ -1,6 +1,5 @@
 #include "tune/knobs.hpp"
 
-#include "engine/job_checks.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::tuning {

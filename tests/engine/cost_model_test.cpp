@@ -1,6 +1,6 @@
 // Cost model: the parts of estimates, and decisions that depend on them: numbers of work-groups, the order of tiles, the first slice.
 #include "../program_support.hpp"
-#include "engine/cost_model.hpp"
+#include "engine/strategy.hpp"
 
 #include <doctest/doctest.h>
 

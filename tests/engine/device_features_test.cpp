@@ -1,6 +1,6 @@
 // Device features that a program needs, and devices that lack them.
 #include "../program_support.hpp"
-#include "engine/job_checks.hpp"
+#include "engine/compile.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;

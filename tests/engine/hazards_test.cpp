@@ -1,7 +1,7 @@
 // Probable mistakes in programs: conflicts that a list of dependencies leaves open, reads of unwritten data,
 // results that nothing keeps.
 #include "../program_support.hpp"
-#include "engine/job_checks.hpp"
+#include "engine/compile.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;

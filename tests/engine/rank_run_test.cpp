@@ -219,9 +219,10 @@ Together run_together(const CompiledProgram& compiled, std::uint32_t size, Memor
     store_in_parts(program, together.split);
   }
   Moved moved;
-  const auto parameters = moved_parameters(program, together.split);
-  for (std::size_t wave = 0; wave < parameters.size(); ++wave) {
-    moved[program.function(program.waves[wave].op).name] = parameters[wave];
+  for (const auto& [unit, kernels] : moved_pointers(program, together.split)) {
+    for (const auto& [kernel, parameters] : kernels) {
+      moved[kernel] = {parameters.begin(), parameters.end()};
+    }
   }
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < size; ++rank) {

@@ -146,13 +146,13 @@ TEST_CASE("constants and choices of the profile") {
   CHECK(is_persistent(chosen(chain)));
   CHECK(chosen(chain, {.persistent_margin = 3}) == Strategy::launch);
 
-  const auto packed = [&](const FixedShape& fixed) {
+  const auto packed = [&](const StrategyQuestion& question) {
     Job program = program_of(1, {});
     program.waves = {wave_of(0, {}, range_of(1056 * 256, 256))};
-    return packings(program, 132, {}, fixed);
+    return packings(program, 132, question);
   };
   CHECK(packed({}) == std::vector{2U, 1U});
   CHECK(packed({.interpreted = true}) == std::vector{1U});
   CHECK(packed({.side_by_side = 4}) == std::vector{4U});
-  CHECK(packings(chain.program, 132, {}, {}) == std::vector{1U}); // a tile for each unit
+  CHECK(packings(chain.program, 132, {}) == std::vector{1U}); // a tile for each unit
 }

@@ -3,7 +3,6 @@
 #include "../program_support.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/memory_layout.hpp"
-#include "engine/synchronization.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;

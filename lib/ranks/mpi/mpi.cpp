@@ -1,11 +1,8 @@
 // The module that carries messages through MPI. tidegate loads it under mpirun alone: linked to the tool, Open MPI 4.1
 // and the 11 libraries that come with it would more than double the time of an empty process (3.6 ms for 0.9 ms).
-#include "ranks/transport.hpp"
+#include "ranks/ranks.hpp"
 
 #include <mpi.h>
-
-#include <cstdlib>
-#include <vector>
 
 namespace {
 
