@@ -27,17 +27,16 @@ const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devic
 }
 
 Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own) {
-  const std::string host = ranks::host_name();
-  TIDEGATE_TRY(const auto indices, ranks.gather(std::as_bytes(std::span(&own.index, 1))));
-  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(host))));
-  TIDEGATE_TRY(const auto names, ranks.gather(std::as_bytes(std::span(own.name))));
+  TIDEGATE_TRY(const auto indices, ranks.gather(std::span(&own.index, 1)));
+  TIDEGATE_TRY(const auto hosts, ranks.gather(ranks::host_name()));
+  TIDEGATE_TRY(const auto names, ranks.gather(own.name));
   std::vector<device::RankDevice> all;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     device::RankDevice& of = all.emplace_back();
     of.rank = static_cast<std::uint32_t>(i);
-    of.host = ranks::string_from(hosts[i]);
-    std::memcpy(&of.index, indices[i].data(), sizeof of.index);
-    of.device = ranks::string_from(names[i]);
+    of.host = hosts[i];
+    of.index = indices[i].front();
+    of.device = names[i];
   }
   return all;
 }

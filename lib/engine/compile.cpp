@@ -241,8 +241,8 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
                            compiled.memory.arena_bytes + compiled.memory.image_bytes));
 
   // Each candidate has its waits and an estimate, and one is taken.
-  StrategyChoice& choice = compiled.strategy = choose_strategy(
-      question, find_candidates(program, ops, schedules, compiled.memory, question, model));
+  StrategyChoice& choice = compiled.strategy =
+      choose_strategy(question, find_candidates(program, ops, schedules, compiled.memory, question, model));
   const Strategy strategy = choice.strategy;
   Candidate& taken = choice.candidates[choice.taken];
   compiled.table_bytes = table_bytes[taken.schedule];
@@ -295,13 +295,13 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
   if (gates) {
     wait_inside(tables, ops);
   }
-  compiled.source =
-      generate_kernel(compiled, {.restricts = ptx, // Oclgrind (21.10) cannot run it
-                                 .conditional_barriers = device != nullptr && !is_cpu(device),
-                                 .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-                                 .claims = claims,
-                                 .gates = gates,
-                                 .stress_word = stress_word});
+  compiled.source = generate_kernel(
+      compiled, {.restricts = ptx, // Oclgrind (21.10) cannot run it
+                 .conditional_barriers = device != nullptr && !is_cpu(device),
+                 .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+                 .claims = claims,
+                 .gates = gates,
+                 .stress_word = stress_word});
   if (ptx) {
     const std::uint32_t stated = tuning.work_items_per_unit;
     compiled.source.groups_per_unit = stated != 0

@@ -132,8 +132,6 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
   }
   layout.arena_bytes = plan->height_bytes;
   layout.lower_bound_bytes = plan->lower_bound_bytes;
-  layout.optimal = plan->optimal;
-  layout.proof = plan->proof;
   return layout;
 }
 

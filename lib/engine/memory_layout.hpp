@@ -15,8 +15,6 @@ struct MemoryLayout {
   std::uint64_t sum_bytes = 0;         // without sharing
   std::uint64_t image_bytes = 0;       // outside the arena; images share no memory
   std::uint64_t lower_bound_bytes = 0; // no arena is smaller
-  bool optimal = false;
-  planning::ArenaProof proof = planning::ArenaProof::none;
 };
 
 // Returns the bytes of all images; saturates.

@@ -1,8 +1,6 @@
 #include "engine/outlined_ops.hpp"
 
-#include "device/kernels.hpp"
 #include "opencl_c/words.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
@@ -10,37 +8,14 @@ namespace {
 
 using Words = std::set<std::string, std::less<>>;
 
-// Returns the identifiers of the sources that are compiled with the units. They are ours, with comments to the end of the line:
-// reading them as the lexer does took most of the time that outlining takes.
-Words read_generated_words() {
-  Words words;
-  const auto is_word = [](char letter) {
-    return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
-  };
-  for (const char* const file : {"common/virtual_ndrange.cl", "wave/tables.h", "wave/progress.cl",
-                                 "wave/persistent.cl", "wave/stage.cl"}) {
-    const std::string text = device::kernel_source(file);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      const std::size_t begin = i;
-      if (text[i] == '"') {
-        i = std::min(text.find('"', i + 1), text.size());
-      } else if (text.compare(i, 2, "//") == 0) {
-        i = std::min(text.find('\n', i), text.size());
-      } else if (is_word(text[i])) {
-        i = static_cast<std::size_t>(std::find_if_not(text.begin() + i, text.end(), is_word) - text.begin());
-        if (text[begin] > '9') {
-          words.insert(text.substr(begin, i - begin));
-        }
-        --i;
-      }
-    }
-  }
-  return words;
-}
-
-const Words& generated_words() {
-  static const Words words = read_generated_words();
-  return words;
+// True for a name that means something else where generated code uses it: a built-in function that it may call, or what it
+// declares where it calls a kernel or names a type (generate.cpp). All else of it has reserved names.
+bool is_generated(const std::string& name) {
+  static const std::set<std::string_view> declared{
+      "arena", "code",   "descriptor", "dynamic", "gate", "item",  "iteration", "lane", "lanes",
+      "list",  "locals", "range",      "side",    "tile", "value", "w",         "words"};
+  const auto known = opencl_c::builtin(name);
+  return (known && known->is_exact) || declared.contains(name);
 }
 
 bool is_reserved(std::string_view name) {
@@ -64,24 +39,20 @@ Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::Transla
 
 // Returns new names for file-scope names that another text also uses; words[unit] are the unit's identifiers.
 std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& source, std::size_t unit,
-                                           const std::vector<const Words*>& words) {
-  const auto used = [&words](const std::string& name, std::size_t but) {
-    for (std::size_t other = 0; other < words.size(); ++other) {
-      if (other != but && words[other]->contains(name)) {
-        return true;
-      }
-    }
-    return false;
-  };
+                                           const std::vector<Words>& words) {
   std::map<std::string, std::string> result;
   for (const std::string& name : source.file_scope_names) {
+    bool used = is_generated(name);
+    for (std::size_t other = 0; other < words.size(); ++other) {
+      used |= other != unit && words[other].contains(name);
+    }
     // An overload of a built-in function must keep its name.
     const bool overload = std::ranges::any_of(source.functions, [&](const opencl_c::Function& function) {
       return function.is_overloadable && function.name == name && opencl_c::builtin(name);
     });
-    if (!overload && used(name, unit)) {
+    if (used && !overload) {
       std::string fresh = fmt::format("u{}_{}", unit, name);
-      while (used(fresh, words.size())) {
+      while (std::ranges::any_of(words, [&](const Words& of) { return of.contains(fresh); })) {
         fresh += '_';
       }
       result[name] = std::move(fresh);
@@ -93,10 +64,10 @@ std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& sour
 // Returns a built-in function that the unit overloads and another unit calls, or an empty string. Generated
 // code calls built-in functions only with built-in types.
 std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t unit,
-                            const std::vector<const Words*>& words) {
+                            const std::vector<Words>& words) {
   for (const opencl_c::Function& function : source.functions) {
-    for (std::size_t other = 0; other + 1 < words.size() && function.is_overloadable; ++other) {
-      if (other != unit && words[other]->contains(function.name) && opencl_c::builtin(function.name)) {
+    for (std::size_t other = 0; other < words.size() && function.is_overloadable; ++other) {
+      if (other != unit && words[other].contains(function.name) && opencl_c::builtin(function.name)) {
         return function.name;
       }
     }
@@ -177,9 +148,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       kernels[program.ops[wave.op].unit].insert(program.function(turn_op(wave)).name);
     }
   }
-  // The generated text counts as one more unit.
-  std::vector<Words> words_of_units(program.units.size());
-  std::vector<const Words*> words;
+  std::vector<Words> words; // by unit
   std::vector<opencl_c::TranslationUnit> units;
   std::vector<std::map<std::string, std::string>> names(program.units.size());
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
@@ -188,10 +157,8 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       return tl::unexpected(with_line_of(program.units[unit].files, std::move(source.error())));
     }
     units.push_back(std::move(*source));
-    words_of_units[unit] = opencl_c::identifiers(units.back());
-    words.push_back(&words_of_units[unit]);
+    words.push_back(opencl_c::identifiers(units.back()));
   }
-  words.push_back(&generated_words());
   OutlinedOps outlined{.texts = std::vector<std::string>(program.units.size()),
                        .order = {},
                        .kernels = std::vector<opencl_c::OutlinedKernel>(program.ops.size()),

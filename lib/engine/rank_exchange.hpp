@@ -89,7 +89,8 @@ private:
   const std::uint32_t rank_;
   Monitor& monitor_;
   const RunOptions& options_;
-  const bool whole_outputs_; // rank 0 compares them; otherwise those that files hold as they are stay in parts
+  const bool
+      whole_outputs_; // rank 0 compares them; otherwise those that files hold as they are stay in parts
   Freshness fresh_;
   std::unique_ptr<Messages> messages_;
   RankClock clock_;

@@ -1,11 +1,11 @@
 // The results of a run, which become the document run_report. Plain data.
 #pragma once
 #include "engine/kinds.hpp"
+#include "engine/launch_tables.hpp"
 #include "engine/proof.hpp"
 #include "engine/queue_outcome.hpp"
 #include "engine/recommend.hpp"
 #include "engine/schedule.hpp"
-#include "engine/launch_tables.hpp"
 #include "runtime/report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

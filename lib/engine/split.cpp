@@ -218,8 +218,9 @@ private:
                      "combine in a buffer that nothing else writes");
       }
       if (!share.owned.empty() && share.owned != owned) {
-        return whole(fmt::format("another argument or wave cuts {} at other rows", name),
-                     "write it through one argument, and give waves the same sizes in the outermost dimension");
+        return whole(
+            fmt::format("another argument or wave cuts {} at other rows", name),
+            "write it through one argument, and give waves the same sizes in the outermost dimension");
       }
       share.owned = std::move(owned);
     }
@@ -289,9 +290,9 @@ void store_in_parts(const Job& program, JobSplit& split) {
       whole[set] = whole[set].reason.empty() ? obstacle(program, split, wave, i) : whole[set];
       for (std::uint32_t rank = 0; rank < split.ranks; ++rank) {
         if (cut.cut() && !own_rows(cut, rank).empty()) {
-          parts[set][rank] = hull(parts[set][rank], touched(spec, argument, own_rows(cut, rank),
-                                                            program.buffers[argument.buffer].bytes)
-                                                        .front());
+          parts[set][rank] = hull(
+              parts[set][rank],
+              touched(spec, argument, own_rows(cut, rank), program.buffers[argument.buffer].bytes).front());
         }
       }
     }
@@ -301,11 +302,11 @@ void store_in_parts(const Job& program, JobSplit& split) {
     const std::uint32_t set = split.swap_set[buffer];
     split.whole.push_back(whole[set]);
     for (const ByteRange& part : whole[set].reason.empty() ? parts[set] : std::vector<ByteRange>()) {
-      split.parts[buffer].push_back(
-          part.size() == 0
-              ? part
-              : ByteRange{part.begin / granule * granule,
-                          std::min((part.end + granule - 1) / granule * granule, program.buffers[buffer].bytes)});
+      split.parts[buffer].push_back(part.size() == 0
+                                        ? part
+                                        : ByteRange{part.begin / granule * granule,
+                                                    std::min((part.end + granule - 1) / granule * granule,
+                                                             program.buffers[buffer].bytes)});
     }
   }
 }
@@ -434,7 +435,8 @@ Freshness::Freshness(const Job& program, const JobSplit& split,
   for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
     std::vector<ByteRange>& of_ranks = fresh_.emplace_back();
     for (std::uint32_t rank = 0; rank < split.ranks; ++rank) {
-      of_ranks.push_back(room_of(program, split, i, rank)); // first contents are wherever there is memory for them
+      of_ranks.push_back(
+          room_of(program, split, i, rank)); // first contents are wherever there is memory for them
     }
   }
 }
@@ -471,13 +473,14 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
       if (cut.cut() && own_rows(cut, rank).empty()) {
         continue;
       }
-      const auto all =
-          cut.cut() ? touched(spec, argument, own_rows(cut, rank), bytes) : std::vector<ByteRange>{{0, bytes}};
+      const auto all = cut.cut() ? touched(spec, argument, own_rows(cut, rank), bytes)
+                                 : std::vector<ByteRange>{{0, bytes}};
       if (fresh[rank].size() == 0) { // and may be far from what a rank reads that owns nothing
         fresh[rank] = {all[0].begin, all[0].begin};
       }
       // A gap between what it has and what it needs would be lost from the account.
-      const ByteRange needed{std::min(all[0].begin, fresh[rank].end), std::max(all[0].end, fresh[rank].begin)};
+      const ByteRange needed{std::min(all[0].begin, fresh[rank].end),
+                             std::max(all[0].end, fresh[rank].begin)};
       fetch(argument.buffer, rank, needed, fresh, transfers);
       fresh[rank] = {std::min(needed.begin, fresh[rank].begin), std::max(needed.end, fresh[rank].end)};
       for (std::size_t i = 1; i < all.size(); ++i) { // each time, as they are not part of the account

@@ -83,9 +83,9 @@ std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_un
     }
   }
   const std::uint32_t units = std::max(compute_units, 1U);
-  const std::uint32_t most = std::bit_floor(
-      std::clamp(question.tuning.side_by_side_work_items / size, 1U,
-                 std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
+  const std::uint32_t most =
+      std::bit_floor(std::clamp(question.tuning.side_by_side_work_items / size, 1U,
+                                std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
   return most == 1 ? std::vector{1U} : std::vector{most, 1U};
 }
 

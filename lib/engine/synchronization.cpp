@@ -1,7 +1,6 @@
 // Derives the waits of a persistent launch.
 #include "engine/launch_tables.hpp"
 
-
 namespace tidegate::engine {
 namespace {
 

@@ -86,32 +86,25 @@ public:
     const std::size_t begin = schedule_.rows_before(schedule_.repeat_begin);
     const std::size_t end = schedule_.rows_before(schedule_.repeat_end);
     const std::uint64_t iterations = std::min<std::uint64_t>(program_.iterations, schedule_.phases() + 2U);
-    for (std::size_t row = 0; row < begin; ++row) {
-      if (!step(row, 0)) {
-        return violation_;
+    const auto steps = [this](std::size_t from, std::size_t to, std::uint64_t iteration) {
+      for (std::size_t row = from; row < to && violation_.empty(); ++row) {
+        step(row, iteration);
       }
-    }
+    };
+    steps(0, begin, 0);
     for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
-      for (std::size_t row = begin; row < end; ++row) {
-        if (!step(row, iteration)) {
-          return violation_;
-        }
-      }
+      steps(begin, end, iteration);
       if (program_.until && schedule_.repeats_in_one_launch()) {
         everybody();
       }
     }
-    for (std::size_t row = end; row < schedule_.row_stages.size(); ++row) {
-      if (!step(row, iterations)) {
-        return violation_;
-      }
-    }
-    return {};
+    steps(end, schedule_.row_stages.size(), iterations);
+    return violation_;
   }
 
 private:
   // Simulates one stage of one iteration in every group.
-  bool step(std::size_t row, std::uint64_t iteration) {
+  void step(std::size_t row, std::uint64_t iteration) {
     const StageRow& stage = tables_.stages[row];
     const std::uint64_t before = iteration * tables_.steps + row; // number of earlier steps
     if (previous_ && begins_launch(row)) {
@@ -125,19 +118,15 @@ private:
               fmt::format("stage {} waits for arrivals that stage {} does not make", row, *previous_));
         }
         everybody();
-      } else if (!meet(stage, row, before)) {
-        return false;
+      } else {
+        meet(stage, row, before);
       }
     }
     settle();
-    if (!apart(schedule_.stages[schedule_.row_stages[row]].waves,
-               schedule_.storage[iteration % schedule_.phases()])) {
-      return false;
-    }
-    for (const std::uint32_t wave : schedule_.stages[schedule_.row_stages[row]].waves) {
-      if (!ordered(wave, iteration)) {
-        return false;
-      }
+    const std::vector<std::uint32_t>& waves = schedule_.stages[schedule_.row_stages[row]].waves;
+    apart(waves, schedule_.storage[iteration % schedule_.phases()]);
+    for (const std::uint32_t wave : waves) {
+      ordered(wave, iteration);
     }
     for (std::uint32_t group = 0; group < groups_; ++group) {
       known_[group][group] = before + 1;
@@ -148,12 +137,11 @@ private:
         announced_[group].pop_front(); // too old for any wait
       }
     }
-    for (const std::uint32_t wave : schedule_.stages[schedule_.row_stages[row]].waves) {
+    for (const std::uint32_t wave : waves) {
       latest_[iteration % schedule_.phases() * program_.waves.size() + wave] = {
           .wave = wave, .iteration = iteration, .step = before + 1};
     }
     previous_ = row;
-    return true;
   }
 
   // Returns true if a launch ends between this row and the previous one: at plain waves, and in schedules with such
@@ -181,7 +169,7 @@ private:
   }
 
   // Simulates the waits of a stage; each group learns what the awaited groups know.
-  bool meet(const StageRow& stage, std::size_t row, std::uint64_t before) {
+  void meet(const StageRow& stage, std::size_t row, std::uint64_t before) {
     for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
       const WaitRow& wait = tables_.waits[i];
       if (wait.steps == 0) {
@@ -195,16 +183,15 @@ private:
         const auto share = share_of(stage.tiles, group);
         const auto poll = as_on_device::tg_poll_of(wait, share.first, share.first + share.count, groups_);
         for (std::uint32_t other = poll.first; other < poll.first + poll.count; ++other) {
-          if (other != group && !learn(group, other, wanted, row)) {
-            return false;
+          if (other != group) {
+            learn(group, other, wanted, row);
           }
         }
       }
     }
-    return true;
   }
 
-  bool learn(std::uint32_t group, std::uint32_t other, std::uint64_t wanted, std::size_t row) {
+  void learn(std::uint32_t group, std::uint32_t other, std::uint64_t wanted, std::size_t row) {
     if (other >= groups_) {
       return failed(fmt::format("stage {} waits for group {} of {}", row, other, groups_));
     }
@@ -218,7 +205,6 @@ private:
     for (std::uint32_t third = 0; third < groups_; ++third) {
       known_[group][third] = std::max(known_[group][third], found->second[third]);
     }
-    return true;
   }
 
   // Updates the steps that every group knows all groups to have completed; these cannot conflict any more.
@@ -231,7 +217,7 @@ private:
 
   // Checks waves of one stage, which run concurrently: their buffers may not share memory, and no accesses
   // may conflict unless the program lists its dependencies and omits this pair.
-  bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& storage) {
+  void apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& storage) {
     for (auto a = waves.begin(); a != waves.end(); ++a) {
       for (auto c = a + 1; c != waves.end(); ++c) {
         const auto clash = find_clash(*a, storage, *c, storage, false);
@@ -241,11 +227,10 @@ private:
         }
       }
     }
-    return true;
   }
 
   // Checks that every group with tiles of the wave knows that all conflicting tiles have ended.
-  bool ordered(std::uint32_t wave, std::uint64_t iteration) {
+  void ordered(std::uint32_t wave, std::uint64_t iteration) {
     const auto& storage = schedule_.storage[iteration % schedule_.phases()];
     for (const Instance& earlier : latest_) {
       if (earlier.step <= settled_) {
@@ -253,9 +238,8 @@ private:
       }
       const bool same_iteration = earlier.iteration == iteration &&
                                   program_.waves[earlier.wave].section == program_.waves[wave].section;
-      const auto clash =
-          find_clash(earlier.wave, schedule_.storage[earlier.iteration % schedule_.phases()], wave, storage,
-                     same_iteration);
+      const auto clash = find_clash(earlier.wave, schedule_.storage[earlier.iteration % schedule_.phases()],
+                                    wave, storage, same_iteration);
       for (std::uint32_t group = 0; group < groups_ && clash; ++group) {
         const Run own = tiles_[wave][group];
         for (std::uint32_t other = 0; other < groups_ && !own.empty(); ++other) {
@@ -271,7 +255,6 @@ private:
         }
       }
     }
-    return true;
   }
 
   [[nodiscard]] std::optional<Clash> find_clash(std::uint32_t a, const std::vector<std::uint32_t>& a_storage,
@@ -339,9 +322,8 @@ private:
     return own.empty() ? Run{} : Run{(own.begin - first) * tiles, (own.end - first) * tiles};
   }
 
-  bool failed(std::string violation) {
-    violation_ = std::move(violation);
-    return false;
+  void failed(std::string violation) { // the first one counts
+    violation_ = violation_.empty() ? std::move(violation) : violation_;
   }
 
   using Announcement =

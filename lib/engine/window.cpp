@@ -205,8 +205,8 @@ private:
 };
 
 // Returns dependencies between nodes (sets of waves) that preserve all of the program's.
-std::vector<ResolvedDependency>
-dependencies_between(const Job& program, const std::vector<std::vector<std::uint32_t>>& nodes) {
+std::vector<ResolvedDependency> dependencies_between(const Job& program,
+                                                     const std::vector<std::vector<std::uint32_t>>& nodes) {
   std::vector<std::uint32_t> node_of(program.waves.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     for (const std::uint32_t wave : nodes[node]) {
@@ -463,9 +463,8 @@ private:
       const ProgramWave& spec = program_.waves[part];
       wave.rules |= spec.rules;
       wave.title += (wave.title.empty() ? "" : ", ") + program_.wave_text(part);
-      std::ranges::copy_if(
-          spec.arguments, std::back_inserter(wave.arguments),
-          [&](const ProgramArgument& argument) { return !register_of(window, argument); });
+      std::ranges::copy_if(spec.arguments, std::back_inserter(wave.arguments),
+                           [&](const ProgramArgument& argument) { return !register_of(window, argument); });
       scratch = std::max(scratch, spec.bytes.scratch_bytes);
     }
     wave.bytes = envelope_of(program_.buffers, wave.arguments);

@@ -89,27 +89,17 @@ Result<void> Ranks::all_to_all(std::span<const std::uint64_t> sent, std::span<st
   return wait();
 }
 
-Result<std::vector<std::vector<std::byte>>> Ranks::gather(std::span<const std::byte> bytes) {
-  std::vector<std::vector<std::byte>> sent(static_cast<std::size_t>(size()));
-  sent.front().assign(bytes.begin(), bytes.end());
-  TIDEGATE_TRY(auto all, exchange(std::move(sent)));
-  if (rank() != 0) {
-    all.clear();
-  }
-  return all;
+Result<std::vector<std::string>> Ranks::gather(std::string_view text) {
+  TIDEGATE_TRY(const auto all, gather(std::span<const char>(text)));
+  std::vector<std::string> texts;
+  std::ranges::transform(all, std::back_inserter(texts),
+                         [](const auto& of) { return std::string(of.begin(), of.end()); });
+  return texts;
 }
 
 Result<void> Ranks::barrier() {
   return reduce(0, Reduction::sum).map([](std::uint64_t) {});
 }
-
-namespace {
-
-std::string_view text_of(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-} // namespace
 
 Result<void> collect(const BytesInParts& parts, Ranks& ranks, const TakeBytes& take) {
   constexpr std::uint64_t most = std::uint64_t{64} << 20U;
@@ -145,7 +135,7 @@ Result<void> write_in_parts(const std::string& path, const std::string& head, co
   TIDEGATE_TRY(Output output, Output::open(path, FileKinds::no_named_pipes));
   TIDEGATE_CHECK(output.write(head));
   TIDEGATE_CHECK(collect(parts, ranks, [&output](std::uint64_t, std::span<const std::byte> bytes) {
-    return output.write(text_of(bytes));
+    return output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }));
   return output.commit();
 }
@@ -153,10 +143,6 @@ Result<void> write_in_parts(const std::string& path, const std::string& head, co
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-std::string string_from(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 Launched launched() {

@@ -97,8 +97,15 @@ public:
     return received;
   }
 
-  // Rank 0 gets the bytes of all ranks, by rank, whose numbers may differ; the others get nothing.
-  Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes);
+  // Rank 0 gets what all ranks have, by rank, whose numbers may differ; the others get nothing.
+  template <class T>
+  Result<std::vector<std::vector<T>>> gather(std::span<const T> own) {
+    std::vector<std::vector<T>> sent(static_cast<std::size_t>(size()));
+    sent.front().assign(own.begin(), own.end());
+    TIDEGATE_TRY(auto all, exchange(std::move(sent)));
+    return rank() == 0 ? std::move(all) : std::vector<std::vector<T>>();
+  }
+  Result<std::vector<std::string>> gather(std::string_view text);
 
   // Returns when all ranks have called it.
   Result<void> barrier();
@@ -143,9 +150,6 @@ Result<void> write_in_parts(const std::string& path, const std::string& head, co
 
 // Returns the name of this machine.
 std::string host_name();
-
-// Returns gathered bytes as text.
-std::string string_from(std::span<const std::byte> bytes);
 
 // A process as its launcher describes it in the environment, before MPI is loaded.
 struct Launched {

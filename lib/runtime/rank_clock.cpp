@@ -36,19 +36,18 @@ Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic
   const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns,          own.waiting_ns,
                                                   own.bytes_sent,           own.messages,
                                                   own.edges.value_or(none), own.device_bytes.value_or(none)};
-  TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(numbers_here))));
-  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(own.host))));
-  TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(own.device))));
+  TIDEGATE_TRY(const auto numbers, ranks.gather(std::span<const std::uint64_t>(numbers_here)));
+  TIDEGATE_TRY(const auto hosts, ranks.gather(own.host));
+  TIDEGATE_TRY(const auto devices, ranks.gather(own.device));
   RanksReport report;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    auto of = numbers_here;
-    std::memcpy(of.data(), numbers[i].data(), sizeof of);
+    const std::vector<std::uint64_t>& of = numbers[i];
     const auto given = [](std::uint64_t number) {
       return number == none ? std::nullopt : std::optional(number);
     };
     report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
-                            .host = ranks::string_from(hosts[i]),
-                            .device = ranks::string_from(devices[i]),
+                            .host = hosts[i],
+                            .device = devices[i],
                             .dispatch_ns = of[0],
                             .waiting_ns = of[1],
                             .bytes_sent = of[2],

@@ -7,13 +7,13 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-std::string derived(const std::vector<std::vector<ProgramArgument>>& waves, std::size_t buffers = 4) {
+std::string derived(const std::vector<std::vector<ProgramArgument>>& waves) {
   std::vector<ProgramWave> program;
   for (const auto& arguments : waves) {
     program.push_back(wave_of(0, arguments));
   }
   std::string text;
-  for (const ResolvedDependency& dependency : derive_dependencies(program, buffers)) {
+  for (const ResolvedDependency& dependency : derive_dependencies(program, 4)) {
     CHECK_FALSE(dependency.tile_local());
     text += (text.empty() ? "" : " ") + std::to_string(dependency.before) + ">" +
             std::to_string(dependency.after);
@@ -43,30 +43,26 @@ std::vector<ProgramWave> random_waves(Numbers& random, std::uint32_t buffers) {
 
 } // namespace
 
-TEST_CASE("a read waits for the write before it") {
-  CHECK(derived({{writes(0)}, {reads(0)}}) == "0>1");
-  CHECK(derived({{reads(0)}, {reads(0)}}).empty());
-  CHECK(derived({{writes(0)}, {reads(0)}, {reads(0)}}) == "0>1 0>2");
-  CHECK(derived({{writes(0)}, {writes(1)}, {reads(0), reads(1)}}) == "0>2 1>2");
-}
-
-TEST_CASE("a write waits for the write before it and for the reads since") {
-  CHECK(derived({{reads(0)}, {writes(0)}}) == "0>1");
-  CHECK(derived({{writes(0)}, {writes(0)}}) == "0>1");
-  CHECK(derived({{reads(0)}, {reads(0)}, {writes(0)}, {reads(0)}, {writes(0)}}) == "0>2 1>2 2>3 2>4 3>4");
-  CHECK(derived({{updates(0)}, {updates(0)}, {updates(0)}}) == "0>1 1>2");
-}
-
-TEST_CASE("a wave does not wait for itself, nor twice for another") {
-  CHECK(derived({{reads(0), writes(0), updates(0)}}).empty());
-  CHECK(derived({{writes(0), writes(1)}, {reads(0), updates(1), reads(0)}}) == "0>1");
-}
-
-TEST_CASE("buffers alone make waves wait") {
-  CHECK(derived({{local(16), value({1})}, {local(16), value({1})}}).empty());
-  CHECK(derived({{writes(0)}, {writes(1)}, {writes(2)}}).empty());
-  CHECK(derived({}).empty());
-  CHECK(derived({{}, {}}, 0).empty());
+TEST_CASE(
+    "a read waits for the write before it, a write also for the reads since; only buffers make waves wait") {
+  using Waves = std::vector<std::vector<ProgramArgument>>;
+  for (const auto& [waves, expected] : std::vector<std::pair<Waves, std::string>>{
+           {{{writes(0)}, {reads(0)}}, "0>1"},
+           {{{reads(0)}, {reads(0)}}, ""},
+           {{{writes(0)}, {reads(0)}, {reads(0)}}, "0>1 0>2"},
+           {{{writes(0)}, {writes(1)}, {reads(0), reads(1)}}, "0>2 1>2"},
+           {{{reads(0)}, {writes(0)}}, "0>1"},
+           {{{writes(0)}, {writes(0)}}, "0>1"},
+           {{{reads(0)}, {reads(0)}, {writes(0)}, {reads(0)}, {writes(0)}}, "0>2 1>2 2>3 2>4 3>4"},
+           {{{updates(0)}, {updates(0)}, {updates(0)}}, "0>1 1>2"},
+           {{{reads(0), writes(0), updates(0)}}, ""}, // not for itself, nor twice for another
+           {{{writes(0), writes(1)}, {reads(0), updates(1), reads(0)}}, "0>1"},
+           {{{local(16), value({1})}, {local(16), value({1})}}, ""},
+           {{{writes(0)}, {writes(1)}, {writes(2)}}, ""},
+           {{}, ""},
+           {{{}, {}}, ""}}) {
+    CHECK(derived(waves) == expected);
+  }
 }
 
 TEST_CASE("every conflict is ordered, and nothing else") {

@@ -59,12 +59,6 @@ std::string violation(const Job& program, const Launch& made, std::uint32_t grou
                         groups);
 }
 
-void check_sound(const Job& program, const Launch& made, std::initializer_list<std::uint32_t> groups) {
-  for (const std::uint32_t count : groups) {
-    CHECK(violation(program, made, count) == "");
-  }
-}
-
 // Stages divided by " | ": "everybody", or waits as "2<1+3" (wave 2 for wave 1, three tiles to each side),
 // "2<1" for all tiles, with ' for the previous iteration; then ! if it is announced.
 std::string text(const Synchronization& synchronization) {
@@ -95,148 +89,137 @@ Job chain(std::uint32_t waves, std::uint32_t iterations) {
 
 } // namespace
 
-TEST_CASE("a stencil waits for its neighbours, in this iteration and in the one before") {
-  const Job program = chain(2, 10);
-  const Launch made = launch(program);
-  CHECK(text(made.synchronization) == "0<1'+1! | 1<0+1!");
-  CHECK(made.synchronization.mapping == TileMapping::blocked);
-  REQUIRE(made.tables.waits.size() == 2);
-  CHECK(made.tables.steps == 2);
-  CHECK(made.tables.waits[0].steps == 1); // from the first stage back to the last of the previous iteration
-  CHECK(made.tables.waits[1].steps == 1);
-  CHECK(made.tables.waits[0].halo == 1);
-  check_sound(program, made, {1, 2, 3, 5, 16});
-}
-
-TEST_CASE("nothing waits for a wave that is launched alone, whose end ends a launch") {
-  Job program = chain(2, 10);
-  program.waves.push_back(
-      wave_of(0, {near(reads(1), 1), near(reads(1), 1), near(writes(0), 0)}, range_of(1024, 64)));
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
-  const Launch made = launch(program, Strategy::counters, {}, 0, 3);
-  CHECK(made.schedule.stages.back().plain);
-  CHECK(text(made.synchronization) == "-! | 1<0+1 | -");
-  check_sound(program, made, {1, 2, 3, 5, 16});
-}
-
-TEST_CASE("what is ordered by others is not waited for again") {
-  // Wave 2 writes the input of wave 0: through wave 1 it has waited for two tiles to each side.
-  CHECK(text(launch(chain(4, 1)).synchronization) == "-! | 1<0+1! | 2<1+1! | 3<2+1");
-}
-
-TEST_CASE("what reaches further than the waits of others is waited for") {
-  // Wave 2 also reads what wave 0 wrote in the tiles next to its own; through wave 1 it has waited for its own alone.
-  Job program = program_of(1, {4096, 4096, 4096});
-  program.waves = {
-      wave_of(0, {near(writes(0), 0)}, range_of(1024, 64)),
-      wave_of(0, {near(reads(0), 1), near(writes(1), 0)}, range_of(1024, 64)),
-      wave_of(0, {near(reads(1), 0), near(reads(0), 2), near(writes(2), 0)}, range_of(1024, 64))};
-  program.derived = true;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
-  const Launch made = launch(program);
-  CHECK(text(made.synchronization) == "-! | 1<0+1 | 2<0+2");
-  for (const std::uint32_t groups : {2, 3, 16}) {
-    CHECK(violation(program, made, groups) == "");
+TEST_CASE("a stage waits for what its waves depend on, in this iteration and in the one before") {
+  const NdRange tiles16 = range_of(1024, 64);
+  const auto program_with = [](std::vector<ProgramWave> waves, std::uint32_t iterations = 1) {
+    Job program = program_of(1, std::vector<std::uint64_t>(4, 4096));
+    program.waves = std::move(waves);
+    program.iterations = iterations;
+    derive(program);
+    return program;
+  };
+  const auto changed = [](Job program, const std::function<void(Job&)>& change) {
+    change(program);
+    return program;
+  };
+  const auto rederived = [](Job& program) {
+    program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  };
+  const auto stated = [](std::optional<Tiles> halo) {
+    return [halo](Job& program) {
+      program.derived = false;
+      program.dependencies = {{.before = 0, .after = 1, .halo = halo}};
+    };
+  };
+  // Halos of rows and layers count in tiles of the whole range; without one for the output, all of it must have been read.
+  const auto layers = [&](bool output_known) {
+    const NdRange range{.dimensions = 3, .global = {8, 8, 8}, .local = {2, 2, 2}, .groups = {4, 4, 4}};
+    const auto with = [](ProgramArgument argument, std::optional<Tiles> halo) {
+      argument.halo = halo;
+      return argument;
+    };
+    return program_with({wave_of(0, {with(reads(0), Tiles{1, 2, 1}), with(writes(1), Tiles{})}, range),
+                         wave_of(0,
+                                 {with(reads(1), Tiles{}),
+                                  with(writes(0), output_known ? std::optional(Tiles{}) : std::nullopt)},
+                                 range)});
+  };
+  // Two chains of two waves that share no memory.
+  std::vector<ProgramWave> two_chains;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    const std::uint32_t in = (i % 2) * 2 + (i / 2) % 2;
+    two_chains.push_back(wave_of(0, {reads(in), writes(in ^ 1U)}, range_of(i / 2 % 2 == 0 ? 1024 : 512, 64)));
+  }
+  struct Case {
+    std::string name;
+    Job program;
+    std::string waits;
+    Strategy strategy = Strategy::counters;
+    std::size_t alone = 0;                   // waves with that many arguments are launched alone
+    std::vector<std::uint64_t> offsets = {}; // buffers share memory
+  };
+  for (
+      const Case& expected : std::vector<Case>{
+          {"a stencil", chain(2, 10), "0<1'+1! | 1<0+1!"},
+          {"a wave that is launched alone, whose end ends a launch",
+           changed(chain(2, 10),
+                   [&](Job& program) {
+                     program.waves.push_back(
+                         wave_of(0, {near(reads(1), 1), near(reads(1), 1), near(writes(0), 0)}, tiles16));
+                     rederived(program);
+                   }),
+           "-! | 1<0+1 | -", Strategy::counters, 3},
+          // Wave 2 writes the input of wave 0: through wave 1 it has waited for two tiles to each side.
+          {"what is ordered by others", chain(4, 1), "-! | 1<0+1! | 2<1+1! | 3<2+1"},
+          // Wave 2 also reads what wave 0 wrote in the tiles next to its own; through wave 1 it has waited for its own alone.
+          {"what reaches further than the waits of others",
+           program_with({wave_of(0, {near(writes(0), 0)}, tiles16),
+                         wave_of(0, {near(reads(0), 1), near(writes(1), 0)}, tiles16),
+                         wave_of(0, {near(reads(1), 0), near(reads(0), 2), near(writes(2), 0)}, tiles16)}),
+           "-! | 1<0+1 | 2<0+2"},
+          {"most of another stage, in both directions",
+           changed(chain(2, 10), [](Job& program) { program.waves[1].arguments[0].halo.reset(); }),
+           "everybody | everybody"},
+          {"barriers", chain(2, 10), "everybody | everybody", Strategy::barrier},
+          {"two chains", program_with(two_chains), "-! | 2<0 3<1! | 4<2 5<3! | 6<4 7<5"},
+          {"the same tiles in every stage",
+           program_with({wave_of(0, {near(reads(0), 0), near(writes(1), 0)}, tiles16),
+                         wave_of(0, {near(reads(1), 0), near(writes(2), 0)}, tiles16)}),
+           "- | -"},
+          {"a stated halo", changed(chain(2, 1), stated(Tiles{3, 0, 0})), "-! | 1<0+3"},
+          {"a stated dependency without one, which may cover more than the arguments",
+           changed(chain(2, 1), stated({})), "- | everybody"},
+          {"an output without a halo", layers(false), "- | everybody"},
+          {"rows and layers", layers(true), "-! | 1<0+25"}, // 1 + 4 * 2 + 16 * 1
+          {"phases",
+           changed(chain(3, 4),
+                   [&](Job& program) {
+                     program.waves[0].section = Section::before;
+                     program.waves[2].section = Section::after;
+                     rederived(program);
+                   }),
+           "- | - | everybody"},
+          // Wave 0 before the repetition; 1, 2 and 3 in it, of which 1 touches nothing of the others.
+          {"an iteration before the first",
+           changed(program_with({wave_of(0, {writes(2)}), wave_of(0, {near(updates(2), 0)}, tiles16),
+                                 wave_of(0, {near(reads(0), 1), near(writes(1), 0)}, tiles16),
+                                 wave_of(0, {near(reads(1), 1), near(writes(0), 0)}, tiles16)},
+                                3),
+                   [](Job& program) {
+                     program.waves[0].section = Section::before;
+                     program.dependencies = {{.before = 1, .after = 2}, {.before = 2, .after = 3}};
+                   }),
+           "-! | - | 2<3'+1! | 3<2+1!"},
+          {"buffers of their own",
+           program_with({wave_of(0, {writes(0)}, tiles16), wave_of(0, {reads(0), writes(1)}),
+                         wave_of(0, {reads(1), writes(2)}, tiles16)}),
+           "- | everybody! | 2<1"},
+          {"a buffer that shares memory with one before it",
+           program_with({wave_of(0, {writes(0)}, tiles16), wave_of(0, {reads(0), writes(1)}),
+                         wave_of(0, {reads(1), writes(2)}, tiles16)}),
+           "- | everybody! | 2<1",
+           Strategy::counters,
+           0,
+           {0, 4096, 0, 8192}}}) {
+    INFO(expected.name);
+    const Launch made = launch(expected.program, expected.strategy, expected.offsets, 0, expected.alone);
+    CHECK(text(made.synchronization) == expected.waits);
+    const bool strided = expected.strategy == Strategy::barrier;
+    CHECK(made.synchronization.mapping == (strided ? TileMapping::strided : TileMapping::blocked));
+    CHECK(made.schedule.stages.back().plain == (expected.alone != 0));
+    for (const std::uint32_t groups : {1, 2, 3, 5, 7, 16}) {
+      CHECK(violation(expected.program, made, groups) == "");
+    }
   }
 }
 
-TEST_CASE("a stage that most of another depends on waits for everybody") {
-  Job program = chain(2, 10);
-  program.waves[1].arguments[0].halo.reset();
-  CHECK(text(launch(program).synchronization) == "everybody | everybody"); // in both directions
-  CHECK(violation(program, launch(program), 3) == "");
-  CHECK(text(launch(program, Strategy::barrier).synchronization) == "everybody | everybody");
-  CHECK(launch(program, Strategy::barrier).synchronization.mapping == TileMapping::strided);
-}
-
-TEST_CASE("waves that share no memory go their own way") {
-  // Two independent chains: neither waits for the other.
-  Job program = program_of(1, {64, 64, 64, 64});
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    program.waves.push_back(wave_of(0, {reads(0), writes(1)}, range_of(1024, 64)));
-    program.waves.push_back(wave_of(0, {reads(2), writes(3)}, range_of(1024, 64)));
-    program.waves.push_back(wave_of(0, {reads(1), writes(0)}, range_of(512, 64)));
-    program.waves.push_back(wave_of(0, {reads(3), writes(2)}, range_of(512, 64)));
-  }
-  derive(program);
-  const Launch made = launch(program);
-  CHECK(text(made.synchronization) == "-! | 2<0 3<1! | 4<2 5<3! | 6<4 7<5");
-  CHECK(violation(program, made, 4) == "");
-}
-
-TEST_CASE("groups with the same tiles in every stage never wait") {
-  Job program = program_of(1, {4096, 4096, 4096});
-  program.waves = {wave_of(0, {near(reads(0), 0), near(writes(1), 0)}, range_of(1024, 64)),
-                   wave_of(0, {near(reads(1), 0), near(writes(2), 0)}, range_of(1024, 64))};
-  derive(program);
-  const Launch made = launch(program);
-  CHECK(text(made.synchronization) == "- | -");
-  CHECK(violation(program, made, 5) == "");
-}
-
-TEST_CASE("buffers that share memory are kept apart by waits") {
-  Job program = program_of(3, {64, 64, 64, 64});
-  program.waves = {wave_of(0, {writes(0)}, range_of(1024, 64)),
-                   wave_of(1, {reads(0), writes(1)}, range_of(64, 64)),
-                   wave_of(2, {reads(1), writes(2)}, range_of(1024, 64))};
-  derive(program);
-  const Launch apart = launch(program);
-  CHECK(text(apart.synchronization) == "- | everybody! | 2<1");
-  const Launch shared = launch(program, Strategy::counters, {0, 64, 0, 128}); // b2 shares memory with b0
-  CHECK(violation(program, shared, 3) == "");
-}
-
-TEST_CASE("a stated dependency is waited for, as far as its halo") {
-  Job program = chain(2, 1);
-  program.derived = false;
-  program.dependencies = {{.before = 0, .after = 1, .halo = {{3, 0, 0}}}};
-  CHECK(text(launch(program).synchronization) == "-! | 1<0+3");
-  program.dependencies[0].halo.reset(); // the dependency may cover more than the arguments
-  CHECK(text(launch(program).synchronization) == "- | everybody");
-}
-
-TEST_CASE("halos of rows and layers count in tiles of the whole range") {
-  Job program = program_of(1, {4096, 4096});
-  const NdRange range{.dimensions = 3, .global = {8, 8, 8}, .local = {2, 2, 2}, .groups = {4, 4, 4}};
-  ProgramArgument read = reads(0);
-  read.halo = {1, 2, 1};
-  ProgramArgument written = writes(1);
-  written.halo.emplace();
-  ProgramArgument back = reads(1);
-  back.halo.emplace();
-  program.waves = {wave_of(0, {read, written}, range), wave_of(0, {back, writes(0)}, range)};
-  derive(program);
-  // The output of wave 1 has no halo: all of it must have been read.
-  CHECK(text(launch(program).synchronization) == "- | everybody");
-  program.waves[1].arguments[1].halo.emplace();
-  CHECK(text(launch(program).synchronization) == "-! | 1<0+25"); // 1 + 4 * 2 + 16 * 1
-}
-
-TEST_CASE("phases are divided by everybody") {
-  Job program = chain(3, 4);
-  program.waves[0].section = Section::before;
-  program.waves[2].section = Section::after;
-  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
-  const Launch made = launch(program);
-  CHECK(text(made.synchronization) == "- | - | everybody");
-  CHECK(made.tables.stages[0].flags == TG_ARRIVES);
-  CHECK((made.tables.stages[1].flags & TG_ARRIVES) != 0);
-  check_sound(program, made, {1, 2, 3});
-}
-
-TEST_CASE("the first iteration never waits for unannounced stages") {
-  // Wave 0 before the repetition; 1, 2 and 3 in it, of which 1 touches nothing of the others.
-  Job program = program_of(1, {4096, 4096, 4096});
-  program.waves = {wave_of(0, {writes(2)}), wave_of(0, {near(updates(2), 0)}, range_of(1024, 64)),
-                   wave_of(0, {near(reads(0), 1), near(writes(1), 0)}, range_of(1024, 64)),
-                   wave_of(0, {near(reads(1), 1), near(writes(0), 0)}, range_of(1024, 64))};
-  program.waves[0].section = Section::before;
-  program.iterations = 3;
-  program.derived = true;
-  program.dependencies = {{.before = 1, .after = 2}, {.before = 2, .after = 3}};
-  const Launch made = launch(program);
-  CHECK(text(made.synchronization) == "-! | - | 2<3'+1! | 3<2+1!");
-  check_sound(program, made, {1, 2, 3, 7});
+TEST_CASE("rows of waits have the distance to their producer in steps") {
+  const LaunchTables tables = launch(chain(2, 10)).tables;
+  REQUIRE(tables.waits.size() == 2);
+  CHECK(tables.steps == 2);
+  CHECK(tables.waits[0].steps == 1); // from the first stage back to the last of the previous iteration
+  CHECK(tables.waits[1].steps == 1);
+  CHECK(tables.waits[0].halo == 1);
 }
 
 TEST_CASE("the checker finds waits that are missing, too short, or for what never comes") {

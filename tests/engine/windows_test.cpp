@@ -93,59 +93,61 @@ std::string found(Job program, bool one_call = false) {
 
 } // namespace
 
-TEST_CASE("a chain of element-wise waves is one window, and what is between them stays in registers") {
-  CHECK(found(chain({whole, whole, whole})) == "0+1+2 [1,2]");
-  CHECK(found(chain({whole, guarded, whole})) == "0+1+2 [1,2]");
-}
-
-TEST_CASE("a wave that reaches into other tiles begins a window") {
-  CHECK(found(chain({whole, beside, whole})) == "1+2 [2]");
-  CHECK(found(chain({whole, tiled, whole})) == "1+2 [2]");
-  Job program = chain({whole, tiled, whole});
-  program.waves[1].arguments[0].halo.emplace(); // as stated by the program
-  CHECK(found(program) == "0|1+2 [2]");
-}
-
-TEST_CASE("waves with local memory join where their work-groups are whole") {
-  CHECK(found(chain({whole, turned, whole})) == "0+1+2 [1,2]");
-  CHECK(found(chain({turned, whole, turned})) == "0+1|2 [1,2]"); // local memory is reused
-  CHECK(found(chain({turned, whole, turned}), true) == "");      // PoCL: one call in a kernel
-  CHECK(found(chain({whole, turned, whole}), true) == "0+1+2 [1,2]");
-}
-
-TEST_CASE("other tiles, another phase, a transfer: another window") {
-  Job program = chain({whole, whole, whole});
-  program.waves[2].range = range_of(192, 64);
-  CHECK(found(program) == "0+1 [1]");
-  program = chain({whole, whole, whole});
-  program.waves[2].section = Section::after;
-  CHECK(found(program) == "0+1 [1]");
-  program = chain({whole, whole});
-  program.waves[1].users_kernel = false;
-  CHECK(found(program) == "");
-}
-
-TEST_CASE("what others need is in memory") {
-  Job program = chain({whole, whole});
-  program.buffers[1].output = "kept";
-  CHECK(found(program) == "0+1 []");
-  program.buffers[1].output.reset();
-  program.buffers[1].swapped = true;
-  CHECK(found(program) == "0+1 []");
-  program.buffers[1].swapped = false;
-  program.until = ResolvedUntil{.buffer = 1, .value = {}};
-  CHECK(found(program) == "0+1 []");
-}
-
-TEST_CASE("an iteration may read what the one before it has left") {
-  Job program = chain({guarded, whole});
-  program.iterations = 3;
-  CHECK(found(program) == "0+1 []");
-  program.waves[0].arguments[1].access = Access::write; // it may leave some elements unwritten
-  CHECK(found(program) == "0+1 []");
-  program = chain({whole, whole});
-  program.iterations = 3;
-  CHECK(found(program) == "0+1 [1]");
+TEST_CASE(
+    "waves that go on with the same tiles are one window, and what nothing else needs stays in registers") {
+  const auto changed = [](const std::vector<Op>& ops, const std::function<void(Job&)>& change) {
+    Job program = chain(ops);
+    change(program);
+    return program;
+  };
+  struct Case {
+    std::string name;
+    Job program;
+    std::string windows;
+    bool one_call = false; // of a function with barriers in a kernel, as for PoCL
+  };
+  for (const Case& expected : std::vector<Case>{
+           {"element-wise", chain({whole, whole, whole}), "0+1+2 [1,2]"},
+           {"element-wise, under a condition", chain({whole, guarded, whole}), "0+1+2 [1,2]"},
+           {"an element of another tile", chain({whole, beside, whole}), "1+2 [2]"},
+           {"any element", chain({whole, tiled, whole}), "1+2 [2]"},
+           {"a stated halo",
+            changed({whole, tiled, whole},
+                    [](Job& program) { program.waves[1].arguments[0].halo.emplace(); }),
+            "0|1+2 [2]"},
+           {"local memory", chain({whole, turned, whole}), "0+1+2 [1,2]"},
+           {"local memory that is used again", chain({turned, whole, turned}), "0+1|2 [1,2]"},
+           {"two calls with barriers", chain({turned, whole, turned}), "", true},
+           {"one call with barriers", chain({whole, turned, whole}), "0+1+2 [1,2]", true},
+           {"other tiles",
+            changed({whole, whole, whole}, [](Job& program) { program.waves[2].range = range_of(192, 64); }),
+            "0+1 [1]"},
+           {"another phase",
+            changed({whole, whole, whole}, [](Job& program) { program.waves[2].section = Section::after; }),
+            "0+1 [1]"},
+           {"a transfer",
+            changed({whole, whole}, [](Job& program) { program.waves[1].users_kernel = false; }), ""},
+           {"an output", changed({whole, whole}, [](Job& program) { program.buffers[1].output = "kept"; }),
+            "0+1 []"},
+           {"a swap", changed({whole, whole}, [](Job& program) { program.buffers[1].swapped = true; }),
+            "0+1 []"},
+           {"the end of the repetition",
+            changed({whole, whole}, [](Job& program) { program.until = ResolvedUntil{.buffer = 1}; }),
+            "0+1 []"},
+           {"what the iteration before has left",
+            changed({guarded, whole}, [](Job& program) { program.iterations = 3; }), "0+1 []"},
+           {"elements that may stay unwritten",
+            changed({guarded, whole},
+                    [](Job& program) {
+                      program.iterations = 3;
+                      program.waves[0].arguments[1].access = Access::write;
+                    }),
+            "0+1 []"},
+           {"what each iteration writes first",
+            changed({whole, whole}, [](Job& program) { program.iterations = 3; }), "0+1 [1]"}}) {
+    INFO(expected.name);
+    CHECK(found(expected.program, expected.one_call) == expected.windows);
+  }
 }
 
 TEST_CASE("a buffer is overwritten where every work-item assigns its element, and those are all") {
