@@ -289,14 +289,20 @@ private:
 
   void one_case(const Case& served) {
     const opencl_c::OutlinedKernel& kernel = ops_.kernels[served.op];
+    const NdRange& range = program_.waves[served.wave].range;
     source_ += fmt::format("{{ // op {}\n    const tg_range range = {};\n", served.op, range_text(served));
     const bool listed = has_list(served);
+    const bool waits = features_.gates && kernel.waits;
+    const bool constant = is_constant(served, 0, range_words);
+    const bool full = constant && !range.ragged(); // no work-item of a tile is missing
     const auto tile = [listed](std::string_view place) {
       return listed ? fmt::format("tg_listed(list, {})", place) : std::string(place);
     };
-    const bool whole = kernel.needs_whole_group || (range_is_constant(served) && fills_groups(served));
     if (served.side_by_side > 1) {
       // Concurrent tiles; the last ones may be missing.
+      const std::uint32_t pack = std::max(schedule_.group_size / range.group_size(), 1U);
+      const bool all = constant && !listed && pack * range.group_size() == schedule_.group_size &&
+                       range.tiles() % pack == 0;
       source_ +=
           fmt::format("    const uint lanes = tg_lanes(range);\n"
                       "    const uint lane = get_local_id(0) & (lanes - 1);\n"
@@ -306,38 +312,29 @@ private:
                       "      const tg_item item = tg_place(range, tg_own, lane, side);\n"
                       "      {}{};\n    }}\n",
                       tile("tile * (TG_GROUP_SIZE >> (31 - clz(lanes))) + side"),
-                      packs_are_full(served) && !listed
-                          ? ""
-                          : "if ((side + 1) * lanes <= TG_GROUP_SIZE && tg_own < tg_tiles(range)) ",
-                      kernel.needs_whole_group || (range_is_constant(served) && !is_ragged(served))
-                          ? ""
-                          : "if (tg_inside(item)) ",
-                      call(served, kernel));
-    } else if (whole) {
+                      all ? "" : "if ((side + 1) * lanes <= TG_GROUP_SIZE && tg_own < tg_tiles(range)) ",
+                      kernel.needs_whole_group || full ? "" : "if (tg_inside(item)) ", call(served, kernel));
+    } else if (kernel.needs_whole_group || (full && range.group_size() == schedule_.group_size)) {
       source_ += fmt::format(
           "    const uint tg_own = {};\n    {}{{\n"
           "      {}tg_item item = tg_place(range, tg_own, get_local_id(0), 0);\n{}      {};\n    }}\n",
-          tile("tile"), listed ? "if (tg_own < tg_tiles(range)) " : "", waits(served) ? "" : "const ",
-          waits(served) ? "      item.gate = gate;\n" : "", call(served, kernel));
+          tile("tile"), listed ? "if (tg_own < tg_tiles(range)) " : "", waits ? "" : "const ",
+          waits ? "      item.gate = gate;\n" : "", call(served, kernel));
     } else {
       // Work-groups of another size: distributes their work-items to the existing ones.
-      source_ += fmt::format("    const uint tg_own = {};\n"
-                             "    const uint lanes = {}range.local_x * range.local_y * range.local_z;\n"
-                             "    for (uint lane = get_local_id(0); lane < lanes; lane += TG_GROUP_SIZE) {{\n"
-                             "      const tg_item item = tg_place(range, tg_own, lane, 0);\n"
-                             "      if (tg_inside(item)) {{\n",
-                             tile("tile"), listed ? "tg_own >= tg_tiles(range) ? 0 : " : "");
-      source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
+      source_ +=
+          fmt::format("    const uint tg_own = {};\n"
+                      "    const uint lanes = {}range.local_x * range.local_y * range.local_z;\n"
+                      "    for (uint lane = get_local_id(0); lane < lanes; lane += TG_GROUP_SIZE) {{\n"
+                      "      const tg_item item = tg_place(range, tg_own, lane, 0);\n"
+                      "      if (tg_inside(item)) {{\n        {};\n      }}\n    }}\n",
+                      tile("tile"), listed ? "tg_own >= tg_tiles(range) ? 0 : " : "", call(served, kernel));
     }
     source_ += kernel.needs_whole_group ? "    TG_CASE_ENDS\n  }" : "  }";
   }
 
   [[nodiscard]] bool has_list(const Case& served) const {
     return std::ranges::any_of(list_rows_, [&served](const auto& row) { return row.second == served.wave; });
-  }
-
-  [[nodiscard]] bool waits(const Case& served) const {
-    return features_.gates && ops_.kernels[served.op].waits;
   }
 
   [[nodiscard]] bool is_constant(const Case& served, std::size_t word, std::size_t count) const {
@@ -348,29 +345,8 @@ private:
     return constant;
   }
 
-  [[nodiscard]] bool range_is_constant(const Case& served) const {
-    return is_constant(served, 0, range_words);
-  }
-
-  [[nodiscard]] bool is_ragged(const Case& served) const {
-    return program_.waves[served.wave].range.ragged();
-  }
-
-  // Returns true if every work-item has a tile to run.
-  [[nodiscard]] bool packs_are_full(const Case& served) const {
-    const NdRange& range = program_.waves[served.wave].range;
-    return range_is_constant(served) && schedule_.group_size % range.group_size() == 0 &&
-           range.tiles() % (schedule_.group_size / range.group_size()) == 0;
-  }
-
-  // Returns true if every virtual work-group has as many work-items as the work-groups that run it.
-  [[nodiscard]] bool fills_groups(const Case& served) const {
-    const NdRange& range = program_.waves[served.wave].range;
-    return range.group_size() == schedule_.group_size && !is_ragged(served);
-  }
-
   [[nodiscard]] std::string range_text(const Case& served) const {
-    if (!range_is_constant(served)) {
+    if (!is_constant(served, 0, range_words)) {
       return "tg_range_at(w)";
     }
     std::string text;

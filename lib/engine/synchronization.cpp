@@ -8,6 +8,7 @@ namespace {
 // over waves between the two; a halo relates only waves with the same tiles, so anything and every tile is every tile.
 using Reach = std::uint64_t;
 constexpr Reach every_tile = ~Reach{0};
+constexpr Reach most_tiles = std::numeric_limits<std::int32_t>::max(); // of a wave
 
 class Synchronizer {
 public:
@@ -89,7 +90,9 @@ private:
           found.push_back({.wave = wave,
                            .producer = producer,
                            .earlier_iteration = distance != 0,
-                           .halo = *wanted != every_tile ? std::optional(narrowed(*wanted)) : std::nullopt});
+                           .halo = *wanted != every_tile ? std::optional(static_cast<std::uint32_t>(
+                                                               std::min<Reach>(*wanted, most_tiles)))
+                                                         : std::nullopt});
         }
       }
     }
@@ -205,11 +208,6 @@ private:
       }
     }
     return looks > 0.75;
-  }
-
-  static std::uint32_t narrowed(std::uint64_t halo) {
-    return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(halo, std::numeric_limits<std::int32_t>::max()));
   }
 
   const Job& program_;

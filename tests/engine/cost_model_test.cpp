@@ -64,17 +64,13 @@ TEST_CASE("what runs before and after the repetition counts once, and plain stag
 }
 
 TEST_CASE("waits for all tiles of a wave are longer, the more groups have them") {
-  const DeviceModel model;
   ProgramLoad load = chain(132, 16, 1);
-  const LaunchShape shape{.strategy = Strategy::counters, .workers = 66};
-  for (StageLoad& stage : load.stages) {
-    stage.awaited_packs = 10;
+  for (const auto& [awaited, groups] :
+       {std::pair(10U, 10U), std::pair(132U, 66U)}) { // each group has two of 132
+    load.stages[0].awaited_packs = awaited;
+    CHECK(estimate(load, {.strategy = Strategy::counters, .workers = 66}, DeviceModel()).waits ==
+          doctest::Approx(1000 * (850 + groups * 2 * 2.56)));
   }
-  CHECK(estimate(load, shape, model).waits == doctest::Approx(1000 * (850 + 10 * 2 * 2.56)));
-  for (StageLoad& stage : load.stages) {
-    stage.awaited_packs = 132; // each group has two
-  }
-  CHECK(estimate(load, shape, model).waits == doctest::Approx(1000 * (850 + 66 * 2 * 2.56)));
 }
 
 TEST_CASE("as many work-groups as the waits and the turns make best") {
@@ -141,21 +137,18 @@ TEST_CASE("a program's load follows from its schedule") {
   const ProgramLoad load = load_of(program, ops, *schedule, waits, true);
   REQUIRE(load.stages.size() == 2);
   CHECK(load.iterations == 1000); // an upper bound only
-  CHECK(load.until);
-  CHECK(load.interpreted);
+  CHECK((load.until && load.interpreted));
   CHECK(load.group_size == 64);
   CHECK(load.footprint_bytes == 4096 + (1 << 20));
-  CHECK(load.stages[0].packs == 16);
-  CHECK(load.stages[0].work_items == 1024);
-  CHECK(load.stages[0].bytes ==
-        4096 + 16 * 1024); // the whole small buffer, and one vector per item of the other
-  CHECK_FALSE(load.stages[0].loops);
-  CHECK(load.stages[1].bytes == 16 * 64);
-  CHECK(load.stages[1].meets);
-  CHECK(load.stages[1].loops);
-  CHECK(load.stages[1].accesses == 7);
+  const auto text_of = [](const StageLoad& stage) {
+    return fmt::format("{} {} {} {} {} {} {}", stage.packs, stage.work_items, stage.bytes, stage.meets,
+                       stage.loops, stage.accesses, stage.awaited_packs);
+  };
+  CHECK(text_of(load.stages[0]) ==
+        fmt::format("16 1024 {} false false 0 0", // all of the small buffer, and one
+                    4096 + 16 * 1024));           // vector per item of the other
+  CHECK(text_of(load.stages[1]) == fmt::format("1 64 {} true true 7 0", 16 * 64));
   CHECK(load.stages[1].waits == Waits::all);
-  CHECK(load.stages[1].awaited_packs == 0);
   Synchronization whole = waits;
   whole.stages[1] = {.waits = {{.wave = 1, .producer = 0, .halo = {}}}};
   CHECK(load_of(program, ops, *schedule, whole, true).stages[1].awaited_packs == 16);

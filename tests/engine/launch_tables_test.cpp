@@ -15,14 +15,6 @@ Synchronization wait_for_all(const Schedule& schedule) {
                                             {.everybody = true, .announced = false, .waits = {}})};
 }
 
-std::vector<std::uint32_t> words_of(const std::vector<ProgramArgument>& arguments) {
-  std::vector<std::uint32_t> words;
-  for (const ArgumentIndex& index : argument_indices(arguments)) {
-    words.push_back(index.word - range_words);
-  }
-  return words;
-}
-
 ProgramArgument sized(std::size_t bytes) {
   return value(std::vector<std::uint8_t>(bytes, 1));
 }
@@ -129,39 +121,31 @@ void check_tables(const Job& program, const Schedule& schedule, const MemoryLayo
 
 } // namespace
 
-TEST_CASE("arguments follow the sizes, vectors aligned to their size") {
-  using Expected = std::vector<std::uint32_t>;
-  CHECK(words_of({}).empty());
-  CHECK(words_of({reads(0), sized(1), sized(8), local(4)}) == Expected{0, 1, 2, 3}); // words 13 to 16
-  // Word 13 is odd: 16 bytes are at word 14; 32, 64 and 128 bytes at word 16.
-  CHECK(words_of({sized(16)}) == Expected{1});
-  CHECK(words_of({sized(32)}) == Expected{3});
-  CHECK(words_of({sized(64)}) == Expected{3});
-  CHECK(words_of({sized(128)}) == Expected{3});
-  CHECK(words_of({sized(4), sized(128), sized(1), sized(16), sized(1)}) == Expected{0, 3, 19, 21, 23});
+TEST_CASE("arguments follow the sizes, each aligned to its size, and local ones for every type") {
   for (std::size_t first = 1; first <= 128; first *= 2) {
     for (std::size_t second = 1; second <= 128; second *= 2) {
-      const std::vector<ProgramArgument> arguments{sized(first), reads(0), sized(second), sized(first)};
-      const auto indices = argument_indices(arguments);
+      const std::vector<ProgramArgument> arguments{
+          sized(first), reads(0), local(first), sized(second), local(second), sized(first), local(first + 1)};
       std::uint64_t end = range_words;
+      std::uint64_t local_end = 0;
+      const auto indices = argument_indices(arguments);
       for (std::size_t i = 0; i < indices.size(); ++i) {
-        const std::uint64_t words = std::max<std::uint64_t>(1, arguments[i].value.size() / 8);
+        const bool is_local = arguments[i].kind == ProgramArgument::Kind::local;
+        const std::uint64_t words =
+            is_local ? 2 : std::max<std::uint64_t>(1, arguments[i].value.size() / sizeof(std::uint64_t));
         CHECK(indices[i].word >= end);
         CHECK(indices[i].word % words == 0);
         CHECK(indices[i].word < end + words);
         end = indices[i].word + words;
+        if (is_local) {
+          CHECK(indices[i].local_offset >= local_end);
+          CHECK(indices[i].local_offset % 128 == 0);
+          CHECK(indices[i].local_offset < local_end + 128);
+          local_end = indices[i].local_offset + arguments[i].local_bytes;
+        }
       }
     }
   }
-}
-
-TEST_CASE("local arguments are consecutive, aligned for every type") {
-  const auto indices =
-      argument_indices(std::vector<ProgramArgument>{local(4), reads(0), local(128), local(129), local(1)});
-  CHECK(indices[0].local_offset == 0);
-  CHECK(indices[2].local_offset == 128);
-  CHECK(indices[3].local_offset == 256);
-  CHECK(indices[4].local_offset == 512);
 }
 
 namespace {
@@ -207,7 +191,8 @@ TEST_CASE("an interpreter has a case for each op") {
   }
 }
 
-TEST_CASE("jit has a case for each different wave, unless there are too many") {
+TEST_CASE(
+    "jit has a case for each different wave, unless there are too many: then what its waves agree on is fixed") {
   const LaunchTables tables = Example().tables({.mode = Mode::jit, .most = 3});
   REQUIRE(tables.cases.size() == 3);
   CHECK(tables.entries[0].code == tables.entries[3].code); // equal work
@@ -216,18 +201,14 @@ TEST_CASE("jit has a case for each different wave, unless there are too many") {
   for (const Case& served : tables.cases) {
     CHECK(served.fixed == all_but(served.words.size(), {}));
   }
-  const LaunchTables fewer = Example().tables({.mode = Mode::jit, .most = 2});
-  CHECK(fewer.cases.size() == 2);
-  CHECK_FALSE(fewer.cases[0].fixed[1]);
-}
-
-TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
-  const LaunchTables tables = Example().tables({.mode = Mode::jit, .most = 0});
-  REQUIRE(tables.cases.size() == 2);
-  CHECK(tables.cases[0].wave == 0);
-  CHECK(tables.cases[0].fixed ==
-        all_but(range_words + 3, {1, 7, range_words + 2})); // global_x, groups_x, the value
-  CHECK(tables.cases[1].fixed == all_but(range_words + 2, {}));
+  for (const std::size_t most : {2U, 0U}) {
+    const LaunchTables fewer = Example().tables({.mode = Mode::jit, .most = most});
+    REQUIRE(fewer.cases.size() == 2);
+    CHECK(fewer.cases[0].wave == 0);
+    CHECK(fewer.cases[0].fixed ==
+          all_but(range_words + 3, {1, 7, range_words + 2})); // global_x, groups_x, the value
+    CHECK(fewer.cases[1].fixed == all_but(range_words + 2, {}));
+  }
 }
 
 TEST_CASE("hot ops have separate cases, before the others, in any mode") {

@@ -165,24 +165,24 @@ TEST_CASE("an arena that does not fit") {
   program.buffers[1].name = "middle";
   program.buffers[1].bytes = 110;
   CHECK(plan(program, {{0}, {1}, {2}}, 1, 210).arena_bytes == 210);
-  const auto refused = plan_memory(program, groups_of({{0}, {1}, {2}}), 1, 209);
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == ErrorCode::arena_over_capacity);
-  CHECK(refused.error().required_bytes == 210);
-  CHECK(refused.error().capacity_bytes == 209);
-  CHECK(refused.error().message ==
-        "the buffers need 210 bytes of device memory, the device has 209 bytes; the "
-        "largest is \"middle\", 110 bytes");
-  CHECK(refused.error().fix ==
-        "make buffers smaller, or give those between waves neither init nor output, so "
-        "that they can share memory");
-  program.budget_bytes = 209;
-  const auto given = plan_memory(program, groups_of({{0}, {1}, {2}}), 1, 209);
-  CHECK(given.error().message ==
-        "the buffers need 210 bytes of device memory, the budget leaves 209 bytes; the "
-        "largest is \"middle\", 110 bytes");
-  CHECK(given.error().fix.starts_with(
-      "raise device_memory_budget_bytes as far as the device has memory, make"));
+  for (const bool given : {false, true}) {
+    program.budget_bytes = given ? 209 : 0;
+    const auto refused = plan_memory(program, groups_of({{0}, {1}, {2}}), 1, 209);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::arena_over_capacity);
+    CHECK(refused.error().required_bytes == 210);
+    CHECK(refused.error().capacity_bytes == 209);
+    CHECK(refused.error().message ==
+          fmt::format(
+              "the buffers need 210 bytes of device memory, the {} 209 bytes; the largest is \"middle\", "
+              "110 bytes",
+              given ? "budget leaves" : "device has"));
+    CHECK(refused.error().fix ==
+          fmt::format(
+              "{}make buffers smaller, or give those between waves neither init nor output, so that they "
+              "can share memory",
+              given ? "raise device_memory_budget_bytes as far as the device has memory, " : ""));
+  }
 }
 
 TEST_CASE("buffers whose sum leaves 64 bits") {
