@@ -150,6 +150,11 @@ TEST_CASE("every planner passes the checker on every family") {
     CHECK(first_violation(dag, layered).value_or("none") == "none");
     CHECK(first_violation(dag, compact).value_or("none") == "none");
     CHECK(first_violation(dag, even).value_or("none") == "none");
+    for (const Objective objective : {Objective::groups, Objective::peak}) { // with any effort
+      const MemoryPlan plan =
+          plan_compact(dag, {.objective = objective, .effort = random.between(0, 3000)}).value();
+      CHECK(first_violation(dag, plan).value_or("none") == "none");
+    }
     CHECK(compact.group_count() <= layered.group_count());
     CHECK(compact.group_count() <= groups_of_list_schedule(dag, false));
     CHECK(compact.group_count() <= groups_of_list_schedule(dag, true));
@@ -159,6 +164,28 @@ TEST_CASE("every planner passes the checker on every family") {
     proved += compact.optimal ? 1 : 0;
   }
   CHECK(proved >= instances * 9 / 10);
+}
+
+TEST_CASE("lower bounds") {
+  const auto bound_of = [](const WaveDag& dag) {
+    return plan_compact(dag, {.effort = 0}).value().lower_bound_groups;
+  };
+  const auto dag_of = [](const std::vector<std::uint64_t>& sizes, std::vector<Dependency> dependencies,
+                         std::uint64_t budget) {
+    WaveDag dag{.dependencies = std::move(dependencies), .budget_bytes = budget};
+    for (const std::uint64_t size : sizes) {
+      dag.waves.push_back({.frontier_bytes = size});
+    }
+    return dag;
+  };
+  CHECK(bound_of(chain(5, 1, 10)) == 5);
+  CHECK(bound_of(dag_of({4, 4, 4, 4}, {}, 10)) == 2);       // bytes
+  CHECK(bound_of(dag_of({6, 6, 6}, {}, 11)) == 3);          // over half the budget
+  CHECK(bound_of(dag_of({4, 4, 4, 4, 4, 4}, {}, 11)) == 3); // three to a group, not quite
+  // one before, two groups between, one after
+  CHECK(bound_of(dag_of({1, 5, 5, 5, 1}, {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}, 10)) == 4);
+  CHECK(bound_of(dag_of({0, 0}, {{0, 1}}, 0)) == 2);
+  CHECK(bound_of(dag_of(std::vector<std::uint64_t>(5, u64_max), {}, u64_max)) == 5); // beyond 64 bits
 }
 
 TEST_CASE("waves with slack move to later groups") {

@@ -1,10 +1,316 @@
-// The strategy `compact`: list schedules, which find the next item in a tournament tree over the ready ones; local search
-// over their orders, and bisection of the peak; the exhaustive search of small problems.
-#include "planning/compact/problem.hpp"
+// The strategy `compact`: the packing problem that it solves, its lower bounds, its list schedules, local search over their
+// orders, bisection of the peak, and the exhaustive search of small problems.
+#include "core/prelude.hpp"
+#include <tidegate/planning/wave_dag.hpp>
 
 namespace tidegate::planning {
-
 namespace {
+
+// Pack items into as few groups of one capacity as possible, every predecessor in a strictly earlier group:
+// bin packing with precedence constraints, BPP-P (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012).
+//
+// Items are the waves in layer order, so predecessors have smaller indices and a loop over the items needs no
+// recursion. The problem is symmetric in time: the solutions of the mirrored problem, read backwards, are the
+// solutions. Every forward algorithm is used backwards by mirroring the problem.
+
+// A flat list of items for each item.
+struct ItemLists {
+  std::vector<std::uint32_t> begin{0};
+  std::vector<std::uint32_t> items;
+
+  std::span<const std::uint32_t> operator[](std::size_t item) const {
+    return std::span(items).subspan(begin[item], begin[item + 1] - begin[item]);
+  }
+};
+
+struct PackingProblem {
+  std::uint64_t capacity = 0;      // bytes per group
+  std::vector<std::uint64_t> size; // bytes per item, at most the capacity
+  std::vector<std::uint32_t> wave; // wave of each item
+  ItemLists successors;            // without repetitions, ascending
+  ItemLists predecessors;
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(size.size()); }
+};
+
+// A solution: the group of each item.
+struct Packing {
+  std::vector<std::uint32_t> group_of;
+  std::uint32_t groups = 0;
+};
+
+// Weights of items that bound the number of groups from below.
+//
+// A *measure* weighs items so that no feasible group weighs more than the measure's capacity; so the number
+// of groups is at least the total weight over the capacity. One measure is the bytes, the other counts waves
+// over half the budget (Lueker, FOCS 1983).
+struct Measure {
+  std::vector<std::uint64_t> weight; // by item; the sum is below 2^64
+  std::uint64_t capacity = 1;        // no feasible group weighs more
+};
+
+// Lower bounds on the number of groups before and after each item, and on all groups.
+//
+// Items with head >= h must all fit after the first h groups, so under every measure h + ceil(weight /
+// capacity) groups are needed; the same holds for tails. The head of an item is itself such a bound over its
+// ancestors (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012; for assembly lines Scholl and Becker,
+// EJOR 168(3), 2006). Ancestors take n^2 / 8 bytes: larger problems have heads and tails by the longest path.
+constexpr std::uint32_t most_items_with_closure = 3000;
+
+struct LowerBounds {
+  std::array<Measure, 2> measures;
+  std::vector<std::uint32_t> head; // lower bound on groups strictly before the item's
+  std::vector<std::uint32_t> tail; // lower bound on groups strictly after the item's
+  std::uint64_t groups = 0;        // lower bound on all groups
+};
+
+// The problem in both directions of time, and the best answer so far.
+struct CompactSearch {
+  PackingProblem problem;
+  PackingProblem reverse;
+  LowerBounds bounds;
+  Packing best;
+  std::uint64_t lower = 0; // no packing has fewer groups
+
+  bool is_open() const { return best.groups > lower; }
+};
+
+// The searches count steps, not time, and deduct them from `effort`.
+void spend(std::uint64_t& effort, std::uint64_t steps) {
+  effort -= std::min(effort, steps);
+}
+
+// Transposes the relation; the new lists are in ascending order, because the items are visited in order.
+ItemLists transposed(const ItemLists& lists) {
+  const std::size_t count = lists.begin.size() - 1;
+  ItemLists result{.begin = std::vector<std::uint32_t>(count + 2),
+                   .items = std::vector<std::uint32_t>(lists.items.size())};
+  for (const std::uint32_t item : lists.items) {
+    ++result.begin[std::size_t{item} + 2];
+  }
+  for (std::size_t i = 2; i < result.begin.size(); ++i) {
+    result.begin[i] += result.begin[i - 1];
+  }
+  for (std::uint32_t item = 0; item < count; ++item) {
+    for (const std::uint32_t other : lists[item]) {
+      result.items[result.begin[std::size_t{other} + 1]++] = item;
+    }
+  }
+  result.begin.pop_back();
+  return result;
+}
+
+ItemLists mirrored(const ItemLists& lists) {
+  const auto count = static_cast<std::uint32_t>(lists.begin.size() - 1);
+  ItemLists result;
+  result.begin.reserve(lists.begin.size());
+  result.items.reserve(lists.items.size());
+  for (std::uint32_t item = count; item-- > 0;) {
+    const std::span<const std::uint32_t> others = lists[item];
+    for (auto other = others.rbegin(); other != others.rend(); ++other) {
+      result.items.push_back(count - 1 - *other);
+    }
+    result.begin.push_back(static_cast<std::uint32_t>(result.items.size()));
+  }
+  return result;
+}
+
+// Makes the problem of a DAG with the layers `layer_order`, whose waves all fit `capacity`.
+PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t> layer_order,
+                               std::uint64_t capacity) {
+  PackingProblem problem{.capacity = capacity, .wave = {layer_order.begin(), layer_order.end()}};
+  std::vector<std::uint32_t> item_of(layer_order.size());
+  for (std::uint32_t item = 0; item < layer_order.size(); ++item) {
+    item_of[layer_order[item]] = item;
+    problem.size.push_back(fused_bytes(dag.waves[layer_order[item]]).value());
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs; // of an item and one before it
+  pairs.reserve(dag.dependencies.size());
+  for (const Dependency& dependency : dag.dependencies) {
+    pairs.emplace_back(item_of[dependency.after], item_of[dependency.before]);
+  }
+  std::ranges::sort(pairs);
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  problem.predecessors.begin.assign(layer_order.size() + 1, 0);
+  for (const auto& [item, before] : pairs) {
+    ++problem.predecessors.begin[std::size_t{item} + 1];
+    problem.predecessors.items.push_back(before);
+  }
+  std::partial_sum(problem.predecessors.begin.begin(), problem.predecessors.begin.end(),
+                   problem.predecessors.begin.begin());
+  problem.successors = transposed(problem.predecessors);
+  return problem;
+}
+
+// Reverses time: item i becomes item count - 1 - i.
+PackingProblem mirrored(const PackingProblem& problem) {
+  return {.capacity = problem.capacity,
+          .size = {problem.size.rbegin(), problem.size.rend()},
+          .wave = {problem.wave.rbegin(), problem.wave.rend()},
+          .successors = mirrored(problem.predecessors),
+          .predecessors = mirrored(problem.successors)};
+}
+
+Packing mirrored(const Packing& packing) {
+  Packing result{.group_of = {packing.group_of.rbegin(), packing.group_of.rend()}, .groups = packing.groups};
+  for (std::uint32_t& group : result.group_of) {
+    group = packing.groups - 1 - group;
+  }
+  return result;
+}
+
+std::vector<std::uint64_t> group_bytes(const PackingProblem& problem, const Packing& packing) {
+  std::vector<std::uint64_t> bytes(packing.groups);
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    bytes[packing.group_of[item]] += problem.size[item];
+  }
+  return bytes;
+}
+
+// Divides sizes by their greatest common divisor, then drops low bits until (items + 1) * capacity fits into 62 bits.
+// Rounding down keeps feasible groups feasible.
+Measure bytes_measure(const PackingProblem& problem) {
+  const std::uint64_t divisor = std::max<std::uint64_t>(
+      std::accumulate(problem.size.begin(), problem.size.end(), std::uint64_t{0},
+                      [](std::uint64_t a, std::uint64_t b) { return std::gcd(a, b); }),
+      1);
+  Measure measure{.weight = problem.size, .capacity = problem.capacity / divisor};
+  const WideBytes most = WideBytes{measure.capacity} * (problem.size.size() + 1);
+  int dropped = 0;
+  while (most >> dropped >> 62 != 0) {
+    ++dropped;
+  }
+  for (std::uint64_t& weight : measure.weight) {
+    weight = weight / divisor >> dropped;
+  }
+  measure.capacity = std::max<std::uint64_t>(measure.capacity >> dropped, 1);
+  return measure;
+}
+
+// Weighs items as 2 (more than half the capacity), 1 (exactly half) or 0, for a capacity of 2: two items above half
+// never share a group, and at most two of exactly half do.
+Measure half_measure(const Measure& bytes) {
+  Measure measure{.weight = bytes.weight, .capacity = 2};
+  for (std::uint64_t& weight : measure.weight) {
+    const std::uint64_t rest = bytes.capacity - weight;
+    weight = weight > rest ? 2 : weight == rest ? 1 : 0;
+  }
+  return measure;
+}
+
+std::array<Measure, 2> measures_of(const PackingProblem& problem) {
+  Measure bytes = bytes_measure(problem);
+  Measure half = half_measure(bytes);
+  return {std::move(bytes), std::move(half)};
+}
+
+std::uint64_t ceiling(std::uint64_t weight, std::uint64_t capacity) {
+  return weight / capacity + (weight % capacity != 0 ? 1 : 0);
+}
+
+// Computes heads from all ancestors of an item: for every h, the ancestors with head >= h must fit between h
+// and the item. `weight_at[h]` collects the ancestors' weight by head.
+std::vector<std::uint32_t> ancestor_heads(const PackingProblem& problem,
+                                          const std::array<Measure, 2>& measures) {
+  const std::uint32_t count = problem.count();
+  const std::size_t words = (std::size_t{count} + 63) / 64;
+  std::vector<std::uint64_t> above(words * count); // a bit for each pair of items
+  std::vector<std::uint32_t> head(count);
+  std::vector<std::uint64_t> weight_at(std::size_t{count} + 1);
+  for (std::uint32_t item = 0; item < count; ++item) {
+    const std::span<std::uint64_t> row = std::span(above).subspan(item * words, words);
+    std::uint64_t best = 0;
+    for (const std::uint32_t predecessor : problem.predecessors[item]) {
+      row[predecessor / 64] |= std::uint64_t{1} << predecessor % 64;
+      for (std::size_t word = 0; word < words; ++word) {
+        row[word] |= above[predecessor * words + word];
+      }
+      best = std::max<std::uint64_t>(best, head[predecessor] + 1);
+    }
+    const std::uint64_t highest = best;
+    for (const Measure& measure : measures) {
+      for (std::size_t word = 0; word < words; ++word) {
+        for (std::uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
+          const std::size_t other = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+          weight_at[head[other]] += measure.weight[other];
+        }
+      }
+      std::uint64_t weight = 0;
+      for (std::uint64_t h = highest; h-- > 0;) {
+        weight += std::exchange(weight_at[h], 0);
+        best = std::max(best, h + ceiling(weight, measure.capacity));
+      }
+    }
+    head[item] = static_cast<std::uint32_t>(best);
+  }
+  return head;
+}
+
+// Heads by the longest path alone.
+std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem) {
+  std::vector<std::uint32_t> head(problem.count());
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    for (const std::uint32_t predecessor : problem.predecessors[item]) {
+      head[item] = std::max(head[item], head[predecessor] + 1);
+    }
+  }
+  return head;
+}
+
+std::vector<std::uint32_t> heads(const PackingProblem& problem, const LowerBounds& known) {
+  return problem.count() <= most_items_with_closure ? ancestor_heads(problem, known.measures)
+                                                    : longest_path_heads(problem);
+}
+
+// Bounds the groups by the weight of the items that have at least h groups on one side, for every h.
+std::uint64_t window_bound(std::span<const std::uint32_t> side, const Measure& measure) {
+  std::vector<std::uint64_t> weight_at(*std::max_element(side.begin(), side.end()) + std::size_t{1});
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    weight_at[side[i]] += measure.weight[i];
+  }
+  std::uint64_t bound = 0;
+  std::uint64_t weight = 0;
+  for (std::size_t around = weight_at.size(); around-- > 0;) {
+    weight += weight_at[around];
+    bound = std::max(bound, around + ceiling(weight, measure.capacity));
+  }
+  return bound;
+}
+
+// The bounds of the mirrored problem.
+LowerBounds mirrored(LowerBounds bounds) {
+  for (Measure& measure : bounds.measures) {
+    std::reverse(measure.weight.begin(), measure.weight.end());
+  }
+  std::reverse(bounds.head.begin(), bounds.head.end());
+  std::reverse(bounds.tail.begin(), bounds.tail.end());
+  std::swap(bounds.head, bounds.tail);
+  return bounds;
+}
+
+// `reverse` is mirrored(problem).
+LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse) {
+  LowerBounds bounds;
+  if (problem.count() == 0) {
+    return bounds;
+  }
+  bounds.measures = measures_of(problem);
+  bounds.head = heads(problem, bounds);
+  bounds = mirrored(std::move(bounds));
+  bounds.head = heads(reverse, bounds);
+  bounds = mirrored(std::move(bounds));
+  WideBytes total = 0; // exact, unlike the rounded measure
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    total += problem.size[item];
+    bounds.groups = std::max(bounds.groups, std::uint64_t{bounds.head[item]} + 1 + bounds.tail[item]);
+  }
+  bounds.groups = std::max(bounds.groups, groups_for(total, problem.capacity));
+  for (const Measure& measure : bounds.measures) {
+    bounds.groups =
+        std::max({bounds.groups, window_bound(bounds.head, measure), window_bound(bounds.tail, measure)});
+  }
+  return bounds;
+}
 
 // Finds the first slot that holds at most a given number. A complete binary tree in one array: node i has the
 // children 2 i and 2 i + 1 and holds the smaller of their values; the slots are the leaves.
@@ -50,13 +356,16 @@ std::uint64_t storable(std::uint64_t size) {
   return std::min(size, TournamentTree::nothing - 1);
 }
 
-} // namespace
-
-Packing list_schedule(const PackingProblem& problem, std::span<const std::uint32_t> preference) {
+// A list schedule: fills a group with the most preferred items that are ready and fit, closes it, and only
+// then makes the successors of its items ready. `preferred` lists the items, most preferred first.
+//
+// Ordered by the groups of a packing that fits, the schedule has no more groups than the packing: the items
+// of each group are ready and fit when the schedule gets there.
+Packing list_schedule(const PackingProblem& problem, std::span<const std::uint32_t> preferred) {
   const std::uint32_t count = problem.count();
   std::vector<std::uint32_t> rank(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    rank[preference[i]] = i;
+    rank[preferred[i]] = i;
   }
   TournamentTree ready(count);
   std::vector<std::uint32_t> waiting_for(count);
@@ -74,7 +383,7 @@ Packing list_schedule(const PackingProblem& problem, std::span<const std::uint32
     const auto limit = [&room] { return std::min(room, TournamentTree::nothing - 1); };
     while (ready.least() <= limit()) {
       const std::size_t slot = ready.first(limit());
-      const std::uint32_t item = preference[slot];
+      const std::uint32_t item = preferred[slot];
       if (problem.size[item] > room) {
         break;
       }
@@ -95,6 +404,9 @@ Packing list_schedule(const PackingProblem& problem, std::span<const std::uint32
   return packing;
 }
 
+// Orders of preference: longest tail first, then largest; or largest first, then longest tail, by which a group takes the
+// largest ready item that fits, which is best fit. Of equal items the lowest wave comes first.
+enum class First : std::uint8_t { longest_tail, largest };
 std::vector<std::uint32_t> preference(const PackingProblem& problem, std::span<const std::uint32_t> tail,
                                       First first) {
   std::vector<std::uint32_t> order(problem.count());
@@ -106,8 +418,6 @@ std::vector<std::uint32_t> preference(const PackingProblem& problem, std::span<c
   });
   return order;
 }
-
-namespace {
 
 struct OrderedSchedule {
   std::vector<std::uint32_t> order; // of preference
@@ -155,8 +465,9 @@ void vary(std::vector<std::uint32_t>& order, std::mt19937_64& random) {
   }
 }
 
-} // namespace
-
+// Local search over the orders of preference, in both directions of time: moves some items to other places of
+// the order and schedules again. Keeps an order whose schedule has fewer groups, or as many that are filled as
+// unevenly: then the emptiest group is nearly saved. Stops at `lower` groups.
 void improve_order(CompactSearch& search, std::uint64_t& effort) {
   const std::uint64_t steps = 100 + 2 * (search.problem.count() + search.problem.successors.items.size());
   const std::uint64_t turn = effort / 8 + 1; // of one direction of time
@@ -189,6 +500,8 @@ void improve_order(CompactSearch& search, std::uint64_t& effort) {
   }
 }
 
+// Lowers the peak, the bytes of the fullest group, by bisection without more groups: schedules for a capacity
+// between the largest item, or the mean group, and the current peak.
 void lower_peak(CompactSearch& search, std::uint64_t effort) {
   constexpr std::uint64_t fine_enough = 4096; // of the peak
   const Packing& best = search.best;
@@ -228,8 +541,7 @@ void lower_peak(CompactSearch& search, std::uint64_t effort) {
 
 // The exhaustive search.
 
-namespace {
-
+constexpr std::uint32_t most_items_to_exhaust = 64; // a set of items is a word
 using Subset = std::uint64_t;
 
 // Fills one group after the other, depth first. The branches of a group are its *maximal* loads, because
@@ -365,8 +677,8 @@ private:
   std::vector<Subset> loads_; // of the packing found, the last group first
 };
 
-} // namespace
-
+// Tries all packings of a small problem: either one with fewer groups is found, or `lower` becomes the groups
+// of the best one, unless the effort runs out.
 void exhaust(CompactSearch& search, std::uint64_t& effort) {
   if (search.problem.count() > most_items_to_exhaust) {
     return;
@@ -387,8 +699,6 @@ void exhaust(CompactSearch& search, std::uint64_t& effort) {
     }
   }
 }
-
-namespace {
 
 // Starts from the layers, so that the result is never worse. Items are numbered in layer order.
 CompactSearch search_of(const WaveDag& dag, const MemoryPlan& layered) {
