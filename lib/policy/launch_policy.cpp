@@ -27,8 +27,8 @@ std::uint16_t share_of_budget_bps(std::uint64_t resident_bytes, std::uint64_t bu
   return static_cast<std::uint16_t>(Wide{resident_bytes} * full_scale_bps / budget_bytes);
 }
 
-tg_densities densities_of(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion promotion) {
-  const bool fuses = effective.graph_edge_count >= policy.fusion_edge_threshold && promotion.any();
+tg_densities densities_of(const LaunchPolicy& policy, const LaunchRequest& effective, bool any_promotion) {
+  const bool fuses = effective.graph_edge_count >= policy.fusion_edge_threshold && any_promotion;
   return {.queue_len = effective.queue_len,
           .density_bps = effective.frontier_density_bps,
           .pressure_bps = effective.memory_pressure_bps,
@@ -57,23 +57,6 @@ LaunchRequest infer_missing_signals(const LaunchRequest& request) {
         share_of_budget_bps(request.resident_device_bytes, request.device_memory_budget_bytes);
   }
   return effective;
-}
-
-Promotion promotion_for(const LaunchPolicy& policy, const LaunchRequest& request) {
-  return {.hot_opcodes = request.hot_opcode_count >= policy.hot_opcode_threshold,
-          .hot_windows = request.hot_window_count >= policy.hot_window_threshold};
-}
-
-TopologyChoice raw_topology(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion promotion) {
-  return choice_of(tg_raw_topology(densities_of(policy, effective, promotion)));
-}
-
-TopologyChoice with_hysteresis(const LaunchPolicy& policy, const LaunchRequest& effective,
-                               Promotion promotion, TopologyChoice raw, Topology previous) {
-  const tg_choice unheld{.topology = static_cast<tg_u32>(raw.topology),
-                         .rule = static_cast<tg_u32>(raw.rule)};
-  return choice_of(
-      tg_with_hysteresis(densities_of(policy, effective, promotion), unheld, static_cast<tg_u32>(previous)));
 }
 
 Result<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& effective, Topology topology) {
@@ -273,14 +256,17 @@ Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& r
   const LaunchRequest& effective = decision.effective;
   LaunchRecommendation& answer = decision.recommendation;
 
-  const Promotion promotion = promotion_for(policy, effective);
-  answer.promote_hot_opcodes = promotion.hot_opcodes;
-  answer.promote_hot_windows = promotion.hot_windows;
+  answer.promote_hot_opcodes = effective.hot_opcode_count >= policy.hot_opcode_threshold;
+  answer.promote_hot_windows = effective.hot_window_count >= policy.hot_window_threshold;
+  const bool any_promotion = answer.promote_hot_opcodes || answer.promote_hot_windows;
 
-  decision.raw = raw_topology(policy, effective, promotion);
-  decision.chosen = previous_topology
-                        ? with_hysteresis(policy, effective, promotion, decision.raw, *previous_topology)
-                        : decision.raw;
+  const tg_densities densities = densities_of(policy, effective, any_promotion);
+  const tg_choice raw = tg_raw_topology(densities);
+  decision.raw = choice_of(raw);
+  decision.chosen =
+      previous_topology
+          ? choice_of(tg_with_hysteresis(densities, raw, static_cast<tg_u32>(*previous_topology)))
+          : decision.raw;
   answer.topology = decision.chosen.topology;
 
   TIDEGATE_TRY(decision.shedding, shed_workers(policy, effective, answer.topology));
@@ -327,7 +313,7 @@ Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& r
         .available = effective.device_memory_budget_bytes});
   }
 
-  const bool compiled = effective.queue_len >= policy.jit_queue_len_threshold || promotion.any() ||
+  const bool compiled = effective.queue_len >= policy.jit_queue_len_threshold || any_promotion ||
                         answer.topology == Topology::fused_dense;
   answer.execution_mode = compiled ? ExecutionMode::jit : ExecutionMode::interpreter;
   answer.age_priority_work =

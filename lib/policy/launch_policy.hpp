@@ -145,15 +145,6 @@ inline constexpr std::uint16_t hysteresis_band_bps = 250; // TG_BAND_BPS
 // Step 2: fills in a missing density and a missing pressure. Idempotent.
 LaunchRequest infer_missing_signals(const LaunchRequest& request);
 
-// Step 3: hot opcodes and windows that are promoted.
-struct Promotion {
-  bool hot_opcodes = false;
-  bool hot_windows = false;
-
-  [[nodiscard]] bool any() const { return hot_opcodes || hot_windows; }
-};
-Promotion promotion_for(const LaunchPolicy& policy, const LaunchRequest& request);
-
 // The signal of a traversal's rules: the frontier's share of the vertices, or the edges of the frontier.
 enum class SwitchRule : std::uint8_t { density, edges };
 inline constexpr std::array<std::string_view, 2> switch_rule_names{"density", "edges"};
@@ -185,26 +176,26 @@ enum class TopologyRule : std::uint8_t {
   few_edges,
   forced,
 };
-inline constexpr std::array<std::string_view, 20> topology_rule_names{"queue_empty",
-                                                                      "memory_pressure",
-                                                                      "sparse_density",
-                                                                      "dense_density_fused",
-                                                                      "dense_density",
-                                                                      "between_densities",
-                                                                      "hold_memory_constrained",
-                                                                      "hold_sparse",
-                                                                      "hold_hybrid_from_sparse",
-                                                                      "hold_hybrid_from_dense",
-                                                                      "hold_dense",
-                                                                      "hold_fused",
-                                                                      "few_vertices",
-                                                                      "many_edges_fused",
-                                                                      "many_edges",
-                                                                      "hold_pull",
-                                                                      "some_edges",
-                                                                      "hold_some_edges",
-                                                                      "few_edges",
-                                                                      "forced"};
+inline constexpr auto topology_rule_names = std::to_array<std::string_view>({"queue_empty",
+                                                                             "memory_pressure",
+                                                                             "sparse_density",
+                                                                             "dense_density_fused",
+                                                                             "dense_density",
+                                                                             "between_densities",
+                                                                             "hold_memory_constrained",
+                                                                             "hold_sparse",
+                                                                             "hold_hybrid_from_sparse",
+                                                                             "hold_hybrid_from_dense",
+                                                                             "hold_dense",
+                                                                             "hold_fused",
+                                                                             "few_vertices",
+                                                                             "many_edges_fused",
+                                                                             "many_edges",
+                                                                             "hold_pull",
+                                                                             "some_edges",
+                                                                             "hold_some_edges",
+                                                                             "few_edges",
+                                                                             "forced"});
 inline std::string_view name(TopologyRule rule) {
   return topology_rule_names[static_cast<std::size_t>(rule)];
 }
@@ -213,13 +204,6 @@ struct TopologyChoice {
   Topology topology = Topology::empty;
   TopologyRule rule = TopologyRule::queue_empty;
 };
-
-// Step 4, on an effective request (step 2).
-TopologyChoice raw_topology(const LaunchPolicy& policy, const LaunchRequest& effective, Promotion promotion);
-
-// Step 5: keeps the previous topology while the signals stay within its band, otherwise returns `raw`.
-TopologyChoice with_hysteresis(const LaunchPolicy& policy, const LaunchRequest& effective,
-                               Promotion promotion, TopologyChoice raw, Topology previous);
 
 // Step 6: requested worker groups after shedding.
 enum class SheddingRule : std::uint8_t { none, memory_pressure, sparse_frontier };
@@ -277,8 +261,8 @@ Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_gr
 struct LaunchDecision {
   LaunchRequest effective; // the request with inferred signals
   std::optional<Topology> previous_topology;
-  TopologyChoice raw;
-  TopologyChoice chosen;
+  TopologyChoice raw;    // step 4
+  TopologyChoice chosen; // step 5: the previous topology stays while the signals are within its band
   Shedding shedding;
   std::uint64_t lanes = 0;          // work-items of the whole dispatch
   std::uint32_t hit_multiplier = 0; // 0 if the capacity was requested

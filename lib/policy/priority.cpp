@@ -7,23 +7,6 @@ namespace {
 
 constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
 
-Result<void> refuse_full(std::uint64_t counter, std::string_view field) {
-  if (counter != u64_max) {
-    return {};
-  }
-  return tl::unexpected(Error{.code = ErrorCode::overflow,
-                              .message = fmt::format("{} does not fit its integer type", field),
-                              .fix = "drain the queue and start the counter again from zero",
-                              .pointer = fmt::format("/{}", field),
-                              .field = std::string(field)});
-}
-
-void saturating_increment(std::uint64_t& counter) {
-  if (counter != u64_max) {
-    ++counter;
-  }
-}
-
 constexpr std::array<std::string_view, drain_reason_names.size()> fixes{
     "nothing to drain",
     "read the counters out, add them to the running totals and reset them to zero",
@@ -45,25 +28,20 @@ DrainReason drain_reason(const DrainRecommendation& drain) {
 
 } // namespace
 
-void RequeueAccounting::record_requeue(std::uint32_t age_ticks) {
-  saturating_increment(requeue_count);
+Result<void> RequeueAccounting::count(std::uint64_t RequeueAccounting::*counter, std::uint32_t age_ticks,
+                                      bool checked) {
+  const bool full = this->*counter == u64_max;
+  if (full && checked) {
+    const std::string field =
+        counter == &RequeueAccounting::requeue_count ? "requeue_count" : "aged_promotions";
+    return tl::unexpected(Error{.code = ErrorCode::overflow,
+                                .message = fmt::format("{} does not fit its integer type", field),
+                                .fix = "drain the queue and start the counter again from zero",
+                                .pointer = "/" + field,
+                                .field = field});
+  }
+  this->*counter += full ? 0 : 1;
   max_priority_age = std::max(max_priority_age, age_ticks);
-}
-
-void RequeueAccounting::record_aged_promotion(std::uint32_t age_ticks) {
-  saturating_increment(aged_promotions);
-  max_priority_age = std::max(max_priority_age, age_ticks);
-}
-
-Result<void> RequeueAccounting::try_record_requeue(std::uint32_t age_ticks) {
-  TIDEGATE_CHECK(refuse_full(requeue_count, "requeue_count"));
-  record_requeue(age_ticks);
-  return {};
-}
-
-Result<void> RequeueAccounting::try_record_aged_promotion(std::uint32_t age_ticks) {
-  TIDEGATE_CHECK(refuse_full(aged_promotions, "aged_promotions"));
-  record_aged_promotion(age_ticks);
   return {};
 }
 

@@ -14,15 +14,26 @@ struct RequeueAccounting {
   std::uint64_t aged_promotions = 0;
   std::uint32_t max_priority_age = 0; // ticks
 
-  // Counts one requeue or aged promotion of an item that waited `age_ticks`; counters saturate at u64 max.
-  void record_requeue(std::uint32_t age_ticks);
-  void record_aged_promotion(std::uint32_t age_ticks);
+  // Count one requeue or aged promotion of an item that waited `age_ticks`; counters saturate at u64 max.
+  void record_requeue(std::uint32_t age_ticks) {
+    (void)count(&RequeueAccounting::requeue_count, age_ticks, false);
+  }
+  void record_aged_promotion(std::uint32_t age_ticks) {
+    (void)count(&RequeueAccounting::aged_promotions, age_ticks, false);
+  }
 
   // Checked forms. Errors: overflow {requeue_count} or {aged_promotions}, and nothing changes.
-  Result<void> try_record_requeue(std::uint32_t age_ticks);
-  Result<void> try_record_aged_promotion(std::uint32_t age_ticks);
+  Result<void> try_record_requeue(std::uint32_t age_ticks) {
+    return count(&RequeueAccounting::requeue_count, age_ticks, true);
+  }
+  Result<void> try_record_aged_promotion(std::uint32_t age_ticks) {
+    return count(&RequeueAccounting::aged_promotions, age_ticks, true);
+  }
 
   friend bool operator==(const RequeueAccounting&, const RequeueAccounting&) = default;
+
+private:
+  Result<void> count(std::uint64_t RequeueAccounting::*counter, std::uint32_t age_ticks, bool checked);
 };
 
 enum class DrainReason : std::uint8_t {
@@ -33,12 +44,9 @@ enum class DrainReason : std::uint8_t {
   aged_promotion_counter_exhausted,
   requeue_counter_exhausted,
 };
-inline constexpr std::array<std::string_view, 6> drain_reason_names{"none",
-                                                                    "pending_telemetry",
-                                                                    "aged_promotion_counter_near_limit",
-                                                                    "requeue_counter_near_limit",
-                                                                    "aged_promotion_counter_exhausted",
-                                                                    "requeue_counter_exhausted"};
+inline constexpr auto drain_reason_names = std::to_array<std::string_view>(
+    {"none", "pending_telemetry", "aged_promotion_counter_near_limit", "requeue_counter_near_limit",
+     "aged_promotion_counter_exhausted", "requeue_counter_exhausted"});
 
 // Counters this close to u64 max should be drained before they overflow.
 inline constexpr std::uint64_t near_limit_headroom = 1024;

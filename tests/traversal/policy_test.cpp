@@ -23,16 +23,12 @@ tg_policy policy_of(graphs::SwitchRule rule, const policy::LaunchPolicy& launch 
 // The launch policy's own answer to the numbers of a wave.
 policy::TopologyChoice launch_choice(const policy::LaunchPolicy& launch, const tg_policy& policy,
                                      const WaveRecord& wave) {
-  policy::LaunchRequest request;
-  request.queue_len = wave.vertices;
+  auto request = policy::LaunchRequest::direct(wave.vertices, 1, 1);
   request.graph_node_count = policy.vertices;
   request.graph_edge_count = static_cast<std::uint32_t>(policy.edges);
   request.hot_window_count = wave.dense_waves;
   request.memory_pressure_bps = static_cast<std::uint16_t>(policy.pressure_bps);
-  const policy::LaunchRequest effective = policy::infer_missing_signals(request);
-  const policy::Promotion promotion = policy::promotion_for(launch, effective);
-  const policy::TopologyChoice raw = policy::raw_topology(launch, effective, promotion);
-  return policy::with_hysteresis(launch, effective, promotion, raw, wave.previous_topology);
+  return policy::decide(launch, request, wave.previous_topology).value().chosen;
 }
 
 } // namespace
