@@ -3,7 +3,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "engine/report.hpp"
 #include "traversal/run.hpp"
 

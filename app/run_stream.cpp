@@ -3,7 +3,7 @@
 #include "app/documents.hpp"
 #include "app/run.hpp"
 #include "core/interrupt.hpp"
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "traversal/documents.hpp"
 
 #include <nlohmann/json.hpp>

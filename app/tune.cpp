@@ -1,7 +1,7 @@
 // `tidegate tune`, and what first runs keep for later ones.
 #include "app/run.hpp"
 #include "core/json.hpp"
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "engine/report.hpp"
 #include "traversal/documents.hpp"
 #include "tune/measure.hpp"

@@ -47,9 +47,9 @@ std::optional<std::string> uuid_of(const cl::Device& device, const std::string& 
   if (!has(extensions, "cl_khr_device_uuid") || device.getInfo(device_uuid, &bytes) != CL_SUCCESS) {
     return {};
   }
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+  std::string text = fmt::format("{:02x}", fmt::join(bytes, ""));
+  for (const std::size_t at : {8U, 13U, 18U, 23U}) {
+    text.insert(at, 1, '-');
   }
   return text;
 }

@@ -1,5 +1,4 @@
 // A session on OpenCL. Objects are wrappers of OpenCL for C++, which hold a handle and release it.
-#include "device/driver_output.hpp"
 #include "device/isolation.hpp"
 #include "device/opencl.hpp"
 #include "device/session.hpp"
@@ -100,15 +99,10 @@ cl_image_format format_of(ImageFormat format) {
 }
 
 cl_mem_object_type object_type(ImageKind kind) {
-  switch (kind) {
-  case ImageKind::image1d: return CL_MEM_OBJECT_IMAGE1D;
-  case ImageKind::image1d_buffer: return CL_MEM_OBJECT_IMAGE1D_BUFFER;
-  case ImageKind::image1d_array: return CL_MEM_OBJECT_IMAGE1D_ARRAY;
-  case ImageKind::image2d: return CL_MEM_OBJECT_IMAGE2D;
-  case ImageKind::image2d_array: return CL_MEM_OBJECT_IMAGE2D_ARRAY;
-  case ImageKind::image3d: break;
-  }
-  return CL_MEM_OBJECT_IMAGE3D;
+  constexpr std::array<cl_mem_object_type, 6> types_of_images{
+      CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE1D_BUFFER, CL_MEM_OBJECT_IMAGE1D_ARRAY,
+      CL_MEM_OBJECT_IMAGE2D, CL_MEM_OBJECT_IMAGE2D_ARRAY,  CL_MEM_OBJECT_IMAGE3D};
+  return types_of_images[static_cast<std::size_t>(kind)];
 }
 
 cl_mem_flags flags_of(ImageUse use) {
@@ -499,38 +493,34 @@ private:
 Result<std::unique_ptr<Session>> open_session(const DeviceInfo& info, Profiling profiling) {
   std::vector<cl::Platform> platforms;
   (void)cl::Platform::get(&platforms);
-  std::uint32_t index = 0;
+  std::vector<cl::Device> devices; // of all platforms
   for (const cl::Platform& platform : platforms) {
-    std::vector<cl::Device> devices;
-    (void)platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
-    for (const cl::Device& device : devices) {
-      if (index++ != info.index) {
-        continue;
-      }
-      std::string name;
-      (void)device.getInfo(CL_DEVICE_NAME, &name);
-      if (name.find(info.name) == std::string::npos) {
-        break; // the device at this index has changed
-      }
-      cl_int status = CL_SUCCESS;
-      const cl::Context context(device, nullptr, nullptr, nullptr, &status);
-      if (status != CL_SUCCESS) {
-        return tl::unexpected(opencl_failure("making a context", status));
-      }
-      const bool on_host = info.type == DeviceType::cpu;
-      const bool profiled = on_host || profiling == Profiling::always;
-      const cl_command_queue_properties properties = profiled ? CL_QUEUE_PROFILING_ENABLE : 0;
-      const cl::CommandQueue queue(context, device, properties, &status);
-      if (status != CL_SUCCESS) {
-        return tl::unexpected(opencl_failure("making a queue", status));
-      }
-      auto session = std::make_unique<OpenClSession>(device, context, queue);
-      session->on_host = on_host;
-      return session;
-    }
+    std::vector<cl::Device> found;
+    (void)platform.getDevices(CL_DEVICE_TYPE_ALL, &found);
+    devices.insert(devices.end(), found.begin(), found.end());
   }
-  return failure(ErrorCode::no_device, "the device has gone since it was listed",
-                 "try again; `tidegate devices` lists the devices");
+  std::string name;
+  if (info.index >= devices.size() || devices[info.index].getInfo(CL_DEVICE_NAME, &name) != CL_SUCCESS ||
+      name.find(info.name) == std::string::npos) {
+    return failure(ErrorCode::no_device, "the device has gone since it was listed",
+                   "try again; `tidegate devices` lists the devices");
+  }
+  const cl::Device& device = devices[info.index];
+  const bool on_host = info.type == DeviceType::cpu;
+  const bool profiled = on_host || profiling == Profiling::always;
+  try {
+    cl_int status = CL_SUCCESS;
+    const cl::Context context(device, nullptr, nullptr, nullptr, &status);
+    require(status, "making a context");
+    const cl_command_queue_properties properties = profiled ? CL_QUEUE_PROFILING_ENABLE : 0;
+    const cl::CommandQueue queue(context, device, properties, &status);
+    require(status, "making a queue");
+    auto session = std::make_unique<OpenClSession>(device, context, queue);
+    session->on_host = on_host;
+    return session;
+  } catch (Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
 }
 
 } // namespace tidegate::device

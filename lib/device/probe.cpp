@@ -1,4 +1,5 @@
 #include "common/counters.h"
+#include "core/statistics.hpp"
 #include "device/kernels.hpp"
 #include "device/session.hpp"
 
@@ -273,8 +274,7 @@ private:
       trial.verdict = ns ? TrialVerdict::passed : TrialVerdict::hung;
       if (ns) {
         times.push_back(*ns);
-        std::ranges::sort(times);
-        trial.barrier_ns = times[times.size() / 2];
+        trial.barrier_ns = median(times);
       }
     } catch (const Refused&) {
       trial.verdict = TrialVerdict::failed;
@@ -398,8 +398,7 @@ private:
     for (int i = 0; i < times; ++i) {
       seconds.push_back(launch(once, groups));
     }
-    std::ranges::nth_element(seconds, seconds.begin() + times / 2);
-    costs.persistent_start_ns = seconds[times / 2] * 1e9;
+    costs.persistent_start_ns = median(std::move(seconds)) * 1e9;
   }
 
   void measure_launches(const Program& program, DeviceProfile& profile) {
@@ -417,8 +416,7 @@ private:
     for (int i = 0; i < launches; ++i) {
       round_trips.push_back(launch(empty, 1));
     }
-    std::ranges::nth_element(round_trips, round_trips.begin() + launches / 2);
-    profile.launch_round_trip_ns = round_trips[launches / 2] * 1e9;
+    profile.launch_round_trip_ns = median(std::move(round_trips)) * 1e9;
   }
 
   const DeviceInfo& info_;

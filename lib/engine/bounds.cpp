@@ -5,7 +5,6 @@
 //
 // A guard holds a pattern; the wave that has just ended wrote any changed byte. What is written beyond all guards may
 // crash the driver: the waiting process then names the wave (device::WorkNotes::checked).
-#include "device/driver_output.hpp"
 #include "device/isolation.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/proof.hpp"

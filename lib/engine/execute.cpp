@@ -1,7 +1,7 @@
 #include "engine/execute.hpp"
 
 #include "core/interrupt.hpp"
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/rank_exchange.hpp"
 #include <tidegate/core/error.hpp>

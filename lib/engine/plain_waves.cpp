@@ -2,7 +2,7 @@
 
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "engine/queue_outcome.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/words.hpp"

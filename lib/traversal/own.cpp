@@ -1,6 +1,6 @@
 #include "traversal/own.hpp"
 
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "device/kernels.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/preprocessor.hpp"

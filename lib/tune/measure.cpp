@@ -2,7 +2,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/statistics.hpp"
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "engine/report.hpp"
 #include "runtime/monitor.hpp"
 #include "tune/workbench.hpp"

@@ -1,5 +1,5 @@
 // The places in the logs of drivers' compilers.
-#include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 
 namespace tidegate::device {
 namespace {
