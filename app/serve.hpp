@@ -1,9 +1,8 @@
 // The frame of commands that turn documents into documents: reads files, asks for answers, writes files.
 #pragma once
-#include "core/parameters.hpp"
+#include "core/json.hpp"
 #include "engine/job.hpp"
 #include "runtime/monitor.hpp"
-#include <tidegate/core/describe.hpp>
 
 namespace tidegate::app {
 

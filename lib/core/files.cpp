@@ -19,28 +19,26 @@
 namespace tidegate {
 namespace {
 
+Error refusal(ErrorCode code, const std::string& path, std::string_view why, std::string_view fix) {
+  const bool reads = code == ErrorCode::cannot_read;
+  return {.code = code,
+          .message =
+              fmt::format("cannot {} {}: {}", reads ? "read" : "write",
+                          reads || path != standard_stream ? display_name(path) : "standard output", why),
+          .fix = std::string(fix)};
+}
+
 Error cannot_read(const std::string& path, int code) {
-  Error error{
-      .code = ErrorCode::cannot_read,
-      .message = fmt::format("cannot read {}: {}", display_name(path), std::generic_category().message(code)),
-      .fix = "name a readable file, or pipe the document in and name no file"};
-  if (code == EISDIR) {
-    error.fix = "name a file in that folder";
-  }
-  return error;
+  return refusal(ErrorCode::cannot_read, path, std::generic_category().message(code),
+                 code == EISDIR ? "name a file in that folder"
+                                : "name a readable file, or pipe the document in and name no file");
 }
 
 Error cannot_write(const std::string& path, int code) {
-  const std::string name = path == standard_stream ? "standard output" : path;
-  Error error{.code = ErrorCode::cannot_write,
-              .message = fmt::format("cannot write {}: {}", name, std::generic_category().message(code)),
-              .fix = "name a file in a folder that you may write to"};
-  if (code == ENOSPC || code == EDQUOT) {
-    error.fix = "free some space";
-  } else if (path == standard_stream) {
-    error.fix = "open standard output, or name a file with -o";
-  }
-  return error;
+  return refusal(ErrorCode::cannot_write, path, std::generic_category().message(code),
+                 code == ENOSPC || code == EDQUOT ? "free some space"
+                 : path == standard_stream        ? "open standard output, or name a file with -o"
+                                                  : "name a file in a folder that you may write to");
 }
 
 // The system would take the text before a NUL for the whole name.
@@ -59,12 +57,6 @@ bool same_file(const struct stat& a, const struct stat& b) {
 bool is_named_pipe(const std::string& path, const struct stat& status) {
   struct statfs system {};
   return S_ISFIFO(status.st_mode) && (::statfs(path.c_str(), &system) != 0 || system.f_type != PIPEFS_MAGIC);
-}
-
-Error wrong_kind(Error error, std::string_view kind) {
-  error.message = fmt::format("{}{}", error.message.substr(0, error.message.rfind(": ") + 2), kind);
-  error.fix = "name a regular file";
-  return error;
 }
 
 // Waits up to 2 seconds for a reader that starts at the same time.
@@ -123,11 +115,12 @@ Result<Descriptor> open_input(const std::string& path, FileKinds kinds) {
     return tl::unexpected(cannot_read(path, EISDIR));
   }
   if (exists && kinds != FileKinds::any && is_named_pipe(path, status)) {
-    return tl::unexpected(wrong_kind(cannot_read(path, 0), "it is a named pipe"));
+    return tl::unexpected(refusal(ErrorCode::cannot_read, path, "it is a named pipe", "name a regular file"));
   }
   if (exists && kinds == FileKinds::regular && !S_ISREG(status.st_mode)) {
-    return tl::unexpected(
-        wrong_kind(cannot_read(path, 0), "it is not a regular file, but is read more than once"));
+    return tl::unexpected(refusal(ErrorCode::cannot_read, path,
+                                  "it is not a regular file, but is read more than once",
+                                  "name a regular file"));
   }
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   return fd < 0 ? Result<Descriptor>(tl::unexpected(cannot_read(path, errno))) : Descriptor(fd);
@@ -275,17 +268,15 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
   if (exists && !S_ISREG(status.st_mode)) {
     const bool pipe = is_named_pipe(path, status);
     if (pipe && kinds != FileKinds::any) {
-      return tl::unexpected(wrong_kind(cannot_write(path, 0), "it is a named pipe"));
+      return tl::unexpected(
+          refusal(ErrorCode::cannot_write, path, "it is a named pipe", "name a regular file"));
     }
     const int fd = pipe ? open_pipe(path) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) {
-      const int code = errno;
-      Error error = cannot_write(path, code);
-      if (pipe && code == ENXIO) {
-        error = wrong_kind(std::move(error), "no process reads from this pipe");
-        error.fix = "start the reader first";
-      }
-      return tl::unexpected(std::move(error));
+      return tl::unexpected(pipe && errno == ENXIO
+                                ? refusal(ErrorCode::cannot_write, path, "no process reads from this pipe",
+                                          "start the reader first")
+                                : cannot_write(path, errno));
     }
     state->file.emplace(fd);
     return Output(std::move(state));

@@ -1,6 +1,4 @@
 // Finds parameters and their uses, computes them, and writes their values in their places.
-#include "core/parameters.hpp"
-
 #include "core/json.hpp"
 
 namespace tidegate::documents {

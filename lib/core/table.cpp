@@ -67,71 +67,56 @@ std::size_t text_width(std::size_t most) {
 }
 
 std::string render_table(TableRows rows, std::size_t width) {
-  for (auto& row : rows) {
-    std::ranges::transform(row, row.begin(), printable);
-  }
   constexpr std::size_t gap = 2;
   constexpr std::size_t narrowest_text = 18;
-  std::vector<std::size_t> widths; // of all columns but each row's last cell
-  std::vector<std::size_t> least;  // their longest words
-  std::size_t last = 0;            // of the last cells of the longest rows
+  std::size_t columns = 1;
+  for (auto& row : rows) {
+    std::ranges::transform(row, row.begin(), printable);
+    columns = std::max(columns, row.size());
+  }
+  std::vector<std::size_t> widths(columns - 1); // of all columns but each row's last cell
+  std::vector<std::size_t> least(columns - 1);  // their longest words
+  std::size_t all = 0;                          // first of the last cells of the longest rows
   for (const auto& row : rows) {
-    if (row.size() > widths.size() + 1) {
-      last = 0;
-      widths.resize(row.size() - 1);
-      least.resize(row.size() - 1);
-    }
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
       widths[i] = std::max(widths[i], character_count(row[i]));
       least[i] = std::max(least[i], longest_word(row[i]));
     }
-    if (row.size() == widths.size() + 1) {
-      last = std::max(last, std::min(character_count(row.back()), narrowest_text));
-    }
+    all = row.size() == columns ? std::max(all, std::min(character_count(row.back()), narrowest_text)) : all;
   }
+  all = std::accumulate(widths.begin(), widths.end(), all + gap * widths.size());
   // Narrow the widest columns whose cells can be wrapped until the longest rows fit, if they can.
-  std::size_t all = last;
-  for (const std::size_t column : widths) {
-    all += column + gap;
-  }
   constexpr std::size_t narrow = 110; // elsewhere than on a narrower terminal, lines stay whole for grep
-  while (all > width && width < narrow) {
-    std::size_t widest = widths.size();
+  for (; all > width && width < narrow; --all) {
+    std::size_t* widest = nullptr;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      widest = widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest]) ? i : widest;
+      widest = widths[i] > least[i] && (widest == nullptr || widths[i] > *widest) ? &widths[i] : widest;
     }
-    if (widest == widths.size()) {
+    if (widest == nullptr) {
       break;
     }
-    --widths[widest];
-    --all;
+    --*widest;
   }
 
   std::string table;
   for (const auto& row : rows) {
-    std::size_t indent = 0;
-    std::vector<std::vector<std::string>> cells;
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      cells.push_back(lines_of(row[i], widths[i]));
-      indent += widths[i] + gap;
-    }
-    if (!row.empty()) {
-      cells.push_back(lines_of(row.back(), std::max(width, indent + narrowest_text) - indent));
-    }
+    std::vector<std::pair<std::size_t, std::vector<std::string>>> cells; // where each starts, and its lines
+    std::size_t start = 0;
     std::size_t height = 1;
-    for (const auto& cell : cells) {
-      height = std::max(height, cell.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool is_last = i + 1 == row.size();
+      const std::size_t room = is_last ? std::max(width, start + narrowest_text) - start : widths[i];
+      height = std::max(height, cells.emplace_back(start, lines_of(row[i], room)).second.size());
+      start += is_last ? 0 : widths[i] + gap;
     }
-    for (std::size_t line = 0; line < height; ++line) {
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        const std::string text = line < cells[i].size() ? cells[i][line] : "";
-        table += text;
-        if (i + 1 < cells.size()) {
-          table.append(widths[i] + gap - character_count(text), ' ');
+    for (std::size_t i = 0; i < height; ++i) {
+      std::string text;
+      for (const auto& [begin, lines] : cells) {
+        if (i < lines.size()) {
+          text.append(begin - character_count(text), ' ').append(lines[i]);
         }
       }
-      table.erase(table.find_last_not_of(' ') + 1);
-      table += '\n';
+      table += text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
     }
   }
   return table;

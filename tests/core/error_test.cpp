@@ -140,26 +140,18 @@ TEST_CASE("a long line is cut to the surroundings of the column") {
                                               "…\n    | " + std::string(80, ' ') + "^");
 }
 
-TEST_CASE("an error finds its line, without the end of the line") {
-  const auto excerpt = [](std::uint64_t line) {
-    return with_excerpt({.source = "a.cl", .line = line}, "one\r\ntwo\n\nfour").excerpt;
-  };
-  CHECK(excerpt(1) == "one");
-  CHECK(excerpt(2) == "two");
-  CHECK(excerpt(3) == "");
-  CHECK(excerpt(4) == "four");
-  CHECK(excerpt(5) == std::nullopt);
+TEST_CASE("an error finds its line, without the end of the line, and columns of bytes become characters") {
+  std::string lines;
+  for (const std::uint64_t line : {1U, 2U, 3U, 4U, 5U}) {
+    lines += with_excerpt({.source = "a.cl", .line = line}, "one\r\ntwo\n\nfour").excerpt.value_or("-") + ",";
+  }
+  CHECK(lines == "one,two,,four,-,");
   CHECK(with_excerpt({}, "one").excerpt == std::nullopt);
-}
-
-TEST_CASE("columns of bytes become columns of characters") {
-  const auto column = [](std::string_view text, std::uint64_t byte) {
-    return with_excerpt({.source = "a.cl", .line = 1, .column = byte}, text, ColumnCounts::bytes).column;
-  };
-  CHECK(column("größe = 1", 1) == 1);
-  CHECK(column("größe = 1", 9) == 7);
-  CHECK(column("ab", 9) == 3);
-  CHECK(column("", 0) == 1);
+  for (const auto& [text, byte, column] :
+       {std::tuple("größe = 1", 1U, 1U), {"größe = 1", 9U, 7U}, {"ab", 9U, 3U}, {"", 0U, 1U}}) {
+    CHECK(with_excerpt({.source = "a.cl", .line = 1, .column = byte}, text, ColumnCounts::bytes).column ==
+          column);
+  }
 }
 
 TEST_CASE("binary and very long lines are not quoted") {

@@ -1,6 +1,5 @@
 // Comments and parameters are replaced in the text of a document.
 #include "core/json.hpp"
-#include "core/parameters.hpp"
 
 using namespace tidegate;
 using namespace tidegate::documents;
