@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <variant>
 #include <vector>
 
 namespace tidegate::graphs {
@@ -25,13 +24,13 @@ inline constexpr Vertex no_vertex = 0xffffffff;
 // Kernels step through vertices by up to as many: the sum fits 32 bits.
 inline constexpr std::uint64_t most_vertices = std::uint64_t{1} << 31U;
 
-enum class WeightType : std::uint8_t { none, u32, f32 }; // in the order of the alternatives of Weights
-using Weights = std::variant<std::monostate, std::vector<std::uint32_t>, std::vector<float>>;
+enum class WeightType : std::uint8_t { none, u32, f32 };
 
 struct Rows {
   std::vector<std::uint64_t> offsets{0}; // one element more than vertices
   std::vector<Vertex> neighbours;
-  Weights weights; // in the order of `neighbours`; finite and not negative
+  WeightType weight_type = WeightType::none;
+  std::vector<std::uint32_t> weights; // as bits, in the order of `neighbours`; finite and not negative
 
   [[nodiscard]] std::uint32_t vertices() const { return static_cast<std::uint32_t>(offsets.size() - 1); }
   [[nodiscard]] std::uint64_t edges() const { return offsets.back(); }
@@ -56,8 +55,11 @@ inline std::uint32_t vertex_count(const Graph& graph) {
 inline std::uint64_t edge_count(const Graph& graph) {
   return graph.out.edges();
 }
-inline WeightType weight_type(const Rows& rows) {
-  return static_cast<WeightType>(rows.weights.index());
+// Returns the weight of an edge; 1 if edges have none.
+inline double weight_of(const Rows& rows, std::uint64_t edge) {
+  return rows.weights.empty()                  ? 1
+         : rows.weight_type == WeightType::u32 ? rows.weights[edge]
+                                               : std::bit_cast<float>(rows.weights[edge]);
 }
 
 // Returns the rows of incoming edges, or nullptr if they were not requested.

@@ -28,23 +28,14 @@ struct ChunkSource {
   }
 };
 
-std::uint32_t weight_bits(const Weights& weights, std::uint64_t edge) {
-  if (const auto* const integers = std::get_if<std::vector<std::uint32_t>>(&weights)) {
-    return (*integers)[edge];
-  }
-  const auto* const reals = std::get_if<std::vector<float>>(&weights);
-  return reals ? std::bit_cast<std::uint32_t>((*reals)[edge]) : 0;
-}
-
 struct TransposeSource {
   const Rows& from;
 
   template <class Visit>
   void for_each(Visit visit) const {
-    const bool weighted = from.weights.index() != 0;
     for (Vertex v = 0; v < from.vertices(); ++v) {
       for (std::uint64_t e = from.offsets[v]; e < from.offsets[v + std::size_t{1}]; ++e) {
-        visit(from.neighbours[e], v, weighted ? weight_bits(from.weights, e) : 0);
+        visit(from.neighbours[e], v, from.weights.empty() ? 0 : from.weights[e]);
       }
     }
   }
@@ -54,23 +45,6 @@ struct TransposeSource {
 // are not negative, so the order of their bits is the order of the weights, for floats too.
 constexpr std::uint64_t packed(std::uint64_t high, std::uint64_t low) {
   return high << 32U | low;
-}
-
-void store_weights(Weights& weights, std::uint64_t at, std::uint32_t bits) {
-  if (auto* const integers = std::get_if<std::vector<std::uint32_t>>(&weights)) {
-    (*integers)[at] = bits;
-  } else {
-    std::get<std::vector<float>>(weights)[at] = std::bit_cast<float>(bits);
-  }
-}
-
-Weights room_for_weights(WeightType type, std::uint64_t edges) {
-  switch (type) {
-  case WeightType::u32: return std::vector<std::uint32_t>(edges);
-  case WeightType::f32: return std::vector<float>(edges);
-  case WeightType::none: break;
-  }
-  return {};
 }
 
 // A counting sort. Each thread takes a range of vertices, and reads all edges: so no two write to the same place. Then it sorts its
@@ -107,7 +81,8 @@ Rows build(const Source& source, std::uint64_t vertices, std::uint64_t listed_ed
   const bool weighted = weights != WeightType::none, lightest_first = order == RowOrder::lightest_first;
   std::vector<std::uint64_t> pairs(weighted ? edges : 0);
   rows.neighbours.resize(edges);
-  rows.weights = room_for_weights(weights, edges);
+  rows.weight_type = weights;
+  rows.weights.resize(pairs.size());
   for_each_index(threads, threads, [&](std::size_t i) {
     if (cut[i] == cut[i + 1]) {
       return;
@@ -138,7 +113,7 @@ Rows build(const Source& source, std::uint64_t vertices, std::uint64_t listed_ed
         const auto high = static_cast<std::uint32_t>(pairs[e] >> 32U),
                    low = static_cast<std::uint32_t>(pairs[e]);
         rows.neighbours[e] = lightest_first ? low : high;
-        store_weights(rows.weights, e, lightest_first ? high : low);
+        rows.weights[e] = lightest_first ? high : low;
       }
       begin = end;
     }
@@ -164,7 +139,7 @@ Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order) {
 }
 
 Rows transposed(const Rows& rows, unsigned threads, RowOrder order) {
-  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), weight_type(rows), order, threads);
+  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), rows.weight_type, order, threads);
 }
 
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows) {

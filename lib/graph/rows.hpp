@@ -19,14 +19,17 @@ inline unsigned thread_count(unsigned wanted) {
   return wanted != 0 ? wanted : std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-// Calls work(i) for every i below `threads`, each on its own thread, and rethrows the first exception.
+// Calls work(i) for every i below `count` on the next free thread; rethrows the first exception.
 template <class Work>
-void on_threads(unsigned threads, Work work) {
+void for_each_index(unsigned threads, std::size_t count, Work work) {
+  std::atomic<std::size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
-  const auto guarded = [&](unsigned i) {
+  const auto run = [&] {
     try {
-      work(i);
+      for (std::size_t i = next++; i < count; i = next++) {
+        work(i);
+      }
     } catch (...) {
       const std::lock_guard lock(mutex);
       failure = failure ? failure : std::current_exception();
@@ -34,27 +37,14 @@ void on_threads(unsigned threads, Work work) {
   };
   {
     std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads; ++i) {
-      others.emplace_back(guarded, i);
+    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
+      others.emplace_back(run);
     }
-    guarded(0);
+    run();
   }
   if (failure) {
     std::rethrow_exception(failure);
   }
-}
-
-// Calls work(i) for every i below `count` on the next free thread.
-template <class Work>
-void for_each_index(unsigned threads, std::size_t count, Work work) {
-  std::atomic<std::size_t> next = 0;
-  on_threads(
-      static_cast<unsigned>(std::min<std::size_t>(std::max(threads, 1U), std::max<std::size_t>(count, 1))),
-      [&](unsigned) {
-        for (std::size_t i = next++; i < count; i = next++) {
-          work(i);
-        }
-      });
 }
 
 // Rows without weights are always in the order of their neighbours.

@@ -9,7 +9,6 @@ namespace {
 template <class Distance, class Weight>
 std::vector<Distance> dijkstra(const Graph& graph, std::span<const Vertex> sources, Distance far) {
   const Rows& rows = graph.out;
-  const auto* const weights = std::get_if<std::vector<Weight>>(&rows.weights);
   std::vector<Distance> distances(rows.vertices(), far);
   using Visit = std::pair<Distance, Vertex>;
   std::priority_queue<Visit, std::vector<Visit>, std::greater<>> queue;
@@ -25,7 +24,8 @@ std::vector<Distance> dijkstra(const Graph& graph, std::span<const Vertex> sourc
     }
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
       const Vertex w = rows.neighbours[e];
-      const Distance through = distance + (weights != nullptr ? (*weights)[e] : Weight{1});
+      const Distance through =
+          distance + (rows.weights.empty() ? Weight{1} : std::bit_cast<Weight>(rows.weights[e]));
       if (through < distances[w]) {
         distances[w] = through;
         queue.emplace(through, w);
@@ -123,43 +123,31 @@ std::vector<Vertex> components(const Graph& graph) {
 
 namespace {
 
-std::vector<double> weights_of(const Rows& rows) {
-  std::vector<double> result(rows.neighbours.size(), 1);
-  if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    result.assign(whole->begin(), whole->end());
-  } else if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
-    result.assign(floats->begin(), floats->end());
-  }
-  return result;
-}
-
 // The same rows with shares of `sums`, by the vertex that an edge leaves: the row's, or its neighbour in rows of
 // incoming edges.
 Rows with_shares(const Rows& rows, std::span<const double> sums, bool incoming) {
-  const std::vector<double> weights = weights_of(rows);
-  Rows result;
-  std::vector<float> shares;
+  Rows result{.weight_type = WeightType::f32};
   for (Vertex v = 0; v < rows.vertices(); ++v) {
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
-      if (weights[e] != 0) {
+      const double weight = weight_of(rows, e);
+      if (weight != 0) {
+        const double share = weight / sums[incoming ? rows.neighbours[e] : v];
         result.neighbours.push_back(rows.neighbours[e]);
-        shares.push_back(static_cast<float>(weights[e] / sums[incoming ? rows.neighbours[e] : v]));
+        result.weights.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(share)));
       }
     }
     result.offsets.push_back(result.neighbours.size());
   }
-  result.weights = std::move(shares);
   return result;
 }
 
 } // namespace
 
 void use_shares(Graph& graph) {
-  const std::vector<double> weights = weights_of(graph.out);
   std::vector<double> sums(vertex_count(graph));
   for (Vertex v = 0; v < vertex_count(graph); ++v) {
     for (std::uint64_t e = graph.out.offsets[v]; e < graph.out.offsets[v + std::size_t{1}]; ++e) {
-      sums[v] += weights[e];
+      sums[v] += weight_of(graph.out, e);
     }
   }
   Rows in_shares = with_shares(*in_rows(graph), sums, true);
@@ -173,21 +161,20 @@ PageRanks page_ranks(const Graph& graph, const PageRankOptions& options, std::ve
   PageRanks result{.ranks = std::move(start), .iterations = 0, .change = 0};
   result.ranks.resize(n, 1.0 / n);
   const Rows& in = *in_rows(graph);
-  const auto* const shares = options.by_shares ? std::get_if<std::vector<float>>(&in.weights) : nullptr;
   std::vector<double> passed(n); // by a vertex along each of its edges, or in all
   std::vector<double> next(n);
   do {
     double idle = 0; // total rank of vertices without edges
     for (Vertex v = 0; v < n; ++v) {
       const std::uint64_t degree = graph.out.degree(v);
-      passed[v] = degree == 0 ? 0 : result.ranks[v] / (shares != nullptr ? 1 : static_cast<double>(degree));
+      passed[v] = degree == 0 ? 0 : result.ranks[v] / (options.by_shares ? 1 : static_cast<double>(degree));
       idle += degree == 0 ? result.ranks[v] : 0;
     }
     result.change = 0;
     for (Vertex v = 0; v < n; ++v) {
       double received = idle / n;
       for (std::uint64_t e = in.offsets[v]; e < in.offsets[v + std::size_t{1}]; ++e) {
-        received += passed[in.neighbours[e]] * (shares != nullptr ? double{(*shares)[e]} : 1);
+        received += passed[in.neighbours[e]] * (options.by_shares ? weight_of(in, e) : 1);
       }
       next[v] = (1 - options.damping) / n + options.damping * received;
       result.change += std::abs(next[v] - result.ranks[v]);

@@ -27,7 +27,7 @@ Found first_difference(std::string_view what, const std::vector<Value>& expected
 }
 
 bool has_float_weights(const graphs::Graph& graph) {
-  return graphs::weight_type(graph.out) == graphs::WeightType::f32;
+  return graph.out.weight_type == graphs::WeightType::f32;
 }
 
 constexpr std::array<std::string_view, 6> result_names{"levels",     "reached", "distances",
@@ -166,28 +166,29 @@ Found check_rank_distance(std::span<const double> expected, const std::vector<fl
 
 // `values` are distances as numbers or as bits of floats.
 template <class Distance, class Sum>
-Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& weights,
-                       const std::vector<std::uint32_t>& values, Distance far,
+Result<void> check_fit(const graphs::Rows& rows, const std::vector<std::uint32_t>& values, Distance far,
                        const graphs::VertexNumbers& numbers) {
   const auto distance = [&values](std::size_t v) { return std::bit_cast<Distance>(values[v]); };
   Sum longest = 0;
   for (std::size_t v = 0; v < values.size(); ++v) {
     longest = distance(v) == far ? longest : std::max(longest, Sum{distance(v)});
   }
-  const Sum heaviest = weights.empty() ? Sum{0} : Sum{*std::ranges::max_element(weights)};
+  const Sum heaviest =
+      rows.weights.empty() ? Sum{0} : Sum{std::bit_cast<Distance>(*std::ranges::max_element(rows.weights))};
   if (longest + heaviest < Sum{far}) {
     return {}; // the usual case: no edge can overflow
   }
   for (graphs::Vertex v = 0; v < rows.vertices(); ++v) {
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
       const graphs::Vertex w = rows.neighbours[e];
-      const Sum through = Sum{distance(v)} + weights[e];
+      const auto weight = std::bit_cast<Distance>(rows.weights[e]);
+      const Sum through = Sum{distance(v)} + weight;
       if (distance(v) != far && distance(w) == far && !(through < Sum{far})) {
         return tl::unexpected(Error{
             .code = ErrorCode::overflow,
             .message = fmt::format("the distance of vertex {} does not fit 32 bits: over vertex {} at {} "
                                    "and an edge of {} it is {}",
-                                   numbers.of(w), numbers.of(v), distance(v), weights[e], through),
+                                   numbers.of(w), numbers.of(v), distance(v), weight, through),
             .fix = std::is_same_v<Distance, float>
                        ? "scale the weights down"
                        : "scale the weights down, give the graph \"weights\": \"f32\", or take a device with "
@@ -204,12 +205,11 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
 Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results,
                                  const graphs::VertexNumbers& numbers) {
   const graphs::Rows& rows = graph.out;
-  if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, results.values, graphs::unreached, numbers);
+  if (rows.weight_type == graphs::WeightType::u32) {
+    return check_fit<std::uint32_t, std::uint64_t>(rows, results.values, graphs::unreached, numbers);
   }
-  if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
-    return check_fit<float, float>(rows, *floats, results.values, std::numeric_limits<float>::infinity(),
-                                   numbers);
+  if (rows.weight_type == graphs::WeightType::f32) {
+    return check_fit<float, float>(rows, results.values, std::numeric_limits<float>::infinity(), numbers);
   }
   return {}; // without weights, paths have fewer edges than 2^32 - 1
 }

@@ -125,16 +125,11 @@ std::uint64_t bytes_of(const FrontierMemory& memory, Key MemoryPart::*key, Key w
 }
 
 double mean_weight(const graphs::Rows& rows) {
-  return std::visit(
-      [](const auto& weights) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
-          if (!weights.empty()) {
-            return std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
-          }
-        }
-        return 1.0;
-      },
-      rows.weights);
+  double sum = 0;
+  for (std::uint64_t e = 0; e < rows.weights.size(); ++e) {
+    sum += graphs::weight_of(rows, e);
+  }
+  return rows.weights.empty() ? 1 : sum / static_cast<double>(rows.weights.size());
 }
 
 double near_width(const graphs::Rows& rows, bool wide) {
@@ -166,7 +161,7 @@ TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Gr
   return {.vertices = graphs::vertex_count(graph),
           .edges = graphs::edge_count(graph),
           .symmetric = graph.symmetric,
-          .weights = graphs::weight_type(graph.out) != graphs::WeightType::none,
+          .weights = graph.out.weight_type != graphs::WeightType::none,
           .parents = program.algorithm == Algorithm::bfs && program.outputs.parents.has_value(),
           .short_rows = program.algorithm == Algorithm::pagerank && in_rows_are_short(graph),
           .has_seats = program.algorithm == Algorithm::pagerank && has_long_rows(graph) && has_hubs(graph),
@@ -236,7 +231,7 @@ std::uint64_t part_bytes(const FrontierMemory& memory, Part part) {
 
 std::uint32_t near_width_bits(const graphs::Rows& rows, bool wide) {
   const double width = near_width(rows, wide);
-  if (graphs::weight_type(rows) == graphs::WeightType::f32) {
+  if (rows.weight_type == graphs::WeightType::f32) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(width));
   }
   return static_cast<std::uint32_t>(std::clamp(width, 1.0, 4e9));

@@ -119,7 +119,7 @@ std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
 } // namespace
 
 Answer answer_of(const TraversalPlan& plan, const TraversalResults& results) {
-  const bool floats = graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
+  const bool floats = plan.graph().out.weight_type == graphs::WeightType::f32;
   const graphs::VertexNumbers& numbers = plan.asked.numbers;
   Answer answer;
   switch (plan.asked.program.algorithm) {
@@ -172,7 +172,7 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
   report.forced_topology = plan.policy.forced;
   report.graph = {.vertices = graphs::vertex_count(graph),
                   .edges = graphs::edge_count(graph),
-                  .weights = graphs::weight_type(graph.out),
+                  .weights = graph.out.weight_type,
                   .symmetric = graph.symmetric,
                   .ids = plan.asked.ids,
                   .first_id = plan.shape.vertices == 0 ? 0 : plan.asked.numbers.of(0)};
@@ -190,9 +190,9 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
   report.memory = plan.memory;
   if (program.algorithm == Algorithm::sssp) {
     const bool wide = plan.shape.value_words == 2;
-    report.distances = wide                                                        ? graphs::OwnValue::u64
-                       : graphs::weight_type(graph.out) == graphs::WeightType::f32 ? graphs::OwnValue::f32
-                                                                                   : graphs::OwnValue::u32;
+    report.distances = wide                                               ? graphs::OwnValue::u64
+                       : graph.out.weight_type == graphs::WeightType::f32 ? graphs::OwnValue::f32
+                                                                          : graphs::OwnValue::u32;
   }
   report.telemetry.execution_mode = policy::ExecutionMode::jit;
   report.telemetry.estimated_peak_device_bytes = plan.memory.bytes;

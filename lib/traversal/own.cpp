@@ -241,7 +241,7 @@ Error at_own_source(const OwnCode& code, Error error) {
 }
 
 Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph) {
-  const graphs::WeightType type = graphs::weight_type(graph.out);
+  const graphs::WeightType type = graph.out.weight_type;
   if (type == graphs::WeightType::none || (type == graphs::WeightType::f32) == code.float_weights) {
     return {};
   }

@@ -96,9 +96,8 @@ runtime::KernelSource frontier_kernel(const TraversalPlan& plan) {
   TraversalShape shape = plan.shape; // of the rows that the kernel has
   shape.edges = plan.part ? plan.part->most_edges() : shape.edges;
   const FrontierGeometry& geometry = plan.geometry;
-  const bool float_weights = plan.own == nullptr
-                                 ? graphs::weight_type(plan.graph().out) == graphs::WeightType::f32
-                                 : plan.own->float_weights;
+  const bool float_weights =
+      plan.own == nullptr ? plan.graph().out.weight_type == graphs::WeightType::f32 : plan.own->float_weights;
   const std::string opencl_version = plan.device == nullptr ? "" : plan.device->opencl_version;
   const auto algorithm = static_cast<std::size_t>(shape.algorithm);
   constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory

@@ -172,7 +172,7 @@ private:
 
   // As tg_next_near of kernels/frontier/sssp.cl.
   [[nodiscard]] std::uint32_t near_after(std::uint32_t nearest) const {
-    const bool floats = graphs::weight_type(plan_.graph().out) == graphs::WeightType::f32;
+    const bool floats = plan_.graph().out.weight_type == graphs::WeightType::f32;
     const std::uint32_t delta = resident_.setting.delta;
     const std::uint32_t moved =
         floats ? std::bit_cast<std::uint32_t>(std::bit_cast<float>(nearest) + std::bit_cast<float>(delta))

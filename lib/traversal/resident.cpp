@@ -74,18 +74,15 @@ ResidentGraph make_resident(const device::Session& session, const TraversalPlan&
       offset -= begin;
     }
     const std::vector<std::uint32_t> narrow(offsets.begin(), offsets.end());
-    const auto of_edges = [&](const auto& elements) {
+    const auto of_edges = [&](const std::vector<std::uint32_t>& elements) {
       return std::as_bytes(std::span(elements).subspan(begin, edges));
     };
-    const auto* const integers = std::get_if<std::vector<std::uint32_t>>(&rows.weights);
-    const auto* const floats = std::get_if<std::vector<float>>(&rows.weights);
     device::Buffer* const parts = &resident.part(place);
     parts[0] =
         upload_all(session, wide ? std::as_bytes(std::span(offsets)) : std::as_bytes(std::span(narrow)));
     parts[1] = upload_all(session, of_edges(rows.neighbours));
-    parts[2] = upload_all(session, integers != nullptr ? of_edges(*integers)
-                                   : floats != nullptr ? of_edges(*floats)
-                                                       : std::span<const std::byte>());
+    parts[2] =
+        upload_all(session, rows.weights.empty() ? std::span<const std::byte>() : of_edges(rows.weights));
   };
   put_rows(graph.out, Part::offsets);
   if (part_bytes(plan.memory, Memory::transpose) != 0) {
@@ -131,7 +128,7 @@ tg_setting make_setting(const TraversalPlan& plan, bool has_seats) {
                  .monotone = graphs::is_monotone(program),
                  .leaves_early = pull_leaves_early(program.algorithm, graph),
                  .lightest_first = program.algorithm == Algorithm::sssp &&
-                                   graphs::weight_type(graph.out) != graphs::WeightType::none,
+                                   graph.out.weight_type != graphs::WeightType::none,
                  .pulls_in_place = reaches && plan.geometry.group_size > 1 && !has_hubs(graph),
                  .pushes_bitmaps = reaches && plan.geometry.group_size == 1 && !has_long_rows(graph),
                  .always_pushes = static_cast<tg_u32>(always_pushes(program.algorithm, graph, plan.geometry)),

@@ -180,8 +180,8 @@ bool check_result(TraversalRun& run, const TraversalResults& results, std::optio
 Result<void> write_outputs(TraversalRun& run, const TraversalResults& results) {
   const TraversalPlan& plan = run.plan;
   const graphs::FrontierProgram& program = plan.program;
-  const bool floats = program.algorithm == Algorithm::pagerank ||
-                      graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
+  const bool floats =
+      program.algorithm == Algorithm::pagerank || plan.graph().out.weight_type == graphs::WeightType::f32;
   run.monitor.begin_writing();
   for (const NamedFile& file : graphs::files_of(plan.asked.program, plan.asked.folder).outputs) {
     const std::string name = file.pointer->substr(std::string_view("/outputs/").size());
@@ -484,7 +484,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   auto report = run(asked.program, asked.own ? &*asked.own : nullptr);
   const bool too_far =
       program.algorithm == Algorithm::sssp && !report && report.error().code == ErrorCode::overflow;
-  if (!too_far || graphs::weight_type(asked.kept->loaded.graph.out) != graphs::WeightType::u32 ||
+  if (!too_far || asked.kept->loaded.graph.out.weight_type != graphs::WeightType::u32 ||
       !device->int64_atomics) {
     return report;
   }

@@ -18,9 +18,7 @@ std::string edges_of(const std::string& name, const std::string& text) {
   std::string edges;
   std::size_t e = 0;
   for (const auto& [from, to] : pairs(rows)) {
-    const auto* const floats = std::get_if<std::vector<float>>(&rows.weights);
-    edges += fmt::format("{}>{}:{} ", from, to,
-                         floats ? (*floats)[e] : static_cast<float>(std::get<1>(rows.weights)[e]));
+    edges += fmt::format("{}>{}:{} ", from, to, static_cast<float>(weight_of(rows, e)));
     ++e;
   }
   return edges;

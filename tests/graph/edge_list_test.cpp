@@ -63,10 +63,10 @@ TEST_CASE("undirected edges are in both rows, loops in one") {
 
 TEST_CASE("the first edge determines the columns of the others") {
   const auto weights = [](const std::string& text) {
-    return load_text("a.wel", text, {.weights = WeightUse::as_given})->graph.out.weights;
+    return load_text("a.wel", text, {.weights = WeightUse::as_given})->graph.out;
   };
-  CHECK(std::get<std::vector<std::uint32_t>>(weights("0 1 5\n1 0 6\n")) == std::vector<std::uint32_t>{5, 6});
-  CHECK(std::get<std::vector<float>>(weights("0 1 5.0\n1 0 6\n")) == std::vector<float>{5, 6});
+  CHECK(integers_of(weights("0 1 5\n1 0 6\n")) == std::vector<std::uint32_t>{5, 6});
+  CHECK(reals_of(weights("0 1 5.0\n1 0 6\n")) == std::vector<float>{5, 6});
   constexpr const char* fix = "\n  fix: give an edge on each line, with the columns of the first one";
   CHECK(refusal("a.wel", "0 1 5\n1 0\n") ==
         std::string("tidegate: a.wel:2:4: error: expected the value, got the end of the line [bad_graph]") +
@@ -74,7 +74,7 @@ TEST_CASE("the first edge determines the columns of the others") {
   CHECK(refusal("a.wel", "0 1\n1 0 5\n") ==
         std::string("tidegate: a.wel:2:5: error: expected the end of the line, got \"5\" [bad_graph]") + fix);
   // One of them that is not an integer makes all of them real.
-  CHECK(std::get<std::vector<float>>(weights("0 1 5\n1 0 5.5\n")) == std::vector<float>{5, 5.5});
+  CHECK(reals_of(weights("0 1 5\n1 0 5.5\n")) == std::vector<float>{5, 5.5});
   CHECK(refusal("a.wel", "0 1 5\n1 0 5.5x\n") ==
         std::string("tidegate: a.wel:2:5: error: expected an integer, got \"5.5x\" [bad_graph]") + fix);
   CHECK(load_text("a.wel", "0 1 5\n1 0 5.5\n", {.weights = WeightUse::ignored})->facts->values ==
@@ -100,7 +100,7 @@ TEST_CASE("weights from a pipe may be real after an integer one") {
     ::close(ends[0]);
     CHECK((loaded ? "" : loaded.error().message) == found);
     if (use == WeightUse::f32) {
-      CHECK(std::get<std::vector<float>>(loaded->graph.out.weights) == std::vector<float>{5, 5.5});
+      CHECK(reals_of(loaded->graph.out) == std::vector<float>{5, 5.5});
     }
   }
 }
@@ -124,8 +124,7 @@ TEST_CASE("decimal numbers in any notation become the nearest doubles") {
     add(digits);
   }
   std::ranges::sort(wanted);
-  CHECK(std::get<std::vector<float>>(load_text("a", text, {.weights = WeightUse::f32})->graph.out.weights) ==
-        wanted);
+  CHECK(reals_of(load_text("a", text, {.weights = WeightUse::f32})->graph.out) == wanted);
 }
 
 TEST_CASE("weights that would vanish or lose digits as floats are refused") {
@@ -200,8 +199,7 @@ TEST_CASE("arcs with their weights") {
                 {.weights = WeightUse::as_given});
   REQUIRE(loaded);
   CHECK(pairs(loaded->graph.out) == Pairs{{0, 1}, {1, 3}, {3, 0}});
-  CHECK(std::get<std::vector<std::uint32_t>>(loaded->graph.out.weights) ==
-        std::vector<std::uint32_t>{7, 0, 4294967295U});
+  CHECK(integers_of(loaded->graph.out) == std::vector<std::uint32_t>{7, 0, 4294967295U});
   CHECK(loaded->facts->format == FileFormat::dimacs);
   CHECK_FALSE(loaded->graph.symmetric);
 }

@@ -151,7 +151,7 @@ TEST_CASE("a program's graph, its files and its options") {
   const auto loaded = load_graph(sssp, folder.path(), load_options(sssp));
   REQUIRE(loaded);
   CHECK(edge_count(loaded->graph) == 4);
-  CHECK(weight_type(loaded->graph.out) == WeightType::f32);
+  CHECK(loaded->graph.out.weight_type == WeightType::f32);
   sssp.sources = {3};
   CHECK(load_graph(sssp, folder.path(), load_options(sssp)).error().code == ErrorCode::out_of_range);
   CHECK(load_options(program()).weights == WeightUse::ignored);

@@ -20,9 +20,7 @@ std::uint64_t fingerprint(const Rows& rows) {
     add(source);
     add(target);
   }
-  if (const auto* const weights = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    std::ranges::for_each(*weights, add);
-  }
+  std::ranges::for_each(rows.weights, add);
   return hash;
 }
 
@@ -50,13 +48,12 @@ TEST_CASE("weights of a grid are the same both ways and in range") {
   const Graph graph =
       *generate_graph({.grid = GridSpec{.width = 40, .height = 30, .seed = 5, .max_weight = 7}},
                       {.weights = WeightUse::as_given});
-  const auto& weights = std::get<std::vector<std::uint32_t>>(graph.out.weights);
+  const auto& weights = integers_of(graph.out);
   CHECK(*std::ranges::min_element(weights) == 1);
   CHECK(*std::ranges::max_element(weights) == 7);
   const Rows opposite = transposed(graph.out, 1);
-  CHECK(std::get<std::vector<std::uint32_t>>(opposite.weights) == weights);
-  CHECK(std::get<std::vector<float>>(
-            rows_of({.grid = GridSpec{.width = 2, .height = 1}}, {.weights = WeightUse::f32}).weights) ==
+  CHECK(integers_of(opposite) == weights);
+  CHECK(reals_of(rows_of({.grid = GridSpec{.width = 2, .height = 1}}, {.weights = WeightUse::f32})) ==
         std::vector<float>{1, 1});
 }
 

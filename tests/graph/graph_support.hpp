@@ -25,6 +25,20 @@ inline Pairs pairs(const Rows& rows) {
   return edges;
 }
 
+inline std::vector<std::uint32_t> integers_of(const Rows& rows) {
+  REQUIRE(rows.weight_type == WeightType::u32);
+  return rows.weights;
+}
+
+inline std::vector<float> reals_of(const Rows& rows) {
+  REQUIRE(rows.weight_type == WeightType::f32);
+  std::vector<float> weights;
+  for (const std::uint32_t bits : rows.weights) {
+    weights.push_back(std::bit_cast<float>(bits));
+  }
+  return weights;
+}
+
 // Returns the graph of these edges, with in rows.
 inline Graph graph_of(std::uint32_t vertices, const Pairs& edges, bool undirected = false,
                       const std::vector<std::uint32_t>& weights = {}) {

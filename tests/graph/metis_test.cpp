@@ -25,7 +25,7 @@ TEST_CASE("rows, with and without weights of vertices and edges") {
         load_text("a.graph", text, {.weights = WeightUse::as_given, .build = {.in_rows = true}});
     REQUIRE(loaded);
     CHECK(pairs(loaded->graph.out) == edges);
-    CHECK(std::get<1>(loaded->graph.out.weights) ==
+    CHECK(integers_of(loaded->graph.out) ==
           (text == metis_plain ? std::vector<std::uint32_t>(22, 1) : weights));
     CHECK(loaded->graph.symmetric);
     CHECK_FALSE(loaded->graph.in);
@@ -73,6 +73,6 @@ TEST_CASE("rows in many blocks belong to their vertices, whatever the comments b
     const auto loaded = load_text("a.graph", text, {.weights = WeightUse::as_given});
     REQUIRE_MESSAGE(loaded, "round ", round);
     CHECK(pairs(loaded->graph.out) == wanted);
-    CHECK(std::get<1>(loaded->graph.out.weights) == weights);
+    CHECK(integers_of(loaded->graph.out) == weights);
   }
 }

@@ -10,7 +10,7 @@ namespace {
 using Triple = std::tuple<Vertex, Vertex, std::uint32_t>;
 
 std::vector<Triple> triples(const Rows& rows) {
-  const auto& weights = std::get<std::vector<std::uint32_t>>(rows.weights);
+  const auto& weights = integers_of(rows);
   std::vector<Triple> edges;
   for (Vertex v = 0; v < rows.vertices(); ++v) {
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + 1]; ++e) {

@@ -87,5 +87,5 @@ TEST_CASE("a folder, a missing file, and numbers of any length") {
   wanted.push_back(12);
   std::ranges::sort(wanted);
   const auto loaded = load_graph(folder.write("numbers", text), {.weights = WeightUse::u32});
-  CHECK(std::get<std::vector<std::uint32_t>>(loaded->graph.out.weights) == wanted);
+  CHECK(integers_of(loaded->graph.out) == wanted);
 }

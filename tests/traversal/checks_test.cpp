@@ -9,7 +9,6 @@ namespace {
 using graphs::Algorithm;
 using test::none;
 using Words = std::vector<std::uint32_t>;
-using Floats = std::vector<float>;
 
 std::string text(const std::optional<Error>& violation) {
   if (violation) {
@@ -118,7 +117,8 @@ TEST_CASE("the first difference of two results") {
     const graphs::Graph graph = test::graph_of(3, {{0, 1}, {1, 2}});
     graphs::Graph weighted = graph;
     if (floats) {
-      weighted.out.weights = Floats{1, 1};
+      weighted.out.weight_type = graphs::WeightType::f32;
+      weighted.out.weights = bits({1, 1});
     }
     const auto compared = compare({.algorithm = algorithm, .sources = {0}}, weighted, right, got);
     return compared ? "right" : text(compared.error());

@@ -28,22 +28,24 @@ FrontierMemory planned(const TraversalShape& shape, std::uint64_t budget,
 }
 
 // Every vertex has `degree` edges of the same weight.
-graphs::Rows regular(std::uint32_t vertices, std::uint32_t degree, graphs::Weights weights) {
-  graphs::Rows rows{.offsets = {}, .neighbours = {}, .weights = std::move(weights)};
+graphs::Rows regular(std::uint32_t vertices, std::uint32_t degree,
+                     graphs::WeightType type = graphs::WeightType::none, std::uint32_t weight = 0) {
+  const std::size_t edges = std::size_t{vertices} * degree;
+  graphs::Rows rows{.offsets = {}, .neighbours = std::vector<graphs::Vertex>(edges), .weight_type = type};
+  rows.weights.assign(type == graphs::WeightType::none ? 0 : edges, weight);
   for (std::uint32_t v = 0; v <= vertices; ++v) {
     rows.offsets.push_back(std::uint64_t{v} * degree);
   }
-  rows.neighbours.assign(std::size_t{vertices} * degree, 0);
   return rows;
 }
 
-float near_width(std::uint32_t degree, float weight, bool wide) {
-  return std::bit_cast<float>(
-      near_width_bits(regular(10, degree, std::vector<float>(std::size_t{10} * degree, weight)), wide));
+std::uint32_t width_of_integers(std::uint32_t degree, std::uint32_t weight) {
+  return near_width_bits(regular(10, degree, graphs::WeightType::u32, weight), true);
 }
 
-graphs::Rows whole(std::uint32_t degree, std::uint32_t weight) {
-  return regular(10, degree, std::vector<std::uint32_t>(std::size_t{10} * degree, weight));
+float width_of_floats(std::uint32_t degree, float weight, bool wide) {
+  return std::bit_cast<float>(near_width_bits(
+      regular(10, degree, graphs::WeightType::f32, std::bit_cast<std::uint32_t>(weight)), wide));
 }
 
 } // namespace
@@ -137,31 +139,30 @@ TEST_CASE("a budget that no layout fits is refused with the bytes of each part")
 }
 
 TEST_CASE("the bound moves on by a warp's width times the mean weight over the mean degree") {
-  CHECK(near_width(4, 128, false) == 32.0F * 128 / 4);
-  CHECK(near_width(16, 128, false) == 32.0F * 128 / 16);
+  CHECK(width_of_floats(4, 128, false) == 32.0F * 128 / 4);
+  CHECK(width_of_floats(16, 128, false) == 32.0F * 128 / 16);
   // On wide devices the width follows the degree, within bounds.
-  CHECK(near_width(1, 100, true) == 192.0F * 100);
-  CHECK(near_width(4, 100, true) == 192.0F * 100 / 4);
-  CHECK(near_width(8, 100, true) == 48.0F * 100 / 8);
-  CHECK(near_width(32, 100, true) == 24.0F * 100 / 32);
+  CHECK(width_of_floats(1, 100, true) == 192.0F * 100);
+  CHECK(width_of_floats(4, 100, true) == 192.0F * 100 / 4);
+  CHECK(width_of_floats(8, 100, true) == 48.0F * 100 / 8);
+  CHECK(width_of_floats(32, 100, true) == 24.0F * 100 / 32);
 }
 
 TEST_CASE("small graphs are always pushed, on CPUs only by bfs and sssp along short rows or few edges") {
   const FrontierGeometry gpu{.group_size = 512};
   const FrontierGeometry cpu{.group_size = 1};
-  const graphs::Graph short_rows{.out = regular(16'384, 7, std::monostate())};
-  const graphs::Graph long_rows{.out = regular(16'384, 8, std::monostate())};
-  const graphs::Graph large{.out = regular(16'385, 7, std::monostate())};
+  const graphs::Graph short_rows{.out = regular(16'384, 7)};
+  const graphs::Graph long_rows{.out = regular(16'384, 8)};
+  const graphs::Graph large{.out = regular(16'385, 7)};
   const auto of = [](Algorithm algorithm, const graphs::Graph& graph, const FrontierGeometry& device) {
     return always_pushes(algorithm, graph, device);
   };
   CHECK(of(Algorithm::bfs, short_rows, gpu) == Topology::sparse_frontier);
   CHECK(of(Algorithm::reach, long_rows, gpu) == Topology::hybrid_frontier);
   CHECK(of(Algorithm::bfs, large, gpu) == Topology::sparse_frontier);
-  CHECK(of(Algorithm::bfs, {.out = regular(16'385, 8, std::monostate())}, gpu) == Topology::empty);
-  CHECK(of(Algorithm::sssp, {.out = regular(131'072, 8, std::monostate())}, gpu) ==
-        Topology::hybrid_frontier);
-  CHECK(of(Algorithm::sssp, {.out = regular(131'073, 7, std::monostate())}, gpu) == Topology::empty);
+  CHECK(of(Algorithm::bfs, {.out = regular(16'385, 8)}, gpu) == Topology::empty);
+  CHECK(of(Algorithm::sssp, {.out = regular(131'072, 8)}, gpu) == Topology::hybrid_frontier);
+  CHECK(of(Algorithm::sssp, {.out = regular(131'073, 7)}, gpu) == Topology::empty);
   graphs::Graph star = large;
   star.out.offsets[1] = 100;
   CHECK(of(Algorithm::sssp, star, gpu) == Topology::empty);
@@ -170,21 +171,19 @@ TEST_CASE("small graphs are always pushed, on CPUs only by bfs and sssp along sh
   CHECK(of(Algorithm::sssp, short_rows, cpu) == Topology::sparse_frontier);
   CHECK(of(Algorithm::sssp, long_rows, cpu) == Topology::empty);
   CHECK(of(Algorithm::bfs, short_rows, cpu) == Topology::sparse_frontier);
-  CHECK(of(Algorithm::bfs, {.out = regular(4096, 16, std::monostate())}, cpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::bfs, {.out = regular(4096, 16)}, cpu) == Topology::sparse_frontier);
   CHECK(of(Algorithm::bfs, long_rows, cpu) == Topology::empty);
   CHECK(of(Algorithm::bfs, large, cpu) == Topology::empty);
   CHECK(of(Algorithm::reach, short_rows, cpu) == Topology::empty);
 }
 
 TEST_CASE("kernels take it as whole as the weights are, and never as nothing") {
-  CHECK(near_width_bits(whole(64, 1), true) == 1);
-  CHECK(near_width_bits(whole(4, 0), true) == 1);
-  CHECK(near_width_bits(whole(1, std::numeric_limits<std::uint32_t>::max()), true) == 4000000000U);
-  const auto floats = regular(10, 4, std::vector<float>(40, 0.5F));
-  CHECK(std::bit_cast<float>(near_width_bits(floats, false)) == 4.0F);
-  const auto none = regular(10, 4, std::vector<float>(40, 0.0F));
-  CHECK(std::bit_cast<float>(near_width_bits(none, false)) > 0);
-  CHECK(near_width_bits(regular(1, 0, std::monostate()), true) >= 1);
+  CHECK(width_of_integers(64, 1) == 1);
+  CHECK(width_of_integers(4, 0) == 1);
+  CHECK(width_of_integers(1, std::numeric_limits<std::uint32_t>::max()) == 4000000000U);
+  CHECK(width_of_floats(4, 0.5F, false) == 4.0F);
+  CHECK(width_of_floats(4, 0, false) > 0);
+  CHECK(near_width_bits(regular(1, 0), true) >= 1);
 }
 
 } // namespace tidegate::traversal
