@@ -269,9 +269,10 @@ Result<CheckContext> read_context(const CheckSettings& request) {
 // Answers each line of each file with a report; a line that is not JSON has none.
 Result<ExitCode> check_streams(const CheckSettings& request) {
   TIDEGATE_TRY(const auto context, read_context(request));
-  const auto answer = [&](const std::string& file, std::string_view line, LineReply& reply) -> Result<void> {
+  const auto answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
     TIDEGATE_TRY(const std::string_view json, reply.replaced(line));
-    CheckedDocument checked = check_document(json, request.document, file, reply.line, context);
+    CheckedDocument checked =
+        check_document(json, request.document, std::string(reply.input), reply.line, context);
     if (checked.error && checked.error->code == ErrorCode::syntax_error) {
       return tl::unexpected(*std::move(checked.error));
     }

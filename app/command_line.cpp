@@ -361,10 +361,7 @@ Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
   };
   const std::string more = "give the process more memory, or the program smaller buffers";
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
-    const std::size_t bytes = refused_bytes;
-    Error error = no_memory(bytes == 0 ? "" : " for another " + bytes_text(bytes), more);
-    error.requested = bytes == 0 ? std::nullopt : std::optional<std::uint64_t>(bytes);
-    return error;
+    return no_memory("", more);
   }
   if (dynamic_cast<const std::length_error*>(&exception) != nullptr) { // more than any host has
     return no_memory(fmt::format(": {}", exception.what()), more);
@@ -377,7 +374,8 @@ Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
 }
 
 ExitCode run_tidegate(const std::vector<std::string>& arguments) {
-  reporting = {.json = wants_json_errors(arguments), .quiet = false};
+  reporting = {.json = wants_json_errors(arguments), .command = arguments};
+  reporting.command.insert(reporting.command.begin(), "tidegate");
   fill_catalogue();
   Error error;
   try {
@@ -421,14 +419,14 @@ std::string in_case(std::string text, int (*change)(int)) {
 
 } // namespace
 
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    names.emplace_back(list.substr(begin, end - begin));
+std::vector<std::string> words_in(std::string_view list, char separator) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(separator, begin), list.size());
+    words.emplace_back(list.substr(begin, end - begin));
     begin = end + 1;
   }
-  return names;
+  return words;
 }
 
 Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
@@ -497,7 +495,7 @@ OptionModel index_option(std::string_view names, std::function<void(std::size_t)
     choose(static_cast<std::size_t>(found - words.begin()));
     return {};
   };
-  return {.names = names_in(names),
+  return {.names = words_in(names),
           .value = fmt::format("{}", fmt::join(choices, "|")),
           .choices = {choices.begin(), choices.end()},
           .meaning = std::move(meaning),

@@ -75,9 +75,6 @@ bool wants_json_errors(const std::vector<std::string>& arguments);
 // Fills core's catalogue of document types. Call it before documents are read.
 void fill_catalogue();
 
-// The size of the allocation that failed, which std::bad_alloc does not say; set by main.cpp's operator new.
-inline std::atomic<std::size_t> refused_bytes{0};
-
 // The error of an exception that nothing below catches: the host's memory ran out, or there is a bug.
 Error uncaught_error(const std::exception& exception, std::string fix_of_bug);
 
@@ -86,7 +83,8 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments);
 
 // Kinds of options, and options that several commands share.
 
-std::vector<std::string> names_in(std::string_view list); // "-o,--output"
+// "a,b" as its parts, one at least.
+std::vector<std::string> words_in(std::string_view list, char separator = ',');
 
 // Sets `target`, or appends to it if it is a list, to `read` of the given text, which help calls `value`.
 template <class Target, class Read>
@@ -104,7 +102,7 @@ OptionModel option(std::string_view names, std::string value, Target& target, Re
       }
     });
   };
-  return {.names = names_in(names),
+  return {.names = words_in(names),
           .value = std::move(value),
           .repeats = is_list,
           .meaning = std::move(meaning),

@@ -59,22 +59,15 @@ constexpr std::array<std::pair<const char*, const char*>, 8> text_keys{
      {"execution_mode", "/telemetry/execution_mode"},
      {"promoted", "/promotion/promoted"},
      {"algorithm", "/algorithm"}}};
-constexpr std::array number_keys{"/wall_time_ns",
-                                 "/build_ns",
-                                 "/backend_dispatch_ns",
-                                 "/telemetry/kernel_launches",
-                                 "/telemetry/sync_points",
-                                 "/telemetry/bytes_uploaded",
-                                 "/telemetry/bytes_read_back",
-                                 "/effective_geometry/worker_groups",
-                                 "/effective_geometry/workgroup_size",
-                                 "/iterations",
-                                 "/memory/arena_bytes",
-                                 "/wave_times/critical_path_ns",
-                                 "/wave_times/synchronization_ns",
-                                 "/graph/vertices",
-                                 "/graph/edges",
-                                 "/summary/waves"};
+// The numbers of the report and of its objects; blanks separate the keys.
+constexpr std::array<std::pair<const char*, const char*>, 7> number_keys{
+    {{"", "wall_time_ns build_ns backend_dispatch_ns iterations"},
+     {"/telemetry", "kernel_launches sync_points bytes_uploaded bytes_read_back"},
+     {"/effective_geometry", "worker_groups workgroup_size"},
+     {"/memory", "arena_bytes"},
+     {"/wave_times", "critical_path_ns synchronization_ns"},
+     {"/graph", "vertices edges"},
+     {"/summary", "waves"}}};
 
 const ReportJson& value_in(const ReportJson& report, const std::string& pointer) {
   static const ReportJson missing = ReportJson::array();
@@ -164,8 +157,7 @@ bool may_be_one_program(const std::optional<std::string>& a, const std::optional
 }
 
 // Compares the rounds of both reports; returns nothing if there are too few for an interval.
-std::optional<documents::Baseline> baseline_of(const ReportJson& a, const ReportJson& b,
-                                               const std::string& file) {
+std::optional<runtime::Comparison> speed_of(const ReportJson& a, const ReportJson& b) {
   const auto rounds_of = [](const ReportJson& report) {
     std::vector<double> ns;
     for (const ReportJson& round : value_in(report, "/comparison/run_rounds_ns")) {
@@ -178,13 +170,12 @@ std::optional<documents::Baseline> baseline_of(const ReportJson& a, const Report
   if (!estimated.certain) {
     return {};
   }
-  return documents::Baseline{.file = file,
-                             .compared = {.rounds = earlier.size(),
-                                          .run_ns = median(earlier),
-                                          .speedup = estimated.ratio,
-                                          .speedup_low = estimated.low,
-                                          .speedup_high = estimated.high,
-                                          .verdict = verdict_of(estimated)}};
+  return runtime::Comparison{.rounds = earlier.size(),
+                             .run_ns = median(earlier),
+                             .speedup = estimated.ratio,
+                             .speedup_low = estimated.low,
+                             .speedup_high = estimated.high,
+                             .verdict = verdict_of(estimated)};
 }
 
 std::string value_text(std::string_view name, std::optional<double> value) {
@@ -197,7 +188,7 @@ std::string value_text(std::string_view name, std::optional<double> value) {
 
 std::string comparison_table(const ReportComparison& made, bool colour) {
   const std::string text =
-      made.speed ? bold("B: " + speed_text(made.speed->compared, "A"), colour) + '\n' : "";
+      made.speed ? bold("B: " + speed_text(*made.speed, "A"), colour) + '\n' : "";
   TableRows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
   for (const documents::ComparedText& pair : made.texts) {
     rows.push_back(
@@ -255,9 +246,11 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
       made.texts.push_back({.name = name, .a = in_a, .b = in_b});
     }
   }
-  for (const char* const pointer : number_keys) {
-    add_number(std::strrchr(pointer, '/') + 1, value_at<double>(a, pointer), value_at<double>(b, pointer),
-               made.numbers);
+  for (const auto& [object, keys] : number_keys) {
+    for (const std::string& key : words_in(keys, ' ')) {
+      const std::string pointer = fmt::format("{}/{}", object, key);
+      add_number(key, value_at<double>(a, pointer), value_at<double>(b, pointer), made.numbers);
+    }
   }
   const auto iteration_ns = [](const ReportJson& report) -> std::optional<double> {
     const auto dispatch = value_at<double>(report, "/backend_dispatch_ns");
@@ -270,7 +263,7 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
              program_b = value_at<std::string>(b, "/program");
   const bool one_program = may_be_one_program(program_a, program_b);
   const bool same_work = one_program && workload_of(a) == workload_of(b); // times of other work say nothing
-  made.speed = same_work ? baseline_of(a, b, a_file) : std::nullopt;
+  made.speed = same_work ? speed_of(a, b) : std::nullopt;
   if (settings.fail_slower && !same_work) {
     return failure(ErrorCode::invalid_usage,
                    fmt::format("the baseline timed other work: {}; this run: {}",
@@ -284,8 +277,8 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
   }
   TIDEGATE_TRY(const ExitCode written,
                write_document(settings.output, settings.format, made, comparison_table));
-  if (settings.fail_slower && made.speed->compared.verdict == SpeedVerdict::slower) {
-    const double longer = 1 / made.speed->compared.speedup - 1;
+  if (settings.fail_slower && made.speed->verdict == SpeedVerdict::slower) {
+    const double longer = 1 / made.speed->speedup - 1;
     if (longer > *settings.fail_slower) {
       return failure(ErrorCode::slower_than_baseline,
                      fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",

@@ -26,21 +26,24 @@ std::size_t join_at_equals(std::vector<std::string>& words) {
   return kept;
 }
 
-// Where the words of a command line lead.
+// Where the words of a command line lead, and what may stand there.
 struct Place {
+  const std::string typed; // the last word, as far as it is
+  const std::size_t kept;  // how much of it bash keeps
   const CommandModel* command = nullptr;
-  std::vector<const OptionModel*> options; // of the command, then those of its parents
-  std::set<const OptionModel*> used;
+  std::vector<const OptionModel*> options{}; // of the command, then those of its parents
+  std::set<const OptionModel*> used{};
   const OptionModel* waiting = nullptr; // for its value
   std::size_t position = 0;
   bool ended = false; // by --
+  std::string lines{}, files{};
 
   void enter(const CommandModel& entered) {
     command = &entered;
     position = 0;
-    for (std::size_t i = 0; i < entered.options.size(); ++i) {
-      options.insert(options.begin() + static_cast<std::ptrdiff_t>(i), &entered.options[i]);
-    }
+    std::vector<const OptionModel*> own;
+    std::ranges::transform(entered.options, std::back_inserter(own), [](const auto& option) { return &option; });
+    options.insert(options.begin(), own.begin(), own.end());
   }
 
   [[nodiscard]] const OptionModel* named(const std::string& name) const {
@@ -70,31 +73,24 @@ struct Place {
       ++position;
     }
   }
-};
 
-// Offers the candidates that begin as the typed word does.
-struct Offer {
-  const std::string typed;
-  const std::size_t kept; // how much of the typed word bash keeps
-  std::string lines{}, files{};
-
-  void word(const std::string& text, std::string_view meaning = "") {
+  void offer(const std::string& text, std::string_view meaning = "") {
     if (text.starts_with(typed)) {
       lines += text.substr(kept) + (meaning.empty() ? "" : "\t") + std::string(meaning) + '\n';
     }
   }
 
-  // The values of an option, each after `prefix`, which is typed already. Returns false if there are none to offer.
-  bool values(const OptionModel& option, const std::string& prefix) {
+  // Offers the values of an option, each after `prefix`, which is typed already. Returns false if there are none.
+  bool offer_values(const OptionModel& option, const std::string& prefix) {
     const std::size_t equals = typed.find('=', prefix.size());
     for (const OptionModel& setting : option.settings) {
       if (equals != typed.npos && typed.substr(prefix.size(), equals - prefix.size()) == setting.names[0]) {
-        return values(setting, typed.substr(0, equals + 1));
+        return offer_values(setting, typed.substr(0, equals + 1));
       }
-      word(prefix + setting.names[0] + '=', setting.meaning);
+      offer(prefix + setting.names[0] + '=', setting.meaning);
     }
     for (const std::string& choice : option.choices) {
-      word(prefix + choice);
+      offer(prefix + choice);
     }
     if (option.takes_file) {
       files = fmt::format(":files{}{}\n", option.endings.empty() ? "" : " ", fmt::join(option.endings, " "));
@@ -102,40 +98,39 @@ struct Offer {
     return option.takes_file || !option.choices.empty();
   }
 
-  bool positionals(const Place& place) {
-    const auto& all = place.command->positionals;
-    if (place.position < all.size()) {
-      return values(all[place.position], "");
+  bool offer_positionals() {
+    const auto& all = command->positionals;
+    if (position < all.size()) {
+      return offer_values(all[position], "");
     }
     const bool more = !all.empty() && all.back().value.ends_with("..."); // of "[KIND] FILE..." a file
     files = more ? ":files\n" : "";
     return more;
   }
 
-  void at(const Place& place) {
-    const std::size_t equals = typed.starts_with("--") ? typed.find('=') : typed.npos;
-    if (place.waiting != nullptr) {
-      values(*place.waiting, "");
-    } else if (!place.ended && equals != typed.npos) {
-      if (const OptionModel* const option = place.named(typed.substr(0, equals))) {
-        values(*option, typed.substr(0, equals + 1));
+  void complete() {
+    const bool is_option = !ended && typed.starts_with('-');
+    const std::size_t equals = is_option && typed.starts_with("--") ? typed.find('=') : typed.npos;
+    if (waiting != nullptr) {
+      offer_values(*waiting, "");
+    } else if (equals != typed.npos) {
+      if (const OptionModel* const option = named(typed.substr(0, equals))) {
+        offer_values(*option, typed.substr(0, equals + 1));
       }
-    } else if (!place.command->subcommands.empty() && (place.ended || !typed.starts_with('-'))) {
-      for (const CommandModel& subcommand : place.command->subcommands) {
-        if (place.position == 0) { // else the command is unknown
-          word(subcommand.name, subcommand.summary);
+    } else if (!is_option && !command->subcommands.empty()) {
+      for (const CommandModel& subcommand : command->subcommands) {
+        if (position == 0) { // else the command is unknown
+          offer(subcommand.name, subcommand.summary);
         }
       }
-    } else if (!place.ended && (typed.starts_with('-') || !positionals(place))) {
-      for (const OptionModel* option : place.options) {
+    } else if ((is_option || !offer_positionals()) && !ended) {
+      for (const OptionModel* option : options) {
         for (const std::string& name : option->names) {
-          if (!place.used.contains(option) || option->repeats) {
-            word(name, option->meaning);
+          if (!used.contains(option) || option->repeats) {
+            offer(name, option->meaning);
           }
         }
       }
-    } else if (place.ended) {
-      positionals(place);
     }
   }
 };
@@ -228,14 +223,13 @@ constexpr std::array stubs{bash_stub, zsh_stub, fish_stub};
 
 std::string complete(const CommandModel& root, std::vector<std::string> words) {
   const std::size_t kept = join_at_equals(words);
-  Place place;
+  Place place{.typed = words.empty() ? "" : words.back(), .kept = kept};
   place.enter(root);
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     place.take(words[i]);
   }
-  Offer offer{.typed = words.empty() ? "" : words.back(), .kept = kept};
-  offer.at(place);
-  return offer.lines + offer.files;
+  place.complete();
+  return place.lines + place.files;
 }
 
 // tidegate completion

@@ -112,23 +112,22 @@ constexpr Field compared_number_fields[] = {
 };
 TIDEGATE_RECORD(ComparedNumber, compared_number_fields);
 
-constexpr Field baseline_fields[] = {
-    required<&Baseline::file>("report of the earlier run"),
-    required<&Baseline::compared, &runtime::Comparison::run_ns>("their median"),
-    required<&Baseline::compared, &runtime::Comparison::speedup>(
-        "median of all ratios of an earlier time and one of this run"),
-    required<&Baseline::compared, &runtime::Comparison::speedup_low>(
-        "lower end of the interval that holds the true ratio with 95 % confidence"),
-    required<&Baseline::compared, &runtime::Comparison::speedup_high>("upper end of that interval"),
-    required<&Baseline::compared, &runtime::Comparison::verdict>(
-        "faster or slower than the earlier run if the interval leaves out 1"),
+using runtime::Comparison;
+
+constexpr Field speed_fields[] = {
+    required<&Comparison::run_ns>("median of the first report's rounds"),
+    required<&Comparison::speedup>("median of all ratios of an earlier time and a later one"),
+    required<&Comparison::speedup_low>("lower end of the interval that holds the true ratio with 95 % confidence"),
+    required<&Comparison::speedup_high>("upper end of that interval"),
+    required<&Comparison::verdict>("faster or slower than the earlier run if the interval leaves out 1"),
 };
-TIDEGATE_RECORD(Baseline, baseline_fields);
+constinit const Record speed_record = record_of<Comparison>(speed_fields);
 
 constexpr Field report_comparison_fields[] = {
     required<&ReportComparison::a>("file of the first report"),
     required<&ReportComparison::b>("file of the second report"),
-    optional<&ReportComparison::speed>("of b against a; left out unless both were run with --compare"),
+    optional<&ReportComparison::speed>("of b against a; left out unless both were run with --compare")
+        .described_by(speed_record),
     required<&ReportComparison::texts>("devices and choices"),
     required<&ReportComparison::numbers>("times, sizes and counts"),
     required<&ReportComparison::waves>("nanoseconds of an execution of each wave, with --by-wave"),

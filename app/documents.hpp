@@ -66,17 +66,12 @@ struct ComparedNumber {
   std::optional<double> ratio; // b / a
 };
 
-// A run's times next to those of an earlier report; nothing pairs the rounds.
-struct Baseline {
-  std::string file;
-  runtime::Comparison compared; // `run_ns` is of the earlier run, `speedup` its time divided by the later one
-};
-
 // Two reports of runs, A the earlier one.
 struct ReportComparison {
   std::string a; // files
   std::string b;
-  std::optional<Baseline> speed; // of B against A, if both were run with --compare
+  // Of B against A, if both were run with --compare: `run_ns` is A's, `speedup` that time divided by B's.
+  std::optional<runtime::Comparison> speed;
   std::vector<ComparedText> texts;
   std::vector<ComparedNumber> numbers;
   std::vector<ComparedNumber> waves; // nanoseconds of an execution
@@ -100,6 +95,7 @@ TIDEGATE_CHOICES(graphs::FileFormat, graphs::file_format_names);
 TIDEGATE_CHOICES(graphs::ValueColumn, graphs::value_column_names);
 
 TIDEGATE_HAS_RECORD(GraphContents);
+TIDEGATE_HAS_RECORD(runtime::Comparison);
 TIDEGATE_HAS_DOCUMENT(StreamError);
 TIDEGATE_HAS_DOCUMENT(RunRequest);
 TIDEGATE_HAS_DOCUMENT(CheckReport);

@@ -12,11 +12,9 @@ namespace tidegate::app {
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors) {
   std::vector<device::DeviceInfo> found;
-  for (std::size_t begin = 0; begin <= selectors.size();) {
-    const std::size_t end = std::min(selectors.find(',', begin), selectors.size());
-    TIDEGATE_TRY(const auto named, device::select_devices(list, selectors.substr(begin, end - begin)));
+  for (const std::string& selector : words_in(selectors)) {
+    TIDEGATE_TRY(const auto named, device::select_devices(list, selector));
     std::ranges::transform(named, std::back_inserter(found), [](const auto* one) { return *one; });
-    begin = end + 1;
   }
   return found;
 }

@@ -134,10 +134,8 @@ OptionModel evidence_option(RecommendSettings& settings) {
       },
       evidence_names, "Add the evidence of the choice, and whether it is complete");
   evidence.take = [one = evidence.take](const std::string& words) -> Result<void> {
-    for (std::size_t begin = 0; begin <= words.size();) {
-      const std::size_t end = std::min(words.find(',', begin), words.size());
-      TIDEGATE_CHECK(one(words.substr(begin, end - begin)));
-      begin = end + 1;
+    for (const std::string& word : words_in(words)) {
+      TIDEGATE_CHECK(one(word));
     }
     return {};
   };

@@ -430,7 +430,7 @@ std::string shell_word(const std::string& word) {
 // Puts the parts of a page into report_page.html.
 template <class Document, class Report>
 std::string page_of(const Document& document, const Report& report, const RunTable& made,
-                    const PageOrigin& origin, const Shown& shown) {
+                    const std::string& program, const Shown& shown) {
   const std::string_view other = compared_with(report);
   std::string body = notices(report) + "<div class=\"figures\">" + tiles(report, other, shown) +
                      "</div>\n<div class=\"columns\">\n";
@@ -442,7 +442,7 @@ std::string page_of(const Document& document, const Report& report, const RunTab
       section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, shown.colours) : "");
   body += section("waves", "Where the time went", table(made.waves)) + shown.further;
   std::string command;
-  for (const std::string& word : origin.command) {
+  for (const std::string& word : reporting.command) {
     command += (command.empty() ? "" : " ") + shell_word(word);
   }
   body += section("again", "Run it again",
@@ -455,11 +455,11 @@ std::string page_of(const Document& document, const Report& report, const RunTab
   const std::string heading = fmt::format(
       "<p class=\"over\">tidegate run</p>\n<h1><bdi class=\"name\">{}</bdi><span id=\"status\" class=\"badge {}\">{}</span></h1>\n"
       "<p id=\"lead\">{}{}.</p>",
-      xml_text(origin.program), good ? "good" : "bad", status, xml_text(made.headline),
+      xml_text(program), good ? "good" : "bad", status, xml_text(made.headline),
       report.device ? " on " + xml_text(report.device->name) : "");
   const std::array<std::pair<std::string_view, std::string>, 4> parts{
       {{"{{data}}", script_safe(documents::encode(document, documents::Style::compact))},
-       {"{{version}}", xml_text(origin.version)},
+       {"{{version}}", TIDEGATE_VERSION},
        {"{{body}}", body},
        {"{{heading}}", heading}}};
   std::string page(page_html());
@@ -484,12 +484,12 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
-std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin) {
+std::string report_page(const documents::RunReportDocument& document, const std::string& program) {
   constexpr std::size_t most_waves = 500;
   const engine::RunReport& report = document.report;
   const RunTable made = run_rows(document, most_waves);
   const bool first_equal = report.first_run && report.first_run->equal;
-  return page_of(document, report, made, origin,
+  return page_of(document, report, made, program,
                  {.outputs = report.output_parity ? report.output_parity->equal ? "equal" : "different"
                              : first_equal        ? "equal"
                                                   : "not compared",
@@ -508,7 +508,7 @@ std::string report_page(const documents::RunReportDocument& document, const Page
                              section("policy", "Recommendation", policy_part(report))});
 }
 
-std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin) {
+std::string report_page(const traversal::FrontierReport& report, const std::string& program) {
   const RunTable made = run_rows(report);
   Shown shown{.outputs =
                   report.verification ? report.verification->right ? "right" : "wrong" : "not verified",
@@ -537,7 +537,7 @@ std::string report_page(const traversal::FrontierReport& report, const PageOrigi
         {std::string(traversal::memory_names.at(static_cast<std::size_t>(part.name))), part.bytes});
   }
   shown.further = section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
-  return page_of(report, report, made, origin, shown);
+  return page_of(report, report, made, program, shown);
 }
 
 // `--trace`: the timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.

@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-#include <fstream>
-
 namespace tidegate::app {
 
 bool is_frontier_program(std::string_view json) {
@@ -105,15 +103,6 @@ void print_unknown(const engine::Job& job) {
   }
 }
 
-std::vector<std::string> own_command() {
-  std::ifstream file("/proc/self/cmdline");
-  std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) {
-    words.push_back(words.empty() ? "tidegate" : word);
-  }
-  return words;
-}
-
 // Writes the trace, then the page, and adds each to the report's files; the page does not list itself.
 template <class Report>
 Result<void> write_trace_and_page(Report& report, const Run& run) {
@@ -124,8 +113,7 @@ Result<void> write_trace_and_page(Report& report, const Run& run) {
     report.files_written.push_back(runtime::written_file(report.trace, "trace"));
   }
   if (!run.options.page.empty()) {
-    const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};
-    TIDEGATE_CHECK(write_text(run.options.page, report_page(document_of(report, run.plan_options), origin)));
+    TIDEGATE_CHECK(write_text(run.options.page, report_page(document_of(report, run.plan_options), program)));
     report.files_written.push_back(runtime::written_file(run.options.page, "page"));
   }
   return {};

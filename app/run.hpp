@@ -176,14 +176,9 @@ constexpr std::string_view compared_with(const traversal::FrontierReport& /*repo
 
 std::string_view page_html(); // its frame, report_page.html
 
-struct PageOrigin {
-  std::string program;              // its name in messages
-  std::vector<std::string> command; // the run's command line, split into words
-  std::string version;              // of the tool
-};
-
-std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
-std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin);
+// `program`: its name in messages.
+std::string report_page(const documents::RunReportDocument& document, const std::string& program);
+std::string report_page(const traversal::FrontierReport& report, const std::string& program);
 
 // Escapes JSON for a <script> element, so that no text in it ends the element or opens a comment.
 std::string script_safe(std::string_view json);

@@ -182,7 +182,7 @@ Result<ExitCode> run_stream(const Run& run) {
   hint_at_terminal(std::string(standard_stream));
   flush_outputs(false); // no wait for the disk: later requests write the outputs again
   RunStream stream(run);
-  const auto answer = [&stream](const std::string&, std::string_view line, LineReply& reply) {
+  const auto answer = [&stream](std::string_view line, LineReply& reply) {
     return stream.answer(line, reply);
   };
   const std::string input(standard_stream);

@@ -19,6 +19,7 @@ using documents::Style;
 
 // Lines that one worker answers, and the answers.
 struct StreamPart {
+  std::string_view input; // its name
   std::string_view lines;
   std::uint64_t first_line = 1;
   std::string answers{};
@@ -33,7 +34,7 @@ void append_error(StreamPart& part, Error error, std::uint64_t line, std::option
   documents::encode(DocumentOf<StreamError>::document, &document, Style::compact, part.answers);
 }
 
-// Turns an exception, such as a lack of memory, into an error of this line, so that the stream goes on.
+// An exception, such as a lack of memory, becomes an error of this line, so that the stream goes on.
 Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, LineReply& reply) {
   try {
     return answer(line, reply);
@@ -54,7 +55,7 @@ void answer_part(StreamPart& part, const LineAnswer& answer) {
     }
     ++part.summary.lines;
     const std::size_t start = part.answers.size();
-    LineReply reply{.text = part.answers, .line = number};
+    LineReply reply{.text = part.answers, .input = part.input, .line = number};
     if (auto result = answer_or_bug(answer, line, reply); !result) {
       part.answers.resize(start);
       reply.exit_code = exit_code(result.error());
@@ -174,7 +175,7 @@ Result<std::string_view> LineReply::replaced(std::string_view document) {
 }
 
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
-                                    unsigned workers, Pace pace) {
+                                    unsigned workers, Pace pace, std::string_view name) {
   constexpr std::size_t most_of_worker = std::size_t{1} << 20U, least_of_worker = std::size_t{16} << 10U;
   StreamSummary total;
   const auto ends = [&] { return output.closed() || total.exit_code == ExitCode::interrupted; };
@@ -190,7 +191,7 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, con
       for (std::uint64_t number = input_lines.first(); !lines.empty() && !ends();) {
         std::vector<StreamPart> parts;
         while (parts.size() < workers && !lines.empty()) {
-          parts.push_back({.lines = take_lines(lines, share), .first_line = number});
+          parts.push_back({.input = name, .lines = take_lines(lines, share), .first_line = number});
           number += static_cast<std::uint64_t>(std::ranges::count(parts.back().lines, '\n'));
         }
         std::vector<std::future<void>> others; // in this thread if there are no more
@@ -237,7 +238,7 @@ auto in_file(const std::string& input) {
 } // namespace
 
 Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
-                             const InputAnswer& answer, unsigned workers, Pace pace) {
+                             const LineAnswer& answer, unsigned workers, Pace pace) {
   ExitCode code = ExitCode::done;
   std::optional<Output> opened;
   for (const std::string& input : inputs) {
@@ -245,10 +246,7 @@ Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::str
     if (!opened) {
       TIDEGATE_TRY(opened, Output::open(output));
     }
-    const auto answer_line = [&](std::string_view line, LineReply& reply) {
-      return answer(input, line, reply);
-    };
-    TIDEGATE_TRY(const StreamSummary summary, answer_stream(lines, *opened, answer_line, workers, pace));
+    TIDEGATE_TRY(const StreamSummary summary, answer_stream(lines, *opened, answer, workers, pace, input));
     code = worst(code, summary.exit_code);
   }
   TIDEGATE_CHECK(opened->commit());
@@ -322,7 +320,7 @@ Result<ExitCode> serve(const Route& route, const Answer& answer) {
   hint_at_terminal(route.input);
   TIDEGATE_CHECK(refuse_overwriting(route.files()));
   if (route.stream) {
-    const auto answer_line = [&answer](const auto&, std::string_view line, LineReply& reply) -> Result<void> {
+    const auto answer_line = [&answer](std::string_view line, LineReply& reply) -> Result<void> {
       TIDEGATE_TRY(const std::string_view replaced, reply.replaced(line));
       return answer(replaced, Style::compact, reply.text);
     };

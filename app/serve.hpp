@@ -15,6 +15,7 @@ void hint_at_terminal(const std::string& input); // if the tool is about to read
 struct Reporting {
   bool json = false;  // --errors json: each error or warning is a JSON object on one line
   bool quiet = false; // --quiet: nothing but errors
+  std::vector<std::string> command{}; // the words of the command line
 };
 inline Reporting reporting;
 
@@ -72,6 +73,7 @@ private:
 // The answer to one line, and what is known of the request.
 struct LineReply {
   std::string& text;                   // takes the answer, without a newline
+  std::string_view input;              // name of the stream
   std::uint64_t line = 0;              // its number in the stream, 1-based
   std::optional<Identifier> id{};      // of the request, for a stream_error
   ExitCode exit_code = ExitCode::done; // set by a negative answer
@@ -99,12 +101,11 @@ struct StreamSummary {
 // stream_error document. Skips blank lines; line numbers count them. Ends early, without an error, when the reader
 // of `output` has gone, and after a line that was interrupted.
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
-                                    unsigned workers, Pace pace = Pace::parts);
+                                    unsigned workers, Pace pace = Pace::parts, std::string_view name = "-");
 
 // Answers the lines of each input in turn.
-using InputAnswer = std::function<Result<void>(const std::string& input, std::string_view line, LineReply&)>;
 Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
-                             const InputAnswer& answer, unsigned workers = all_cores(),
+                             const LineAnswer& answer, unsigned workers = all_cores(),
                              Pace pace = Pace::parts);
 
 struct Route {

@@ -449,10 +449,12 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
   }
   text += render_table(std::move(rows), std::string::npos);
   for (const KnobReport& knob : report.knobs) {
-    for (const tuning::ThrownOut& out : knob.thrown_out) {
-      text +=
-          fmt::format("  thrown out: {} {}: {}\n", tuning::knob_names[static_cast<std::size_t>(knob.knob)],
-                      printable(out.value), printable(out.reason));
+    for (const engine::FirstCandidate& out : knob.candidates) {
+      if (!out.thrown_out.empty()) {
+        text +=
+            fmt::format("  thrown out: {} {}: {}\n", tuning::knob_names[static_cast<std::size_t>(knob.knob)],
+                        printable(out.value), printable(out.thrown_out));
+      }
     }
   }
   return text + fmt::format("  {} in {}\n", plural(report.runs, "run"), seconds_text(report.elapsed_ns));
@@ -479,12 +481,10 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   engine::RunOptions& options = common.options;
   options.cache_folder = !common.cache ? std::filesystem::path() : cache_folder();
   options.files = {.inputs = {{common.program, "the program", {}}}, .outputs = {{common.output, "-o", {}}}};
-  for (const auto& [file, option] : {std::pair(settings.profile_file, "--write-profile"),
-                                     std::pair(settings.policy_file, "--write-policy")}) {
-    if (!file.empty()) {
-      options.files.outputs.push_back({file, option, {}});
-    }
-  }
+  const std::array<NamedFile, 2> written{{{settings.profile_file, "--write-profile", {}},
+                                          {settings.policy_file, "--write-policy", {}}}};
+  std::ranges::copy_if(written, std::back_inserter(options.files.outputs),
+                       [](const NamedFile& file) { return !file.path.empty(); });
   TIDEGATE_CHECK(device::isolate_drivers());
   hint_at_terminal(common.program);
   TIDEGATE_CHECK(read_text(common));
@@ -525,12 +525,11 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   report->program = display_name(common.program);
   report->profile.tidegate = TIDEGATE_VERSION;
   report->profile.tuned_for = report->program;
-  for (const auto& [file, text] :
-       {std::pair(settings.profile_file, documents::encode(report->profile) + '\n'),
-        std::pair(settings.policy_file, documents::encode(report->policy) + '\n')}) {
-    if (!file.empty()) {
-      TIDEGATE_CHECK(write_text(file, text));
-    }
+  if (!settings.profile_file.empty()) {
+    TIDEGATE_CHECK(write_text(settings.profile_file, documents::encode(report->profile) + '\n'));
+  }
+  if (!settings.policy_file.empty()) {
+    TIDEGATE_CHECK(write_text(settings.policy_file, documents::encode(report->policy) + '\n'));
   }
   if (const TunedFiles files = tuned_files(device, key); !settings.no_keep && !files.profile.empty()) {
     forget_tuned(files); // what first runs found

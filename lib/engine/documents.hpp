@@ -20,6 +20,7 @@ TIDEGATE_CHOICES(engine::HitOverflow, engine::hit_overflow_names);
 TIDEGATE_CHOICES(engine::Side, engine::side_names);
 TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
 
+TIDEGATE_HAS_RECORD(engine::FirstCandidate);
 TIDEGATE_HAS_RECORD(engine::FirstRun);
 TIDEGATE_HAS_DOCUMENT(engine::FirstRun); // as it is kept for later runs
 // Leaves out candidates, groups of the plan and offsets, which --explain adds.

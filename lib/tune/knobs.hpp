@@ -55,9 +55,8 @@ struct Incumbent {
   std::uint32_t resident = 0; // limit of concurrent work-groups
 };
 
-// The persistent launches among the alternatives: none if the device has not passed its self-test. On a CPU a first run
-// leaves counters out. It tries barriers only where work-groups claim tiles, and sometimes a launch of one work-group,
-// which never waits. First runs have no time to measure the strategy again once a mode has won, so they try both modes.
+// The persistent launches among the alternatives (Workbench::values_of() chooses). First runs have no time to measure the
+// strategy again once a mode has won, so they try both modes.
 struct PersistentChoices {
   bool barrier = false;
   bool counters = false;

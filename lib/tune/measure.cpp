@@ -42,17 +42,16 @@ public:
   Result<TuningReport> run(const Settings& first) {
     monitor_.say("measuring: the program as it is", end_);
     const auto start = Clock::now();
-    TIDEGATE_TRY(const std::size_t beginning, bench_.add_first(first));
+    TIDEGATE_CHECK(bench_.add_first(first));
     longest_add_ = Clock::now() - start;
     std::vector<double> times;
     for (int i = 0; i < 3 && !InterruptWatch::interrupted(); ++i) {
       const auto begin = Clock::now();
-      if (const auto ns = bench_.time(beginning, max_wall_time_ns_)) {
+      if (const auto ns = bench_.time(0, max_wall_time_ns_)) {
         times.push_back(*ns);
       }
       run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
     }
-    incumbent_ = beginning;
     dispatch_ns_ = median(times);
     TuningReport report{.runs = 0, .before_ns = dispatch_ns_};
     for (const Knob knob : bench_.knobs()) {
@@ -61,7 +60,7 @@ public:
         return tl::unexpected(interrupted());
       }
     }
-    conclude(beginning, report);
+    conclude(report);
     report.runs = bench_.runs();
     const Settings& settings = bench_.settings(incumbent_);
     report.profile.tuning = settings.tuning;
@@ -85,7 +84,7 @@ private:
   KnobReport turn(Knob knob) {
     const std::string_view name = knob_names[static_cast<std::size_t>(knob)];
     const auto [value, options] = bench_.values_of(knob, incumbent_, dispatch_ns_);
-    KnobReport report{.knob = knob, .before = value, .best = {}, .duel = {}, .thrown_out = {}};
+    KnobReport report{.knob = knob, .before = value};
     const auto selection_end =
         Clock::now() + (search_end_ - Clock::now()) / 4 * 3; // the rest is for the duel
     std::size_t best = incumbent_;
@@ -100,18 +99,22 @@ private:
       const auto begin = Clock::now();
       const auto added = bench_.add(options[i].settings, most_ns(run_ns_, max_wall_time_ns_));
       longest_add_ = std::max(longest_add_, Clock::now() - begin);
+      if (added && !*added) {
+        continue; // runs as another one
+      }
+      engine::FirstCandidate& candidate =
+          report.candidates.emplace_back(engine::FirstCandidate{.value = options[i].value});
       if (!added) {
-        report.thrown_out.push_back({.value = options[i].value, .reason = added.error().message});
-      } else if (*added) {
-        ++report.configurations;
-        const Duel selection = duel(**added, incumbent_, selection_rounds, timer(), up_at(selection_end));
-        if (selection.rounds != 0) {
-          report.timed.push_back({options[i].value, selection.ratio});
-        }
-        if (selection.rounds != 0 && (best == incumbent_ || selection.ratio < best_ratio)) {
+        candidate.thrown_out = added.error().message;
+        continue;
+      }
+      const Duel selection = duel(**added, incumbent_, selection_rounds, timer(), up_at(selection_end));
+      if (selection.rounds != 0) {
+        candidate.ratio = selection.ratio;
+        if (best == incumbent_ || selection.ratio < best_ratio) {
           best = **added;
           best_ratio = selection.ratio;
-          report.best = options[i].value;
+          report.best = candidate.value;
         }
       }
     }
@@ -119,7 +122,7 @@ private:
       judge_best(best, report);
     } else if (!in_time) {
       report.verdict = KnobVerdict::out_of_time;
-    } else if (!report.thrown_out.empty()) {
+    } else if (std::ranges::any_of(report.candidates, &engine::FirstCandidate::tried)) {
       report.verdict = KnobVerdict::unchanged;
     }
     return report;
@@ -131,6 +134,7 @@ private:
     report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up, more_duel_rounds);
     if (report.duel->won()) {
       report.verdict = KnobVerdict::adopted;
+      std::ranges::find(report.candidates, report.best, &engine::FirstCandidate::value)->taken = true;
       incumbent_ = best;
       first_adopted_ = first_adopted_ == 0 ? best : first_adopted_;
       dispatch_ns_ *= report.duel->ratio;
@@ -140,7 +144,7 @@ private:
   }
 
   // Compares all adopted settings with the first ones; together they must win too, or the first adopted ones stay.
-  void conclude(std::size_t beginning, TuningReport& report) {
+  void conclude(TuningReport& report) {
     std::vector<KnobReport*> adopted;
     for (KnobReport& knob : report.knobs) {
       if (knob.verdict == KnobVerdict::adopted) {
@@ -148,7 +152,7 @@ private:
       }
     }
     if (adopted.size() > 1) {
-      report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_), more_duel_rounds);
+      report.overall = duel(incumbent_, 0, duel_rounds, timer(), up_at(end_), more_duel_rounds);
     }
     if (adopted.size() == 1 || (report.overall && !report.overall->won())) {
       incumbent_ = first_adopted_; // it has won against the first settings by itself
@@ -165,7 +169,7 @@ private:
   Clock::time_point search_end_;
   Clock::time_point end_;
   Clock::duration longest_add_{};
-  std::size_t incumbent_ = 0;
+  std::size_t incumbent_ = 0; // at first the program as it is
   std::size_t first_adopted_ = 0; // 0: none
   double dispatch_ns_ = 0;
   double run_ns_ = 0; // longest of the first runs, including the time to fill memory
@@ -689,7 +693,7 @@ Result<FirstRunResult> compare_choice(const engine::Lowering& lowering, const de
   const Settings open = open_settings(lowering, options);
   const auto compare = [&](Workbench& bench, FirstRunResult& result, Clock::time_point) -> Result<void> {
     monitor.say("first run: comparing with plain launches", Clock::time_point::max());
-    TIDEGATE_CHECK(bench.add_first(plain_launches(open)).map([](std::size_t) {}));
+    TIDEGATE_CHECK(bench.add_first(plain_launches(open)));
     bench.begin_candidates();
     TIDEGATE_TRY(const auto chosen, bench.add(open, options.max_wall_time_ns));
     result.settings = open;

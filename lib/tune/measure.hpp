@@ -19,13 +19,10 @@ struct MeasureOptions {
   std::function<void(const Error&)> abandon;
 };
 
-// Measures a program on a device whose profile is set; the monitor says what is being measured. The search skips
-// configurations that would exceed the budget. Errors: those of a run, outputs_differ if the unchanged program differs
-// from its plain launches, interrupted.
+// Measures a program, or a traversal of `folder`, on a device whose profile is set. The search skips configurations that
+// would exceed the budget. Errors: those of a run, outputs_differ if the unchanged program's outputs are wrong, interrupted.
 Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
                              const MeasureOptions& options, runtime::Monitor& monitor);
-
-// Measures a traversal of `folder`; outputs_differ means that the result of the unchanged program is wrong.
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              runtime::Monitor& monitor);
@@ -40,11 +37,10 @@ struct FirstRunResult {
   std::string fault_at; // RFC 6901 pointer to the last wave that writes the buffer that differs
 };
 
-// Goes on with the candidates that `earlier` runs have not tried, the lowest estimate first, in a limited time: 2 s, and on
-// a CPU twice the time of plain launches, or as the options say. Once all are tried, the fastest are timed again in turns. A
-// build that is not finished by then goes on without being waited for (abandoned_builds()), and a run is ended. Candidates
-// run as many iterations as plain launches complete in some milliseconds. If outputs differ by more than rounding or cannot
-// be compared, plain launches are selected and the report gives the reason. Errors: interrupted.
+// Goes on with the candidates that `earlier` runs have not tried, the lowest estimate first, in a limited time. Once all are
+// tried, the fastest are timed again in turns. A build that is not finished by then goes on without being waited for
+// (abandoned_builds()), and a run is ended. If outputs differ by more than rounding or cannot be compared, plain launches are
+// selected and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
                                  const engine::RunOptions& options, FirstRunResult earlier,
                                  runtime::Monitor& monitor);

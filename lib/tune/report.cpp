@@ -84,18 +84,6 @@ constexpr Field duel_fields[] = {
 };
 TIDEGATE_RECORD(Duel, duel_fields);
 
-constexpr Field thrown_out_fields[] = {
-    required<&ThrownOut::value>("tried value"),
-    required<&ThrownOut::reason>("why it was rejected"),
-};
-TIDEGATE_RECORD(ThrownOut, thrown_out_fields);
-
-constexpr Field timed_fields[] = {
-    required<&TimedValue::value>("timed value"),
-    required<&TimedValue::ratio>("its time divided by that of the previous value, median of the rounds"),
-};
-TIDEGATE_RECORD(TimedValue, timed_fields);
-
 constexpr Field knob_fields[] = {
     required<&KnobReport::knob>("varied setting"),
     required<&KnobReport::verdict>(
@@ -103,10 +91,8 @@ constexpr Field knob_fields[] = {
         "nothing_to_try: no other value changes the run; out_of_time: the budget ran out"),
     required<&KnobReport::before>("previous value"),
     required<&KnobReport::best>("best other value; empty if none was timed"),
-    required<&KnobReport::configurations>("number of other values that were timed").named("candidates"),
     optional<&KnobReport::duel>("best other value against the previous value"),
-    required<&KnobReport::thrown_out>("values that were refused or changed the outputs"),
-    required<&KnobReport::timed>("timed other values"),
+    required<&KnobReport::candidates>("other values that change the run"),
 };
 TIDEGATE_RECORD(KnobReport, knob_fields);
 

@@ -1,5 +1,6 @@
 // Configurations that are timed in pairs, and the document tuning_report, which has what `tidegate tune measure` found.
 #pragma once
+#include "engine/documents.hpp"
 #include "engine/run_report.hpp"
 #include "tune/knobs.hpp"
 #include <tidegate/device/device_list.hpp>
@@ -67,25 +68,13 @@ enum class KnobVerdict : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> verdict_names{"adopted", "kept", "nothing_to_try",
                                                                "out_of_time"};
 
-struct ThrownOut {
-  std::string value;
-  std::string reason;
-};
-
-struct TimedValue {
-  std::string value;
-  double ratio = 1; // its time divided by the previous value's, median of the rounds
-};
-
 struct KnobReport {
   Knob knob = Knob::strategy;
   KnobVerdict verdict = KnobVerdict::nothing_to_try;
   std::string before;
-  std::string best;                 // best other value; empty if none was timed
-  std::uint64_t configurations = 0; // number of other values that were timed
-  std::optional<Duel> duel;         // best other value against the previous one
-  std::vector<ThrownOut> thrown_out;
-  std::vector<TimedValue> timed; // timed other values
+  std::string best;                               // best other value; empty if none was timed
+  std::optional<Duel> duel;                       // best other value against the previous one
+  std::vector<engine::FirstCandidate> candidates; // other values, timed against the previous one
 };
 
 // Outputs of a configuration that differ from those of plain launches.

@@ -72,8 +72,8 @@ Bench::Bench(const device::DeviceInfo& device, const engine::RunOptions& options
     : device_(device), options_(options), monitor_(monitor), opened_(opened(device, options)),
       session_(*opened_), knobs_(knobs) {}
 
-Result<std::size_t> Bench::add_first(const Settings& settings) try {
-  return make_first(settings).map([] { return std::size_t{0}; });
+Result<void> Bench::add_first(const Settings& settings) try {
+  return make_first(settings);
 } catch (device::Refused& refused) {
   return tl::unexpected(std::move(refused.error));
 }

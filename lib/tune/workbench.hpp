@@ -30,8 +30,8 @@ public:
 
   [[nodiscard]] std::span<const Knob> knobs() const { return knobs_; }
 
-  // Adds the unchanged program and compares its outputs.
-  Result<std::size_t> add_first(const Settings& settings);
+  // Adds the unchanged program, as configuration 0, and compares its outputs.
+  Result<void> add_first(const Settings& settings);
 
   // Returns nullopt if the configuration would run exactly as an existing one. Errors: it was refused, did not finish, or
   // its outputs differ.
@@ -74,11 +74,8 @@ private:
   std::uint64_t runs_ = 0;
 };
 
-// The error of an interrupted measurement; its fix says that nothing was written.
-Error interrupted();
-
-// Returns the error that rejects a configuration if its run did not finish.
-Result<void> check_finished(runtime::RunStatus status);
+Error interrupted();                                    // nothing was written
+Result<void> check_finished(runtime::RunStatus status); // why a configuration is rejected whose run did not finish
 
 struct Configuration {
   Settings settings;
@@ -110,8 +107,7 @@ public:
   bool built_by(runtime::Monitor::Clock::time_point end);
   Result<std::optional<std::size_t>> finish(std::uint64_t most_ns);
 
-  // The candidates of first runs, the lowest estimate first, of a program whose plain launches take `plain_ns`; 0: all that
-  // there may be.
+  // The candidates of first runs of a program whose plain launches take `plain_ns`; 0: all that there may be.
   [[nodiscard]] std::vector<Alternative> candidates(double plain_ns) const;
 
   // Iterations of each run, and of the program; set by add_first.
@@ -140,8 +136,6 @@ private:
   void limit(engine::CompiledProgram& compiled) const;
   Result<engine::PlainRun> run_plain(Configuration& configuration);
   [[nodiscard]] bool is_first_run() const { return knobs().data() == first_run_knobs.data(); }
-  // Returns false if plain launches, which took `dispatch_ns`, spend so little time on launching that one core cannot
-  // be faster.
   [[nodiscard]] bool one_group_may_pay(double dispatch_ns) const;
   Result<void> prove(Configuration& configuration, std::uint64_t most_ns);
   engine::RunContext context_of(Configuration& configuration);
@@ -197,10 +191,7 @@ private:
   [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;
   [[nodiscard]] bool runs_as_another(const Configuration& configuration) const;
   traversal::TraversalOutcome run(Configuration& configuration, std::uint64_t most_ns);
-  // Runs the configuration to its end.
   Result<traversal::TraversalResults> prove(Configuration& configuration, std::uint64_t most_ns);
-
-  // Errors: a result that is wrong.
   Result<void> verify(const Configuration& configuration);
 
   const traversal::RunOptions run_options_;

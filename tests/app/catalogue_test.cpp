@@ -23,15 +23,6 @@ TEST_CASE("document types have different names and are found by them") {
   CHECK(kinds.contains("launch_recommendation"));
 }
 
-TEST_CASE("an unknown type has a nearest one") {
-  const auto near = find_document("launch_reqest");
-  REQUIRE_FALSE(near);
-  CHECK(near.error().code == ErrorCode::unknown_name);
-  CHECK(near.error().message == "unknown document type \"launch_reqest\"");
-  CHECK(near.error().fix == "did you mean \"launch_request\"?");
-  CHECK(find_document("zzz").error().fix == "`tidegate schema --format table` lists them");
-}
-
 TEST_CASE("a document is recognised by its kind, or else by its keys") {
   for (const auto& [json, kind] : {std::pair(R"({"kind":"wave_dag","ops":{},"buffers":{}})", "wave_dag"),
                                    {R"({"kind":"wave_dog"})", "wrong_kind"},

@@ -210,20 +210,10 @@ std::string program_with(std::string_view argument) {
 } // namespace
 
 TEST_CASE("values of structures are numbers, names, arrays and objects, as deep as they come") {
-  const auto decoded = decode<engine::WaveProgram>(
-      program_with(R"({"struct":{"a":-1,"b":[1.5,[18446744073709551615]],"c":{"d":"RED","e":{}},"f":[]}})"));
+  const std::string value = R"({"a":-1,"b":[1.5,[18446744073709551615]],"c":{"d":"RED","e":{}},"f":[]})";
+  const auto decoded = decode<engine::WaveProgram>(program_with(fmt::format(R"({{"struct":{}}})", value)));
   REQUIRE(decoded);
-  const auto& members = std::get<Value::Object>(decoded->waves[0].args[0].structure->is);
-  REQUIRE(members.size() == 4);
-  CHECK(std::get<Number>(members[0].second.is) == Number(std::int64_t{-1}));
-  const auto& b = std::get<Value::List>(members[1].second.is);
-  CHECK(std::get<Number>(b[0].is) == Number(1.5));
-  CHECK(std::get<Number>(std::get<Value::List>(b[1].is)[0].is) ==
-        Number(std::uint64_t{18446744073709551615U}));
-  const auto& c = std::get<Value::Object>(members[2].second.is);
-  CHECK(std::get<std::string>(c[0].second.is) == "RED");
-  CHECK(std::get<Value::Object>(c[1].second.is).empty());
-  CHECK(std::get<Value::List>(members[3].second.is).empty());
+  CHECK(encode(*decoded, Style::compact).find("\"struct\":" + value) != std::string::npos);
 }
 
 TEST_CASE("values of structures are refused at their place") {
