@@ -187,8 +187,7 @@ std::string value_text(std::string_view name, std::optional<double> value) {
 }
 
 std::string comparison_table(const ReportComparison& made, bool colour) {
-  const std::string text =
-      made.speed ? bold("B: " + speed_text(*made.speed, "A"), colour) + '\n' : "";
+  const std::string text = made.speed ? bold("B: " + speed_text(*made.speed, "A"), colour) + '\n' : "";
   TableRows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
   for (const documents::ComparedText& pair : made.texts) {
     rows.push_back(

@@ -42,7 +42,8 @@ struct Place {
     command = &entered;
     position = 0;
     std::vector<const OptionModel*> own;
-    std::ranges::transform(entered.options, std::back_inserter(own), [](const auto& option) { return &option; });
+    std::ranges::transform(entered.options, std::back_inserter(own),
+                           [](const auto& option) { return &option; });
     options.insert(options.begin(), own.begin(), own.end());
   }
 

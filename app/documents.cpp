@@ -117,7 +117,8 @@ using runtime::Comparison;
 constexpr Field speed_fields[] = {
     required<&Comparison::run_ns>("median of the first report's rounds"),
     required<&Comparison::speedup>("median of all ratios of an earlier time and a later one"),
-    required<&Comparison::speedup_low>("lower end of the interval that holds the true ratio with 95 % confidence"),
+    required<&Comparison::speedup_low>(
+        "lower end of the interval that holds the true ratio with 95 % confidence"),
     required<&Comparison::speedup_high>("upper end of that interval"),
     required<&Comparison::verdict>("faster or slower than the earlier run if the interval leaves out 1"),
 };

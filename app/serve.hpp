@@ -13,8 +13,8 @@ bool is_terminal(int descriptor);                // that can overwrite a line: n
 void hint_at_terminal(const std::string& input); // if the tool is about to read it from one
 
 struct Reporting {
-  bool json = false;  // --errors json: each error or warning is a JSON object on one line
-  bool quiet = false; // --quiet: nothing but errors
+  bool json = false;                  // --errors json: each error or warning is a JSON object on one line
+  bool quiet = false;                 // --quiet: nothing but errors
   std::vector<std::string> command{}; // the words of the command line
 };
 inline Reporting reporting;

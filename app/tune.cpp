@@ -481,8 +481,8 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   engine::RunOptions& options = common.options;
   options.cache_folder = !common.cache ? std::filesystem::path() : cache_folder();
   options.files = {.inputs = {{common.program, "the program", {}}}, .outputs = {{common.output, "-o", {}}}};
-  const std::array<NamedFile, 2> written{{{settings.profile_file, "--write-profile", {}},
-                                          {settings.policy_file, "--write-policy", {}}}};
+  const std::array<NamedFile, 2> written{
+      {{settings.profile_file, "--write-profile", {}}, {settings.policy_file, "--write-policy", {}}}};
   std::ranges::copy_if(written, std::back_inserter(options.files.outputs),
                        [](const NamedFile& file) { return !file.path.empty(); });
   TIDEGATE_CHECK(device::isolate_drivers());

@@ -83,8 +83,7 @@ constexpr Field first_candidate_fields[] = {
     required<&FirstCandidate::value>("strategy and mode, or the value of a knob"),
     optional<&FirstCandidate::ratio>(
         "its time divided by that of plain launches, or of the previous value; left out if it was not timed"),
-    required<&FirstCandidate::taken>(
-        "whether it is the fastest of those that are faster"),
+    required<&FirstCandidate::taken>("whether it is the fastest of those that are faster"),
     required<&FirstCandidate::thrown_out>("why it was rejected, or empty"),
 };
 TIDEGATE_RECORD(FirstCandidate, first_candidate_fields);

@@ -169,7 +169,7 @@ private:
   Clock::time_point search_end_;
   Clock::time_point end_;
   Clock::duration longest_add_{};
-  std::size_t incumbent_ = 0; // at first the program as it is
+  std::size_t incumbent_ = 0;     // at first the program as it is
   std::size_t first_adopted_ = 0; // 0: none
   double dispatch_ns_ = 0;
   double run_ns_ = 0; // longest of the first runs, including the time to fill memory

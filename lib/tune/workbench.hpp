@@ -74,8 +74,9 @@ private:
   std::uint64_t runs_ = 0;
 };
 
-Error interrupted();                                    // nothing was written
-Result<void> check_finished(runtime::RunStatus status); // why a configuration is rejected whose run did not finish
+Error interrupted(); // nothing was written
+Result<void>
+check_finished(runtime::RunStatus status); // why a configuration is rejected whose run did not finish
 
 struct Configuration {
   Settings settings;

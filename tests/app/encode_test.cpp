@@ -13,14 +13,14 @@ TEST_CASE("optional members are left out, empty lists are not") {
   const CheckReport report{.documents = {{.file = "b", .line = 3, .document = "x"}}};
   const std::string json = encode(report);
   CHECK(json.substr(json.find("  \"documents\"")) == "  \"documents\": [\n"
-                                                    "    {\n"
-                                                    "      \"file\": \"b\",\n"
-                                                    "      \"line\": 3,\n"
-                                                    "      \"document\": \"x\",\n"
-                                                    "      \"verdict\": \"valid\"\n"
-                                                    "    }\n"
-                                                    "  ]\n"
-                                                    "}");
+                                                     "    {\n"
+                                                     "      \"file\": \"b\",\n"
+                                                     "      \"line\": 3,\n"
+                                                     "      \"document\": \"x\",\n"
+                                                     "      \"verdict\": \"valid\"\n"
+                                                     "    }\n"
+                                                     "  ]\n"
+                                                     "}");
 }
 
 TEST_CASE("identifiers are numbers or strings, as they came") {

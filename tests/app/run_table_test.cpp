@@ -23,9 +23,10 @@ TEST_CASE("a queue whose ops publish items") {
                     .publishing = engine::PublishingCounts{
                         .published = 9, .executed = 8, .needed_capacity = 7, .capacity = 6}}};
   const TableRows rows = run_rows(document_of(std::move(report), {})).rows;
-  CHECK(std::ranges::find(rows, std::vector<std::string>{
-                                    "  queue", "\"tree\": 1 item; 9 published, 8 run, needed room for 7 of 6; 3 "
-                                               "rounds, 0 requeues, 0 raised by age; 2 LEFT"}) != rows.end());
+  CHECK(std::ranges::find(
+            rows, std::vector<std::string>{"  queue",
+                                           "\"tree\": 1 item; 9 published, 8 run, needed room for 7 of 6; 3 "
+                                           "rounds, 0 requeues, 0 raised by age; 2 LEFT"}) != rows.end());
 }
 
 TEST_CASE("work-groups that gave up waiting") {

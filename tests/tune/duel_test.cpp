@@ -23,13 +23,13 @@ std::uint64_t wins(double ratio, std::uint64_t rounds, int duels, std::uint64_t 
 } // namespace
 
 TEST_CASE("the sign test") {
-  for (const auto& [ratios, confidence] :
-       std::initializer_list<std::pair<std::vector<double>, double>>{{{}, 0},
-                                                                     {{0.5, 0.5, 0.5, 0.5}, 1 - 1.0 / 16},
-                                                                     {std::vector<double>(11, 0.5), 1 - 1.0 / 2048},
-                                                                     {{0.5, 0.5, 0.5, 2.0}, 1 - 5.0 / 16},
-                                                                     {{2, 2, 2}, 0},
-                                                                     {{1, 1, 1}, 0}}) { // as fast as each other
+  for (const auto& [ratios, confidence] : std::initializer_list<std::pair<std::vector<double>, double>>{
+           {{}, 0},
+           {{0.5, 0.5, 0.5, 0.5}, 1 - 1.0 / 16},
+           {std::vector<double>(11, 0.5), 1 - 1.0 / 2048},
+           {{0.5, 0.5, 0.5, 2.0}, 1 - 5.0 / 16},
+           {{2, 2, 2}, 0},
+           {{1, 1, 1}, 0}}) { // as fast as each other
     CHECK(judge(ratios).confidence == doctest::Approx(confidence));
   }
 }

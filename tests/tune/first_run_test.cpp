@@ -336,11 +336,13 @@ TEST_CASE("numbers of a program are no new first run, what they decide is") {
     REQUIRE(job);
     return engine::launch_key(*program, **job);
   };
-  for (const auto& [from, to, same] :
-       {std::tuple(R"({"u32":3})", R"({"u32":4})", true), {R"("repeat":100)", R"("repeat":101)", true},
-        {R"({"iota":{}})", R"({"fill":7})", true}, {"x.raw", "other.raw", true},
-        {R"("global_size":[64])", R"("global_size":[32])", false}, {R"("count":64)", R"("count":128)", false},
-        {R"("name":"turn")", R"("phase":"before")", false}}) {
+  for (const auto& [from, to, same] : {std::tuple(R"({"u32":3})", R"({"u32":4})", true),
+                                       {R"("repeat":100)", R"("repeat":101)", true},
+                                       {R"({"iota":{}})", R"({"fill":7})", true},
+                                       {"x.raw", "other.raw", true},
+                                       {R"("global_size":[64])", R"("global_size":[32])", false},
+                                       {R"("count":64)", R"("count":128)", false},
+                                       {R"("name":"turn")", R"("phase":"before")", false}}) {
     CHECK((key_with(from, to) == key_with("", "")) == same);
   }
 }

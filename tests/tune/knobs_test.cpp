@@ -68,7 +68,8 @@ TEST_CASE("nothing persistent without a self-test, no more work-groups than are 
   incumbent.strategy = engine::Strategy::launch;
   CHECK(values(Knob::strategy, incumbent) == std::vector<std::string>{"barrier"});
   CHECK(values(Knob::strategy, incumbent, false).empty());
-  CHECK(values(Knob::workers, incumbent) == std::vector<std::string>{"33", "66", "264", "528", "1056", "2112", "4224"});
+  CHECK(values(Knob::workers, incumbent) ==
+        std::vector<std::string>{"33", "66", "264", "528", "1056", "2112", "4224"});
 }
 
 TEST_CASE("the switch rule is turned unless the program states it") {
