@@ -57,9 +57,10 @@ inline std::uint64_t edge_count(const Graph& graph) {
 }
 // Returns the weight of an edge; 1 if edges have none.
 inline double weight_of(const Rows& rows, std::uint64_t edge) {
-  return rows.weights.empty()                  ? 1
-         : rows.weight_type == WeightType::u32 ? rows.weights[edge]
-                                               : std::bit_cast<float>(rows.weights[edge]);
+  if (rows.weight_type == WeightType::f32) {
+    return std::bit_cast<float>(rows.weights[edge]);
+  }
+  return rows.weights.empty() ? 1U : rows.weights[edge];
 }
 
 // Returns the rows of incoming edges, or nullptr if they were not requested.

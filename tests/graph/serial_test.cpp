@@ -45,6 +45,11 @@ TEST_CASE("distances, with sums of more than 32 bits and weights of 0") {
   CHECK(std::isinf(shortest_distances_f32(graph_of(2, {}), from)[1]));
 }
 
+TEST_CASE("weights are whole where a float would round them") {
+  CHECK(weight_of(graph_of(2, {{0, 1}}, false, {16'777'217}).out, 0) == 16'777'217);
+  CHECK(weight_of(graph_of(2, {{0, 1}}).out, 0) == 1);
+}
+
 TEST_CASE("components are named by their smallest vertex, edges counting both ways") {
   CHECK(components(graph_of(6, {{3, 1}, {1, 3}, {4, 3}, {5, 0}})) == Words{0, 1, 2, 1, 1, 0});
 }
