@@ -109,54 +109,16 @@ std::uint32_t queue_groups(const device::DeviceInfo* device) {
 
 constexpr std::string_view op_signature = "uint {}(global const T* in, global U* out, uint param)";
 
-constexpr std::string_view publisher_type =
-    "tidegate_publisher"; // of the fourth parameter of an op that publishes
-
-bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
+bool has_signature(const opencl_c::Function& function) {
   const auto& parameters = function.parameters;
   const auto is_buffer = [](const opencl_c::Parameter& parameter) {
     return parameter.is_pointer && parameter.space == opencl_c::AddressSpace::global;
   };
-  const bool publishes = parameters.size() == 4 && unit.contains(parameters[3].tokens, publisher_type);
+  const bool publishes =
+      parameters.size() == 4 && parameters[3].type == "tg_publishing"; // a tidegate_publisher
   return !function.is_kernel && (parameters.size() == 3 || publishes) && is_buffer(parameters[0]) &&
          is_buffer(parameters[1]) && !parameters[1].is_const && !parameters[2].is_pointer &&
          parameters[2].type == "uint" && function.result == "uint";
-}
-
-// Returns why an op does not fit its buffers: errors whose messages lack what runs the op.
-std::vector<Error> check_fit(const ProgramOps& ops, const QueueOp& op, const ProgramBuffer& input,
-                             const ProgramBuffer& output) {
-  std::vector<Error> misfits;
-  const auto refuse = [&](ErrorCode code, std::string what, std::string fix) {
-    misfits.push_back({.code = code, .message = std::move(what), .fix = std::move(fix)});
-  };
-  if (input.hits) {
-    refuse(ErrorCode::invalid_item, fmt::format("reads the list of hits {}", in_quotes(input.name)),
-           "give lists of hits as outputs only");
-    return misfits;
-  }
-  if (output.hits) {
-    const auto takes = check_hits_parameter(output, op.output, ops.queue_units[op.unit].unit, "");
-    if (!takes) {
-      refuse(takes.error().code, fmt::format("runs {}: {}", in_quotes(op.name), takes.error().message),
-             takes.error().fix);
-    } else if (op.traits.pure) { // of identical items only one would append
-      refuse(ErrorCode::invalid_item,
-             fmt::format("runs {}, which is pure, on the list of hits {}", in_quotes(op.name),
-                         in_quotes(output.name)),
-             "leave pure out: an op that appends to a list is not");
-    }
-  }
-  for (const auto& [parameter, buffer] : {std::pair(&op.input, &input), {&op.output, &output}}) {
-    if (const auto wanted = other_element(*parameter, *buffer)) {
-      refuse(ErrorCode::argument_mismatch,
-             fmt::format("runs {} on the buffer {} of {}, its parameter {} points to {}", in_quotes(op.name),
-                         in_quotes(buffer->name), name(buffer->type), in_quotes(parameter->name),
-                         parameter->type),
-             fmt::format("give a buffer of {}, or change the op's parameter", name(*wanted)));
-    }
-  }
-  return misfits;
 }
 
 // Reads the items of the program or its file and publishes them, with the drain kernel for their ops: in tiles
@@ -285,10 +247,42 @@ private:
   }
 
   // Returns why an op does not fit its buffers: errors whose messages lack what runs the op.
-  [[nodiscard]] std::vector<Error> misfits(std::uint32_t op, std::uint32_t input,
-                                           std::uint32_t output) const {
-    return check_fit(in_.ops, *ops_[op], in_.memory.buffers[buffers_[input]],
-                     in_.memory.buffers[buffers_[output]]);
+  [[nodiscard]] std::vector<Error> misfits(std::uint32_t op_handle, std::uint32_t input_handle,
+                                           std::uint32_t output_handle) const {
+    const QueueOp& op = *ops_[op_handle];
+    const ProgramBuffer& input = in_.memory.buffers[buffers_[input_handle]];
+    const ProgramBuffer& output = in_.memory.buffers[buffers_[output_handle]];
+    std::vector<Error> found;
+    const auto refuse = [&](ErrorCode code, std::string what, std::string fix) {
+      found.push_back({.code = code, .message = std::move(what), .fix = std::move(fix)});
+    };
+    if (input.hits) {
+      refuse(ErrorCode::invalid_item, fmt::format("reads the list of hits {}", in_quotes(input.name)),
+             "give lists of hits as outputs only");
+      return found;
+    }
+    if (output.hits) {
+      const auto takes = check_hits_parameter(output, op.output, in_.ops.queue_units[op.unit].unit, "");
+      if (!takes) {
+        refuse(takes.error().code, fmt::format("runs {}: {}", in_quotes(op.name), takes.error().message),
+               takes.error().fix);
+      } else if (op.traits.pure) { // of identical items only one would append
+        refuse(ErrorCode::invalid_item,
+               fmt::format("runs {}, which is pure, on the list of hits {}", in_quotes(op.name),
+                           in_quotes(output.name)),
+               "leave pure out: an op that appends to a list is not");
+      }
+    }
+    for (const auto& [parameter, buffer] : {std::pair(&op.input, &input), {&op.output, &output}}) {
+      if (const auto wanted = other_element(*parameter, *buffer)) {
+        refuse(ErrorCode::argument_mismatch,
+               fmt::format("runs {} on the buffer {} of {}, its parameter {} points to {}",
+                           in_quotes(op.name), in_quotes(buffer->name), name(buffer->type),
+                           in_quotes(parameter->name), parameter->type),
+               fmt::format("give a buffer of {}, or change the op's parameter", name(*wanted)));
+      }
+    }
+    return found;
   }
 
   // Checks each combination of handles once.
@@ -613,7 +607,7 @@ Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, co
                    fmt::format("write {}", fmt::format(op_signature, function_name)),
                    spec.kernel ? pointer + "/kernel" : pointer);
   }
-  if (!has_signature(read.unit, *function)) {
+  if (!has_signature(*function)) {
     return error_at(
         read, function->begin, ErrorCode::argument_mismatch,
         fmt::format("{} is not a function that runs one item of a queue", in_quotes(function_name)),

@@ -101,21 +101,24 @@ Result<Loop> resolve_loop(const ResolveInput& input, const NameIndex& names, con
   return Loop{.first = first, .end = last + 1, .repeat = spec.repeat};
 }
 
-// Repeats the turns of the loop's waves, which are in a row.
-void repeat_turns(const Loop& loop, std::vector<Turn>& turns) {
-  const auto outside = [&](const Turn& turn) { return turn.wave < loop.first || turn.wave >= loop.end; };
-  const auto first = std::ranges::find_if_not(turns, outside);
-  const auto end = std::find_if(first, turns.end(), outside);
-  std::vector<Turn> repeated;
-  for (std::uint32_t round = 0; round < loop.repeat; ++round) {
-    for (auto turn = first; turn != end; ++turn) {
-      const bool is_inner = turn->rounds.empty();
-      repeated.push_back({.wave = turn->wave,
-                          .rounds = fmt::format("{}{}{}", round, is_inner ? "" : ".", turn->rounds),
-                          .round = is_inner ? round : turn->round});
+// Adds the turns of these waves, with those of the loops that begin there, outer ones first; `around` has the rounds of the
+// loops around them. Stops above most_turns.
+void add_turns(std::uint32_t begin, std::uint32_t end, std::span<const Loop> loops, const Turn& around,
+               std::vector<Turn>& turns) {
+  for (std::uint32_t wave = begin; wave < end;) {
+    const auto loop = std::ranges::find(loops, wave, &Loop::first);
+    if (loop == loops.end()) {
+      turns.push_back({.wave = wave++, .rounds = around.rounds, .round = around.round});
+      continue;
     }
+    const auto inner = loops.subspan(static_cast<std::size_t>(loop - loops.begin()) + 1);
+    for (std::uint32_t round = 0; round < loop->repeat && turns.size() <= most_turns; ++round) {
+      const std::string rounds = around.rounds.empty() ? "" : around.rounds + ".";
+      add_turns(wave, loop->end, inner, {.rounds = fmt::format("{}{}", rounds, round), .round = round},
+                turns);
+    }
+    wave = loop->end;
   }
-  turns.insert(turns.erase(first, end), repeated.begin(), repeated.end());
 }
 
 // Sets arguments that count the rounds of a loop to their value in this round. Error: invalid_program if such an
@@ -165,23 +168,15 @@ std::vector<ProgramWave> unrolled(const ResolveInput& input, const NameIndex& na
   if (!errors.result()) {
     return waves;
   }
-  std::ranges::reverse(loops); // inner ones first, and of equal ones those that come later
-  std::ranges::stable_sort(loops, {}, [](const Loop& loop) { return loop.end - loop.first; });
-  std::vector<Turn> turns(waves.size());
-  for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
-    turns[wave].wave = wave;
-  }
-  for (const Loop& loop : loops) {
-    const auto own = static_cast<std::uint64_t>(std::ranges::count_if(
-        turns, [&](const Turn& turn) { return turn.wave >= loop.first && turn.wave < loop.end; }));
-    if (turns.size() + own * (loop.repeat - 1) > most_turns) {
-      errors.add({.code = ErrorCode::out_of_range,
-                  .message = fmt::format("with its loops an iteration has more than {} waves", most_turns),
-                  .fix = "make the program repeat what a loop does, with a lower repeat of the loop",
-                  .pointer = "/loops"});
-      return waves;
-    }
-    repeat_turns(loop, turns);
+  std::ranges::stable_sort(loops, {}, [](const Loop& loop) { return std::pair(loop.first, ~loop.end); });
+  std::vector<Turn> turns;
+  add_turns(0, static_cast<std::uint32_t>(waves.size()), loops, {}, turns);
+  if (turns.size() > std::max(most_turns, waves.size())) {
+    errors.add({.code = ErrorCode::out_of_range,
+                .message = fmt::format("with its loops an iteration has more than {} waves", most_turns),
+                .fix = "make the program repeat what a loop does, with a lower repeat of the loop",
+                .pointer = "/loops"});
+    return waves;
   }
   std::vector<ProgramWave> result;
   result.reserve(turns.size());

@@ -187,77 +187,108 @@ TEST_CASE("NDRanges") {
         "out_of_range /waves/0/local_size: a work-group of more than 2^32 - 1 work-items");
 }
 
-TEST_CASE("values become the bytes of the parameter's type") {
-  CHECK(values<float>(argument_of(call("float a", R"({"f32": 1.5})"))) == std::vector<float>{1.5F});
-  CHECK(values<float>(argument_of(call("const float4 a", R"({"f32": [1, 2, 3, 4]})"))) ==
-        std::vector<float>{1, 2, 3, 4});
-  CHECK(values<std::uint32_t>(argument_of(call("unsigned int a", R"({"u32": 4294967295})"))) ==
-        std::vector<std::uint32_t>{4294967295});
-  CHECK(values<float>(argument_of(call("real a", R"({"f32": 1})", "typedef float real; "))) ==
-        std::vector<float>{1});
-  CHECK(values<std::int8_t>(argument_of(call("char2 a", R"({"i8": [-1, 2]})"))) ==
-        std::vector<std::int8_t>{-1, 2});
-  CHECK(values<std::int64_t>(argument_of(call("long int a", R"({"i64": -5})"))) ==
-        std::vector<std::int64_t>{-5});
-  // A vector of 3 has the room of 4.
-  CHECK(values<std::uint32_t>(argument_of(call("uint3 a", R"({"u32": [7, 8, 9]})"))) ==
-        std::vector<std::uint32_t>{7, 8, 9, 0});
-}
+namespace {
 
-TEST_CASE("what an error proposes") {
-  const auto fix = [](const Result<Job>& result) {
-    REQUIRE_FALSE(result);
-    return result.error().fix;
-  };
-  const std::string number = R"({"f32": 1})";
-  CHECK(fix(call("bool a", number)) ==
-        "make the parameter an int or a uint: kernels of OpenCL C take none of type bool");
-  CHECK(fix(call("size_t a", number)) ==
-        "make the parameter a uint or a ulong: kernels of OpenCL C take none of type size_t");
-  CHECK(fix(call("enum e a", number, "enum e { A }; ")) == "give {\"enum\": …} or {\"u32\": …}");
-  CHECK(fix(call("struct s a", number, "struct s { int x; }; ")) ==
-        "give {\"struct\": {…}} or {\"bytes\": …}");
-}
-
-TEST_CASE("arguments that fit") {
-  CHECK(argument_of(call("global float4* a", R"({"buffer": "x"})")).buffer == 0);
-  CHECK(argument_of(call("global void* a", R"({"buffer": "n"})")).buffer == 2);
-  CHECK(argument_of(call("global struct s* a", R"({"buffer": "y"})", "struct s { float x; }; ")).buffer == 1);
-  CHECK(argument_of(call("reals a", R"({"buffer": "y"})", "typedef global float* reals; ")).buffer == 1);
-  const ProgramArgument local = argument_of(call("local float* a", R"({"local_bytes": 48})"));
-  CHECK(local.kind == ProgramArgument::Kind::local);
-  CHECK(local.local_bytes == 48);
-  for (const char* const parameter : {"global float* a", "constant struct s* a"}) {
-    CHECK(argument_of(call(parameter, R"({"null": true})", "struct s { int x; }; ")).kind ==
-          ProgramArgument::Kind::null);
+// What an argument became: its bytes, or its place and access; or the error.
+std::string told(const Result<Job>& result) {
+  if (!result) {
+    return refusal(result);
   }
-  CHECK(refusal(call("local float* a", R"({"null": true})")) ==
-        "argument_mismatch /waves/0/args/0: the argument is a null pointer, the kernel's parameter is "
-        "\"local float* a\"");
+  const ProgramArgument& argument = result->waves.at(0).arguments.at(0);
+  const std::string_view access = access_names[static_cast<std::size_t>(argument.access)];
+  using Kind = ProgramArgument::Kind;
+  std::string text;
+  for (const std::byte byte : argument.value) {
+    text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  }
+  return argument.kind == Kind::value   ? text
+         : argument.kind == Kind::null  ? "null"
+         : argument.kind == Kind::local ? fmt::format("local {}", argument.local_bytes)
+         : argument.kind == Kind::sampler
+             ? fmt::format("sampler {}", static_cast<int>(argument.sampler.filter))
+         : argument.kind == Kind::image
+             ? fmt::format("image {} {}", argument.buffer, access)
+             : fmt::format("buffer {} {}{}{}", argument.buffer, access,
+                           argument.reinterpreted.empty() ? "" : ", as ", argument.reinterpreted);
 }
 
-TEST_CASE("a kernel may take a buffer's elements for others") {
-  const auto reinterpreted = [](const std::string& parameter, const std::string& argument) {
-    return argument_of(call(parameter, "{\"buffer\": " + argument + "}")).reinterpreted;
-  };
-  CHECK(reinterpreted("global float4* a", R"("x")").empty());
-  CHECK(reinterpreted("global int* a", R"("n")").empty()); // differs in sign only
-  CHECK(reinterpreted("global int* a", R"("x")") == "i32");
-  CHECK(reinterpreted("global double* a", R"("x")") == "f64");
-  CHECK(reinterpreted("global uchar4* a", R"("n")") == "u8");
-  CHECK(reinterpreted("global uchar4* a", R"("n", "reinterpret": true)").empty());
-}
+} // namespace
 
-TEST_CASE("access follows the signature and may be narrowed") {
-  const auto access = [](const std::string& parameter, const std::string& stated = "") {
-    return argument_of(call(parameter, R"({"buffer": "x")" + stated + "}")).access;
-  };
-  CHECK(access("global const float* a") == Access::read);
-  CHECK(access("constant float* a") == Access::read);
-  CHECK(access("global float* a") == Access::read_write);
-  CHECK(access("global float* a", R"(, "access": "write")") == Access::write);
-  CHECK(access("global float* a", R"(, "access": "read")") == Access::read);
-  CHECK(access("global const float* a", R"(, "access": "read")") == Access::read);
+TEST_CASE("arguments by their parameters, and those that are refused") {
+  const std::string before =
+      "typedef float real; typedef global float* reals; struct s { float x; }; enum e { A }; ";
+  const std::string mismatch = "argument_mismatch /waves/0/args/0: the argument is ";
+  for (const auto& [parameter, argument, expected] : std::vector<std::array<std::string, 3>>{
+           {"float a", R"({"f32": 1.5})", "0000c03f"},
+           {"const float4 a", R"({"f32": [1, 2, 3, 4]})", "0000803f000000400000404000008040"},
+           {"unsigned int a", R"({"u32": 4294967295})", "ffffffff"},
+           {"real a", R"({"f32": 1})", "0000803f"},
+           {"char2 a", R"({"i8": [-1, 2]})", "ff02"},
+           {"long int a", R"({"i64": -5})", "fbffffffffffffff"},
+           {"uint3 a", R"({"u32": [7, 8, 9]})", "07000000080000000900000000000000"}, // has the room of 4
+           {"global float4* a", R"({"buffer": "x"})", "buffer 0 read_write"},
+           {"global void* a", R"({"buffer": "n"})", "buffer 2 read_write"},
+           {"global struct s* a", R"({"buffer": "y"})", "buffer 1 read_write"},
+           {"reals a", R"({"buffer": "y"})", "buffer 1 read_write"},
+           {"global const float* a", R"({"buffer": "x"})", "buffer 0 read"},
+           {"constant float* a", R"({"buffer": "x"})", "buffer 0 read"},
+           {"global float* a", R"({"buffer": "x", "access": "write"})", "buffer 0 write"},
+           {"global float* a", R"({"buffer": "x", "access": "read"})", "buffer 0 read"},
+           {"global const float* a", R"({"buffer": "x", "access": "read"})", "buffer 0 read"},
+           {"global int* a", R"({"buffer": "n"})", "buffer 2 read_write"}, // differs in sign only
+           {"global int* a", R"({"buffer": "x"})", "buffer 0 read_write, as i32"},
+           {"global double* a", R"({"buffer": "x"})", "buffer 0 read_write, as f64"},
+           {"global uchar4* a", R"({"buffer": "n"})", "buffer 2 read_write, as u8"},
+           {"global uchar4* a", R"({"buffer": "n", "reinterpret": true})", "buffer 2 read_write"},
+           {"local float* a", R"({"local_bytes": 48})", "local 48"},
+           {"global float* a", R"({"null": true})", "null"},
+           {"constant struct s* a", R"({"null": true})", "null"},
+           {"image2d_t a", R"({"image": "picture"})", "image 3 read"}, // after the buffers
+           {"__write_only image3d_t a", R"({"image": "volume"})", "image 4 write"},
+           {"read_write image2d_t a", R"({"image": "other"})", "image 5 read_write"},
+           {"const sampler_t a", R"({"sampler": {"filter": "linear"}})", "sampler 1"},
+           {"local float* a", R"({"null": true})",
+            mismatch + "a null pointer, the kernel's parameter is \"local float* a\""},
+           {"image2d_t a", R"({"image": "pictures"})",
+            "unknown_name /waves/0/args/0/image: there is no image \"pictures\""},
+           {"image2d_t a", R"({"image": "volume"})",
+            mismatch + "the image \"volume\", an image3d_t, the kernel's parameter is \"image2d_t a\""},
+           {"global float* a", R"({"image": "picture"})",
+            mismatch + "the image \"picture\", an image2d_t, the kernel's parameter is \"global float* a\""},
+           {"image2d_t a", R"({"buffer": "x"})",
+            mismatch + "the buffer \"x\", the kernel's parameter is \"image2d_t a\""},
+           {"image2d_t a", R"({"sampler": {}})",
+            mismatch + "a sampler, the kernel's parameter is \"image2d_t a\""},
+           {"sampler_t s", R"({"u32": 1})", mismatch + "uint, the kernel's parameter is \"sampler_t s\""},
+           {"sampler_t s", R"({"sampler": {"address": "repeat"}})",
+            "invalid_program /waves/0/args/0/sampler: the address mode repeat needs normalized coordinates"},
+           {"image2d_t a", R"({"image": "x"})",
+            "invalid_program /waves/0/args/0/image: \"x\" is a buffer, not an image"},
+           {"global float* a", R"({"buffer": "picture"})",
+            "invalid_program /waves/0/args/0/buffer: \"picture\" is an image, not a buffer"}}) {
+    CHECK(parameter + ": " + told(call(parameter, argument, before)) == parameter + ": " + expected);
+  }
+  const std::string twice = R"({"image": "picture"}, {"image": "picture"})";
+  CHECK(refusal(call("image2d_t a, image2d_t b", twice)) == "none");
+  CHECK(
+      refusal(call("write_only image2d_t a, image2d_t b", twice)) ==
+      "invalid_program /waves/0/args/1: argument 1 reads the image \"picture\" and argument 0 writes it, which "
+      "OpenCL leaves undefined");
+  const auto found = call("image2d_t a, write_only image3d_t b, read_write image2d_t c",
+                          R"({"image": "picture"}, {"image": "volume"}, {"image": "other"})");
+  REQUIRE(found);
+  CHECK(found->buffers[4].bytes == 24);
+  CHECK(found->buffers[4].transient());
+  CHECK(found->waves[0].bytes == planning::Wave{.frontier_bytes = 12, .output_bytes = 36});
+  for (const auto& [parameter, fix] : std::vector<std::array<std::string, 2>>{
+           {"bool a", "make the parameter an int or a uint: kernels of OpenCL C take none of type bool"},
+           {"size_t a", "make the parameter a uint or a ulong: kernels of OpenCL C take none of type size_t"},
+           {"enum e a", "give {\"enum\": …} or {\"u32\": …}"},
+           {"struct s a", "give {\"struct\": {…}} or {\"bytes\": …}"}}) {
+    const auto refused = call(parameter, R"({"f32": 1})", before);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().fix == fix);
+  }
 }
 
 TEST_CASE("members of a structure change as arguments do") {
@@ -315,56 +346,6 @@ TEST_CASE("halos are whole tiles, and a wave with active tiles overwrites nothin
   CHECK(argument_of(found, 1).halo == std::optional(Range{0, 0, 0}));
   CHECK(argument_of(found, 1).access == Access::write);
   CHECK(found->waves.at(1).arguments.at(1).access == Access::read_write);
-}
-
-TEST_CASE("images and samplers") {
-  const auto found = call(
-      "image2d_t a, __write_only image3d_t b, read_write image2d_t c, const sampler_t s",
-      R"({"image": "picture"}, {"image": "volume"}, {"image": "other"}, {"sampler": {"filter": "linear"}})");
-  CHECK(argument_of(found, 0).kind == ProgramArgument::Kind::image);
-  CHECK(argument_of(found, 0).buffer == 3); // after the buffers
-  CHECK(argument_of(found, 0).access == Access::read);
-  CHECK(argument_of(found, 1).buffer == 4);
-  CHECK(argument_of(found, 1).access == Access::write);
-  CHECK(argument_of(found, 2).access == Access::read_write);
-  CHECK(argument_of(found, 3).kind == ProgramArgument::Kind::sampler);
-  CHECK(argument_of(found, 3).sampler.filter == FilterMode::linear);
-  CHECK(found->buffers[4].bytes == 24);
-  CHECK(found->buffers[4].transient());
-  CHECK(found->waves[0].bytes == planning::Wave{.frontier_bytes = 12, .output_bytes = 36});
-  CHECK(refusal(call("image2d_t a, image2d_t b", R"({"image": "picture"}, {"image": "picture"})")) == "none");
-
-  struct Case {
-    const char *parameters, *arguments, *refusal;
-  };
-  for (
-      const auto& [parameters, arguments, wanted] : std::vector<Case>{
-          {"image2d_t a", R"({"image": "pictures"})",
-           "unknown_name /waves/0/args/0/image: there is no image \"pictures\""},
-          {"image2d_t a", R"({"image": "volume"})",
-           "argument_mismatch /waves/0/args/0: the argument is the image \"volume\", an image3d_t, the kernel's "
-           "parameter is \"image2d_t a\""},
-          {"global float* a", R"({"image": "picture"})",
-           "argument_mismatch /waves/0/args/0: the argument is the image \"picture\", an image2d_t, the kernel's "
-           "parameter is \"global float* a\""},
-          {"image2d_t a", R"({"buffer": "x"})",
-           "argument_mismatch /waves/0/args/0: the argument is the buffer \"x\", the kernel's parameter is "
-           "\"image2d_t a\""},
-          {"image2d_t a", R"({"sampler": {}})",
-           "argument_mismatch /waves/0/args/0: the argument is a sampler, the kernel's parameter is \"image2d_t a\""},
-          {"sampler_t s", R"({"u32": 1})",
-           "argument_mismatch /waves/0/args/0: the argument is uint, the kernel's parameter is \"sampler_t s\""},
-          {"sampler_t s", R"({"sampler": {"address": "repeat"}})",
-           "invalid_program /waves/0/args/0/sampler: the address mode repeat needs normalized coordinates"},
-          {"image2d_t a", R"({"image": "x"})",
-           "invalid_program /waves/0/args/0/image: \"x\" is a buffer, not an image"},
-          {"global float* a", R"({"buffer": "picture"})",
-           "invalid_program /waves/0/args/0/buffer: \"picture\" is an image, not a buffer"},
-          {"write_only image2d_t a, image2d_t b", R"({"image": "picture"}, {"image": "picture"})",
-           "invalid_program /waves/0/args/1: argument 1 reads the image \"picture\" and argument 0 writes it, which "
-           "OpenCL leaves undefined"}}) {
-    CHECK(refusal(call(parameters, arguments)) == wanted);
-  }
 }
 
 TEST_CASE("images have names and places like buffers") {
