@@ -51,7 +51,6 @@ bool is_png(const std::string& path);
 // Reads the texels of a PNG. Errors: bad_array for a picture of another format or size; those of reading.
 Result<std::vector<std::byte>> read_png(const ImageShape& shape, const std::string& path);
 
-// Writes the texels to the file, completely or not at all.
 Result<void> write_png(const ImageShape& shape, std::span<const std::byte> contents, const std::string& path);
 
 // Checks of data files before a device is used: none; inputs are readable and outputs writable; input

@@ -22,7 +22,6 @@ inline constexpr std::uint32_t queue_priorities = 5;
 inline constexpr std::uint32_t default_queue_priority = 2;
 inline constexpr std::uint32_t least_default_capacity = 1U << 20U; // of a queue whose ops publish
 
-// Properties of an op that matter for publishing, by handle.
 struct QueueOpTraits {
   bool pure = false;
   std::uint32_t priority = default_queue_priority;
@@ -62,8 +61,7 @@ struct PublishedQueue {
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
                              std::span<const QueueOpTraits> ops, const device::Tuning& tuning = {});
 
-// The places of names in a queue's lists.
-struct QueueNames {
+struct QueueNames { // their places in a queue's lists
   std::map<std::string, std::uint32_t, std::less<>> ops, buffers;
 };
 
@@ -104,7 +102,6 @@ struct QueueOp {
 Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, const std::string& name,
                                  const OpSpec& spec, const std::string& pointer);
 
-// Returns the text around a file of ops, to read what it declares.
-SourceFrame queue_frame();
+SourceFrame queue_frame(); // around a file of ops, to read what it declares
 
 } // namespace tidegate::engine

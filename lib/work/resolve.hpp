@@ -31,15 +31,13 @@ using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
 // The index of a name whose definition is invalid.
 inline constexpr std::uint32_t invalid_index = std::numeric_limits<std::uint32_t>::max();
 
-// Returns unknown_name, with the closest known name as a suggestion.
 Error unknown_name(std::string_view what, std::string_view name, const NameIndex& known, std::string pointer);
 
 // Returns the index of the name; already_reported() if it is invalid.
 Result<std::uint32_t> find_name(std::string_view what, std::string_view name, const NameIndex& known,
                                 const std::string& pointer);
 
-// Arguments of resolve().
-struct ResolveInput {
+struct ResolveInput { // arguments of resolve()
   const WaveProgram& program;
   const std::string& folder;
   const AnswerMacros& answer;
@@ -73,7 +71,6 @@ Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
 
 ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
 
-// Returns the index pairs of swapped buffers.
 std::vector<std::array<std::uint32_t, 2>> resolve_swaps(const ResolveInput& input,
                                                         const ProgramMemory& memory, ErrorList& errors);
 
@@ -100,18 +97,16 @@ struct ProgramOps {
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer, SourceFrame frame = {});
 
-// Makes an error at a token of the unit.
 tl::unexpected<Error> error_at(const ProgramUnit& unit, std::size_t token, ErrorCode code,
                                std::string message, std::string fix);
 
-// Returns the error for a function that should be a kernel.
 tl::unexpected<Error> no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 
 // Refuses a kernel with the name of a built-in function: drivers build it and then find no kernel. Error:
 // kernel_source.
 Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel);
 
-// Refuses parameters such as pipes, which no wave can supply. Error: unsupported_kernel.
+// Refuses parameters such as pipes. Error: unsupported_kernel.
 Result<void> check_parameter(const ProgramUnit& unit, const opencl_c::Parameter& parameter);
 
 // Returns the op of a kernel under kernels/, whose file is added with all its kernels when the first wave needs one.
@@ -178,8 +173,7 @@ ProgramArgument number_argument(T number) {
   return {.kind = ProgramArgument::Kind::value, .value = {bytes.begin(), bytes.end()}};
 }
 
-// True if the parameter takes an image or a sampler.
-bool takes_object(const opencl_c::Parameter& parameter);
+bool takes_object(const opencl_c::Parameter& parameter); // an image or a sampler
 
 // Returns the type of the elements that the parameter points to if the buffer's differ by more than their sign; nothing
 // for structures and void, which accept any.
@@ -206,8 +200,7 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<std::uint32_t
 // if the program states a smaller halo, fewer rows or another operation.
 Result<void> derive_footprints(Job& program);
 
-// Returns the share of a budget that memory takes, in basis points; 0 without a budget.
-std::uint32_t pressure_bps(std::uint64_t bytes, std::uint64_t budget);
+std::uint32_t pressure_bps(std::uint64_t bytes, std::uint64_t budget); // 0 without a budget
 
 // Lists of hits: to the engine, buffers with a header, whose elements are in no order.
 
@@ -231,7 +224,6 @@ struct HitSources {
 Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSources& sources,
                        const policy::LaunchPolicy& policy);
 
-// Does so for all lists, from the waves.
 void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vector<ProgramWave>& waves,
                 ErrorList& errors);
 

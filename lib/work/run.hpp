@@ -23,9 +23,8 @@ public:
   [[nodiscard]] const WaveProgram& program() const { return program_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const device::DeviceInfo* device() const { return device_; }
-  [[nodiscard]] std::chrono::steady_clock::time_point began() const {
-    return began_;
-  } // job() to read the sources
+  // When job() began to read the sources.
+  [[nodiscard]] std::chrono::steady_clock::time_point began() const { return began_; }
 
   void set_policy(const policy::LaunchPolicy& policy) { program_.policy = policy; }
   void replace(WaveProgram program); // by one that is lowered anew
