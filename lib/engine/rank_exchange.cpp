@@ -100,12 +100,13 @@ RankExchange::~RankExchange() {
 Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena) {
   waves_ = &waves;
   arena_ = &arena;
+  memory_ = arena.views; // outputs in parts are read after the run has given its arena up
   device_bytes_ = session_.calls()->now().buffer_bytes;
   return clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns));
 }
 
 const device::Buffer& RankExchange::memory(std::uint32_t buffer, std::uint32_t iteration) const {
-  return arena_->views[storage_[iteration % storage_.size()][buffer]];
+  return memory_[storage_[iteration % storage_.size()][buffer]];
 }
 
 // The bytes of a buffer that this rank has memory for.

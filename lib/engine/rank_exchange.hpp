@@ -95,7 +95,8 @@ private:
   std::unique_ptr<Messages> messages_;
   RankClock clock_;
   PlainWaves* waves_ = nullptr;
-  const Arena* arena_ = nullptr;
+  const Arena* arena_ = nullptr;       // during the run
+  std::vector<device::Buffer> memory_; // by buffer
   std::chrono::steady_clock::time_point deadline_;
   std::vector<std::byte> until_value_;
   std::vector<std::uint64_t> buffer_bytes_;
