@@ -278,23 +278,14 @@ int main(int argc, char** argv) {
                                             [TG_MEMORY_PROGRESS] = progress,
                                             [TG_MEMORY_POLL] = counters};
 
-  tg_numbers numbers = {.stage_count = STAGES,
-                        .wait_count = WAITS,
-                        .stage_end = STAGES,
-                        .repeat_begin = REPEAT_BEGIN,
-                        .repeat_end = REPEAT_END,
-                        .steps = STEPS,
-                        .phase_count = PHASES,
-                        .entries_per_phase = ENTRIES_PER_PHASE,
-                        .mapping = MAPPING,
-                        .iterations = ITERATIONS,
-                        .arrivals_per_barrier = workers,
-                        .most_polls = is_of_type(device, CL_DEVICE_TYPE_CPU) ? ~(cl_uint)0 : (cl_uint)1 << 24};
+  tg_numbers numbers = first;
+  numbers.arrivals_per_barrier = workers;
+  numbers.most_polls = is_of_type(device, CL_DEVICE_TYPE_CPU) ? ~(cl_uint)0 : (cl_uint)1 << 24;
   cl_uint head[TG_PROGRESS_GROUPS] = {0};
-  double budget = FIRST_TURNS;
+  double budget = first.budget;
   unsigned long launches = 0;
   const double start = seconds();
-  while (numbers.stage != STAGES) {
+  while (numbers.stage != first.stage_end) {
     numbers.budget = (cl_uint)budget;
     set_arguments(kernel, memories, &numbers);
     const double began = seconds();

@@ -9,6 +9,26 @@
 
 namespace tidegate::engine {
 
+in_kernels::tg_numbers first_numbers(const CompiledProgram& compiled, const DispatchLimits& limits) {
+  const Schedule& schedule = compiled.schedule;
+  const LaunchTables& tables = compiled.tables;
+  const auto stages = static_cast<std::uint32_t>(tables.stages.size());
+  return {.stage_count = stages,
+          .wait_count = static_cast<std::uint32_t>(tables.waits.size()),
+          .stage_end = stages,
+          .repeat_begin = schedule.rows_before(schedule.repeat_begin),
+          .repeat_end = schedule.rows_before(schedule.repeat_end),
+          .steps = tables.steps,
+          .phase_count = schedule.phases(),
+          .entries_per_phase = tables.entries_per_phase,
+          .mapping = static_cast<std::uint32_t>(compiled.synchronization.mapping),
+          .iterations = compiled.program.iterations,
+          .budget =
+              static_cast<std::uint32_t>(std::min<std::uint64_t>(limits.first_turns, ~std::uint32_t{0})),
+          .arrivals_per_barrier = limits.arrivals_per_barrier,
+          .most_polls = limits.most_polls};
+}
+
 void set_arguments(const device::Session& session, const BuiltKernel& kernel, const LaunchTables& tables,
                    std::span<const device::Buffer* const> memory, std::span<const std::uint32_t> numbers) {
   constexpr std::string_view what = "setting an argument of the generated kernel";

@@ -18,6 +18,10 @@ constexpr auto numbers_of(const in_kernels::tg_numbers& numbers) {
   return std::bit_cast<std::array<std::uint32_t, sizeof numbers / sizeof(std::uint32_t)>>(numbers);
 }
 
+// Returns the numbers of the first launch of a program that is one launch; later ones have another place, budget and
+// arrivals.
+in_kernels::tg_numbers first_numbers(const CompiledProgram& compiled, const DispatchLimits& limits);
+
 // Returns the room for local arguments, never 0, so that the parameter can be set.
 inline std::size_t local_room(const LaunchTables& tables) {
   constexpr std::size_t largest_element = 128; // a vector of 16 numbers of 64 bits

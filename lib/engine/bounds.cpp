@@ -14,57 +14,17 @@
 namespace tidegate::engine {
 namespace {
 
-// The contents of all guards. Each guard takes them from another place on, so that bytes which a kernel copies from one
-// guard to another are seen.
-class GuardPattern {
-public:
-  explicit GuardPattern(std::uint64_t guard_bytes) : bytes_(guard_bytes + places), found_(guard_bytes) {
-    constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-    for (std::uint64_t i = 0; i < bytes_.size(); ++i) {
-      bytes_[i] = static_cast<std::byte>((i + 1) * golden_ratio >> 56U);
-    }
-  }
+struct Guard {
+  std::size_t buffer = 0;
+  Side side = Side::before;
+  std::uint64_t begin = 0; // in the arena
+  std::span<const std::byte> contents;
+};
 
-  [[nodiscard]] std::uint64_t guard_bytes() const { return found_.size(); }
-
-  void write(const device::Session& session, const device::Buffer& arena, std::uint64_t begin,
-             std::size_t guard) const {
-    upload(session, arena, begin, of(guard));
-  }
-
-  struct Changes {
-    std::uint64_t first = 0; // offset in the guard
-    std::uint64_t last = 0;
-    std::uint64_t bytes = 0;
-  };
-  std::optional<Changes> changes(const device::Session& session, const device::Buffer& arena,
-                                 std::uint64_t begin, std::size_t guard) {
-    download(session, arena, begin, found_);
-    const std::span<const std::byte> expected = of(guard);
-    if (std::memcmp(found_.data(), expected.data(), found_.size()) == 0) {
-      return {};
-    }
-    Changes changes;
-    for (std::uint64_t i = 0; i < found_.size(); ++i) {
-      if (found_[i] != expected[i]) {
-        changes.first = changes.bytes == 0 ? i : changes.first;
-        changes.last = i;
-        ++changes.bytes;
-      }
-    }
-    return changes;
-  }
-
-private:
-  static constexpr std::uint64_t places = 65536;
-
-  [[nodiscard]] std::span<const std::byte> of(std::size_t guard) const {
-    constexpr std::size_t prime = 97;
-    return std::span(bytes_).subspan(guard * prime % places, found_.size());
-  }
-
-  std::vector<std::byte> bytes_;
-  std::vector<std::byte> found_; // of the guard that was read last
+struct GuardedMemory {
+  Arena arena;
+  std::vector<std::byte> pattern; // of all guards
+  std::vector<Guard> guards;
 };
 
 // Returns the size of the guards: as large as a check after every wave allows, because what is written beyond them may
@@ -86,17 +46,27 @@ std::uint64_t size_of_guards(const device::DeviceInfo& device, const Job& progra
 
 // Every buffer between two guards in one block of memory. Images have no guards, because devices discard writes outside
 // of them.
-Arena allocate_guarded(const device::Session& session, const device::DeviceInfo& device, const Job& program,
-                       const GuardPattern& pattern) {
+GuardedMemory allocate_guarded(const device::Session& session, const device::DeviceInfo& device,
+                               const Job& program) {
+  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+  // Each guard takes the pattern from another place on, so that bytes which a kernel copies from one guard to another
+  // are seen.
+  constexpr std::size_t places = 65536;
+  constexpr std::size_t prime = 97;
   const std::uint64_t alignment = std::max<std::uint64_t>(256, std::bit_ceil(device.base_alignment_bytes));
-  Arena arena;
+  const std::uint64_t bytes_of_guard = size_of_guards(device, program);
+  GuardedMemory made;
+  for (std::uint64_t i = 0; i < bytes_of_guard + places; ++i) {
+    made.pattern.push_back(static_cast<std::byte>((i + 1) * golden_ratio >> 56U));
+  }
+  Arena& arena = made.arena;
   std::uint64_t end = 0;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     DevicePart& part = arena.parts.emplace_back();
     part.object = allocate_image(session, program, i);
     if (program.buffers[i].in_arena()) {
-      part.offset = (end + pattern.guard_bytes() + alignment - 1) / alignment * alignment;
-      end = part.offset + program.buffers[i].bytes + pattern.guard_bytes();
+      part.offset = (end + bytes_of_guard + alignment - 1) / alignment * alignment;
+      end = part.offset + program.buffers[i].bytes + bytes_of_guard;
     }
   }
   arena.whole = allocate(session, end);
@@ -104,40 +74,46 @@ Arena allocate_guarded(const device::Session& session, const device::DeviceInfo&
     DevicePart& part = arena.parts[i];
     const std::uint64_t bytes = program.buffers[i].bytes;
     arena.views.emplace_back();
-    if (program.buffers[i].in_arena()) {
-      part.memory = arena.whole;
-      arena.views.back() = sub_buffer(session, arena.whole, part.offset, bytes);
-      pattern.write(session, arena.whole, part.offset - pattern.guard_bytes(), 2 * i);
-      pattern.write(session, arena.whole, part.offset + bytes, 2 * i + 1);
+    if (!program.buffers[i].in_arena()) {
+      continue;
+    }
+    part.memory = arena.whole;
+    arena.views.back() = sub_buffer(session, arena.whole, part.offset, bytes);
+    for (const auto& [side, begin] : {std::pair(Side::before, part.offset - bytes_of_guard),
+                                      std::pair(Side::after, part.offset + bytes)}) {
+      const std::size_t place = made.guards.size() * prime % places;
+      made.guards.push_back({i, side, begin, std::span(made.pattern).subspan(place, bytes_of_guard)});
+      upload(session, arena.whole, begin, made.guards.back().contents);
     }
   }
-  return arena;
+  return made;
 }
 
 // Returns the guards that the last wave changed.
 std::vector<BoundsViolation> violations(const device::Session& session, const Job& program,
-                                        const Arena& arena, GuardPattern& pattern,
-                                        const BoundsViolation& at) {
-  std::vector<BoundsViolation> found;
-  for (std::size_t i = 0; i < arena.parts.size(); ++i) {
-    for (const Side side :
-         program.buffers[i].in_arena() ? std::vector{Side::before, Side::after} : std::vector<Side>()) {
-      const bool after = side == Side::after;
-      const std::uint64_t begin = arena.parts[i].offset;
-      const std::uint64_t bytes = program.buffers[i].bytes;
-      if (const auto changes =
-              pattern.changes(session, arena.whole, after ? begin + bytes : begin - pattern.guard_bytes(),
-                              2 * i + (after ? 1 : 0))) {
-        BoundsViolation& violation = found.emplace_back(at);
-        violation.buffer = program.buffers[i].name;
-        violation.side = side;
-        violation.distance_bytes = after ? changes->first : pattern.guard_bytes() - changes->last;
-        violation.changed_bytes = changes->bytes;
-        violation.buffer_bytes = bytes;
+                                        const GuardedMemory& memory, const BoundsViolation& at) {
+  std::vector<BoundsViolation> all;
+  std::vector<std::byte> found;
+  for (const Guard& guard : memory.guards) {
+    found.resize(guard.contents.size());
+    download(session, memory.arena.whole, guard.begin, found);
+    if (same_bytes(found, guard.contents)) {
+      continue;
+    }
+    const bool after = guard.side == Side::after;
+    BoundsViolation& violation = all.emplace_back(at);
+    violation.buffer = program.buffers[guard.buffer].name;
+    violation.side = guard.side;
+    violation.buffer_bytes = program.buffers[guard.buffer].bytes;
+    violation.distance_bytes = found.size();
+    for (std::uint64_t i = 0; i < found.size(); ++i) {
+      if (found[i] != guard.contents[i]) {
+        violation.distance_bytes = std::min(violation.distance_bytes, after ? i : found.size() - i);
+        ++violation.changed_bytes;
       }
     }
   }
-  return found;
+  return all;
 }
 
 } // namespace
@@ -164,8 +140,7 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
   monitor.begin(Activity::building);
   Reference reference(session, program, compiled.schedule.storage, first);
   reference.one_by_one(monitor);
-  GuardPattern pattern(size_of_guards(device, program));
-  const Arena arena = allocate_guarded(session, device, program, pattern);
+  const GuardedMemory memory = allocate_guarded(session, device, program);
 
   monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
@@ -174,14 +149,14 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
   // Ends at the first violation or when time is up.
   const auto check = [&](std::uint32_t wave, std::uint32_t iteration) {
     ++report.checked_waves;
-    report.violations = violations(session, program, arena, pattern,
-                                   {.wave = program.wave_text(wave), .iteration = iteration});
+    report.violations =
+        violations(session, program, memory, {.wave = program.wave_text(wave), .iteration = iteration});
     return report.violations.empty();
   };
   const auto note = [&](std::uint32_t wave, std::uint32_t iteration) {
     device::work_notes().set_checked(fmt::format("{}, in iteration {},", program.wave_text(wave), iteration));
   };
-  const PlainRun run = reference.run(deadline, {.memory = &arena, .before = note, .after = check});
+  const PlainRun run = reference.run(deadline, {.memory = &memory.arena, .before = note, .after = check});
   report.complete = !report.violations.empty() || run.in_time;
   return report;
 } catch (device::Refused& refused) {

@@ -209,51 +209,47 @@ void read_contents(const device::Session& session, const ProgramBuffer& buffer, 
 
 namespace {
 
-bool is_depth(const ImageShape& shape) {
-  return row(shape.format).order == ChannelOrder::depth;
+struct KindRow {
+  std::string_view type, depth_type; // of images of colours, and of depths if there are such
+  bool height, depth, layers;        // besides the width
+};
+constexpr std::array<KindRow, 6> kind_rows{{{"image1d_t", "", false, false, false},
+                                            {"image1d_buffer_t", "", false, false, false},
+                                            {"image1d_array_t", "", false, false, true},
+                                            {"image2d_t", "image2d_depth_t", true, false, false},
+                                            {"image2d_array_t", "image2d_array_depth_t", true, false, true},
+                                            {"image3d_t", "", true, true, false}}};
+
+const KindRow& kind_row(const ImageShape& shape) {
+  return kind_rows[static_cast<std::size_t>(shape.kind)];
 }
 
 } // namespace
 
 std::string_view type_name(const ImageShape& shape) {
-  switch (shape.kind) {
-  case ImageKind::image1d: return "image1d_t";
-  case ImageKind::image1d_buffer: return "image1d_buffer_t";
-  case ImageKind::image1d_array: return "image1d_array_t";
-  case ImageKind::image2d: return is_depth(shape) ? "image2d_depth_t" : "image2d_t";
-  case ImageKind::image2d_array: return is_depth(shape) ? "image2d_array_depth_t" : "image2d_array_t";
-  case ImageKind::image3d: break;
-  }
-  return "image3d_t";
+  const KindRow& kind = kind_row(shape);
+  const bool depth = row(shape.format).order == ChannelOrder::depth && !kind.depth_type.empty();
+  return depth ? kind.depth_type : kind.type;
 }
 
 std::string describe(const ImageShape& shape) {
-  std::string text = fmt::format("{} of {}", name(shape.format), shape.width);
-  if (shape.kind == ImageKind::image2d || shape.kind == ImageKind::image2d_array ||
-      shape.kind == ImageKind::image3d) {
-    text += fmt::format(" x {}", shape.height);
-  }
-  if (shape.kind == ImageKind::image3d) {
-    text += fmt::format(" x {}", shape.depth);
-  }
-  if (shape.kind == ImageKind::image1d_array || shape.kind == ImageKind::image2d_array) {
-    text += fmt::format(" in {} layers", shape.layers);
-  }
-  return text;
+  const KindRow& kind = kind_row(shape);
+  return fmt::format("{} of {}{}{}{}", name(shape.format), shape.width,
+                     kind.height ? fmt::format(" x {}", shape.height) : "",
+                     kind.depth ? fmt::format(" x {}", shape.depth) : "",
+                     kind.layers ? fmt::format(" in {} layers", shape.layers) : "");
 }
 
 std::vector<std::uint64_t> array_shape(const ImageShape& shape) {
+  const KindRow& kind = kind_row(shape);
+  const std::uint32_t elements = elements_per_texel(shape.format);
   std::vector<std::uint64_t> dimensions;
-  switch (shape.kind) {
-  case ImageKind::image1d:
-  case ImageKind::image1d_buffer: dimensions = {shape.width}; break;
-  case ImageKind::image1d_array: dimensions = {shape.layers, shape.width}; break;
-  case ImageKind::image2d: dimensions = {shape.height, shape.width}; break;
-  case ImageKind::image2d_array: dimensions = {shape.layers, shape.height, shape.width}; break;
-  case ImageKind::image3d: dimensions = {shape.depth, shape.height, shape.width}; break;
-  }
-  if (const std::uint32_t elements = elements_per_texel(shape.format); elements > 1) {
-    dimensions.push_back(elements);
+  for (const auto& [counts, size] : {std::pair(kind.layers, shape.layers), std::pair(kind.depth, shape.depth),
+                                     std::pair(kind.height, shape.height), std::pair(true, shape.width),
+                                     std::pair(elements > 1, std::uint64_t{elements})}) {
+    if (counts) {
+      dimensions.push_back(size);
+    }
   }
   return dimensions;
 }

@@ -133,25 +133,16 @@ private:
     const std::array<const device::Buffer*, in_kernels::TG_MEMORY_COUNT> memory{
         &arena_.whole,        &stages_,   &entries_,           &waits_, &words_,
         &counters_->memory(), &progress_, &counters_->memory()};
-    set_arguments(
-        session_, *kernel_, tables_, memory,
-        numbers_of({.stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
-                    .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
-                    .stage_end = rows.stage_end,
-                    .repeat_begin = rows.repeat_begin,
-                    .repeat_end = rows.repeat_end,
-                    .steps = tables_.steps,
-                    .phase_count = schedule_.phases(),
-                    .entries_per_phase = tables_.entries_per_phase,
-                    .mapping = static_cast<std::uint32_t>(compiled_.synchronization.mapping),
-                    .iterations = program_.iterations,
-                    .iteration = position.iteration,
-                    .stage = position.stage,
-                    .turn = position.turn,
-                    .budget = static_cast<std::uint32_t>(std::min(budget_, most_budget / limits_.workers)),
-                    .arrivals = arrivals_,
-                    .arrivals_per_barrier = limits_.arrivals_per_barrier,
-                    .most_polls = limits_.most_polls}));
+    in_kernels::tg_numbers numbers = first_numbers(compiled_, limits_);
+    numbers.stage_end = rows.stage_end;
+    numbers.repeat_begin = rows.repeat_begin;
+    numbers.repeat_end = rows.repeat_end;
+    numbers.iteration = position.iteration;
+    numbers.stage = position.stage;
+    numbers.turn = position.turn;
+    numbers.budget = static_cast<std::uint32_t>(std::min(budget_, most_budget / limits_.workers));
+    numbers.arrivals = arrivals_;
+    set_arguments(session_, *kernel_, tables_, memory, numbers_of(numbers));
 
     if (compiled_.strategy.strategy == Strategy::barrier) {
       counters_->clear_claims();

@@ -98,40 +98,23 @@ constexpr Field first_run_fields[] = {
     required<&FirstRun::reason>(
         "reason of the choice; for a frontier program, what was compared or why it was not"),
     required<&FirstRun::next>("what the next run does about it"),
+    required<&FirstRun::elapsed_ns>("time that it took; for a wave program including builds"),
+    required<&FirstRun::runs>("total dispatches of the program"),
+    optional<&FirstRun::plain_ns>("median of a dispatch as plain launches"),
+    listed<&FirstRun::candidates>(
+        "all candidates; those with a ratio or a reason were tried, by this run or an earlier one"),
+    optional<&FirstRun::difference>("how a candidate's outputs differed from those of plain launches"),
+    // Reports end here: the others serve later runs.
     required<&FirstRun::repeat>("iterations of the program when candidates were timed; 0 if none were"),
     required<&FirstRun::iterations>(
         "iterations (waves of a frontier program) that each candidate ran; 0 if nothing was compared"),
     required<&FirstRun::budget_ns>("longest time for comparing and timing"),
-    required<&FirstRun::elapsed_ns>("time that it took; for a wave program including builds"),
-    required<&FirstRun::runs>("total dispatches of the program"),
-    optional<&FirstRun::plain_ns>("median of a dispatch as plain launches"),
-    required<&FirstRun::candidates>(
-        "all candidates; those with a ratio or a reason were tried, by this run or an earlier one"),
-    optional<&FirstRun::difference>("how a candidate's outputs differed from those of plain launches"),
 };
 TIDEGATE_RECORD(FirstRun, first_run_fields);
 TIDEGATE_DOCUMENT(FirstRun, "first_run", "Candidates that first runs of a program have tried",
                   Direction::output);
 
-// In reports: without what serves later runs.
-constexpr Field reported_candidate_fields[] = {first_candidate_fields[0], first_candidate_fields[1],
-                                               first_candidate_fields[3]};
-constinit const Record reported_candidate = record_of<FirstCandidate>(reported_candidate_fields);
-constexpr Field reported_first_run_fields[] = {
-    first_run_fields[0],  // compared
-    first_run_fields[1],  // equal
-    first_run_fields[2],  // measured
-    first_run_fields[3],  // kept
-    first_run_fields[4],  // settled
-    first_run_fields[5],  // reason
-    first_run_fields[6],  // next
-    first_run_fields[10], // elapsed_ns
-    first_run_fields[11], // runs
-    first_run_fields[12], // plain_ns
-    listed<&FirstRun::candidates>(first_run_fields[13].meaning).described_by(reported_candidate),
-    first_run_fields[14], // difference
-};
-constinit const Record reported_first_run = record_of<FirstRun>(reported_first_run_fields);
+constinit const Record reported_first_run = record_of<FirstRun>(std::span(first_run_fields).first(12));
 
 constexpr Field violation_fields[] = {
     required<&BoundsViolation::wave>("wave that wrote"),
@@ -276,73 +259,45 @@ constexpr Field run_evidence_fields[] = {
 };
 constinit const Record run_evidence = record_of<Evidence>(run_evidence_fields);
 
-using ReportedFields = HeadFields<RunReportDocument, &RunReportDocument::report>;
-constexpr ReportedFields run_head;
+using RunFields = Head<RunReportDocument, &RunReportDocument::report>;
 
 // A field of the report inside its document.
 template <auto Member>
 constexpr Field reported(std::string_view meaning) {
-  return ReportedFields::of<Member>(meaning);
+  return RunFields::of<Member>(meaning);
 }
 
-constexpr Field run_report_fields[] = {
-    run_head.id,
-    run_head.program,
-    run_head.status,
-    run_head.error,
-    run_head.device,
-    run_head.strategy,
-    run_head.strategy_reason,
+constexpr auto run_report_fields = RunFields::with({
     reported<&RunReport::promotion>("promoted waves and ops; the policy's reasons are in the evidence"),
     reported<&RunReport::candidates>(
         "every launch plan with its estimated time; left out if the device was not measured"),
     reported<&RunReport::first_run>("how the launch plan was chosen; left out if the command line fixes it")
         .described_by(reported_first_run),
-    run_head.items_processed,
     reported<&RunReport::items_remaining>("items that were not completed, with those of queues"),
     reported<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
     reported<&RunReport::iterations>("completed iterations"),
     reported<&RunReport::until_value>("of until: what element 0 of its buffer is after the last iteration"),
     reported<&RunReport::converged>("whether until was reached; left out without one"),
-    run_head.warnings,
-    run_head.wall_time_ns,
-    run_head.queue_plan_ns,
-    run_head.queue_publish_ns,
-    run_head.build_ns,
     reported<&RunReport::dispatch_ns>("time from the first launch to the end of the last")
         .named("backend_dispatch_ns"),
-    run_head.read_back_ns,
-    run_head.lineage_ns,
-    run_head.published_items,
-    run_head.deduped_items,
-    run_head.lineage_items,
-    run_head.region_lineage,
     reported<&RunReport::output_parity>("with --verify: comparison with plain launches"),
     reported<&RunReport::expected>("outputs next to the references that the program expects"),
     reported<&RunReport::stress>("with --stress: runs in other orders"),
-    run_head.comparison,
     reported<&RunReport::bounds>("with --check bounds: accesses outside buffers"),
-    run_head.profile_file,
-    run_head.policy_file,
-    run_head.files_written,
-    run_head.stuck_groups,
     reported<&RunReport::fallbacks>("waves that cannot share a launch"),
     reported<&RunReport::hits>("lists of hits; left out without one"),
     reported<&RunReport::active>("waves with active tiles; left out without one"),
     reported<&RunReport::queues>("waves of work items"),
-    run_head.ranks,
+    reported<&RunReport::ranks>("under mpirun: the ranks and what they exchanged; left out with one"),
     reported<&RunReport::assumed_macros>(
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "
         "or else undefined"),
-    reported<&RunReport::geometry>("geometry of the launches").named("effective_geometry"),
     reported<&RunReport::memory>("the arena"),
     required<&RunReportDocument::plan>("the groups of waves").described_by(run_plan),
     reported<&RunReport::recommendation>("recommendation of the launch policy"),
     required<&RunReportDocument::evidence>("evidence of the recommendation").described_by(run_evidence),
-    run_head.telemetry,
-    run_head.slices_ns,
     reported<&RunReport::wave_times>("with --by-wave, --trace or --report: where the time went, by wave"),
-};
+});
 TIDEGATE_RECORD(RunReportDocument, run_report_fields);
 
 TIDEGATE_DOCUMENT(RunReportDocument, "run_report", "Results and times of a run, and what was checked",

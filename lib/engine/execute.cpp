@@ -195,7 +195,7 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
         TIDEGATE_TRY(auto written, write_outputs(compiled.program, run.outputs));
         if (!options.export_folder.empty()) {
           TIDEGATE_TRY(const auto exported,
-                       export_program(compiled, limits, device, first, run.outputs, options.export_folder));
+                       export_program(compiled, limits, device, first, options.export_folder));
           written.insert(written.end(), exported.begin(), exported.end());
         }
         return written;

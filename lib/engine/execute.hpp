@@ -68,12 +68,11 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
 Result<void> check_exportable(const CompiledProgram& compiled);
 
 // Writes the generated kernel, its tables, the first contents of buffers and a host program in C (kernels/host/main.c)
-// with a Makefile into a folder, which is made if it is missing. The program is exportable; `outputs` are those of a
-// run that was equal to plain launches and wrote its files. Errors: cannot_export for an output whose file is not a
-// header and the buffer's bytes; cannot_write.
+// with a Makefile into a folder, which is made if it is missing. The program is exportable. Errors: cannot_export for
+// an output whose file is not a header and the buffer's bytes; cannot_write.
 Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled, const DispatchLimits& limits,
                                                 const device::DeviceInfo& device, const HostContents& first,
-                                                const HostContents& outputs, const std::string& folder);
+                                                const std::string& folder);
 
 // Compiles a job for a device whose profile is filled in, or for none in particular (null). Errors: of kernels, the
 // plan and memory.

@@ -50,18 +50,6 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT: bytes of a file
 }
 
-// Returns what the file of an output, which was written, has before the buffer's bytes.
-Result<std::string> file_head(const ProgramBuffer& buffer, std::span<const std::byte> contents,
-                              const std::string& file) {
-  TIDEGATE_TRY(std::string text, read_all(*buffer.output, std::size_t{1} << 40U));
-  if (!text.ends_with(text_of(contents))) {
-    return no_export(fmt::format("{} is written in another form than in memory", in_quotes(file)),
-                     "name an output .npy or .bin");
-  }
-  text.resize(text.size() - contents.size());
-  return text;
-}
-
 constexpr std::string_view makefile =
     R"(# OpenCL's headers and loader: opencl-headers and ocl-icd-opencl-dev on Debian.
 CFLAGS ?= -O2
@@ -88,20 +76,13 @@ std::string program_header(std::string_view title, const CompiledProgram& compil
   define("OPTIONS", literal(compiled.source.options));
   define("GROUP_SIZE", schedule.group_size);
   define("WORKERS", limits.workers);
-  define("FIRST_TURNS", limits.first_turns);
   define("LOCAL_BYTES", local_room(tables));
   define("ARENA_BYTES", fmt::format("((size_t){}u)", compiled.memory.arena_bytes));
-  define("ITERATIONS", fmt::format("{}u", compiled.program.iterations));
   define("PHASES", schedule.phases());
-  define("STEPS", tables.steps);
-  define("STAGES", tables.stages.size());
-  define("WAITS", tables.waits.size());
-  define("REPEAT_BEGIN", schedule.repeat_begin);
-  define("REPEAT_END", schedule.repeat_end);
-  define("ENTRIES_PER_PHASE", tables.entries_per_phase);
-  define("MAPPING", static_cast<unsigned>(compiled.synchronization.mapping));
   text += "\n/* What the kernel and its host share. */\n" + device::kernel_source("wave/arguments.h") +
           device::kernel_source("wave/progress_state.h");
+  text += fmt::format("\n/* Of the first launch. */\nstatic const tg_numbers first = {{{}u}};\n",
+                      fmt::join(numbers_of(first_numbers(compiled, limits)), "u, "));
   text += "\n/* Stages in order, the waves in each by swap phase, and what their tiles wait for. */\n";
   text += table("stages", tables.stages);
   text += table("entries", tables.entries);
@@ -156,7 +137,7 @@ Result<void> check_exportable(const CompiledProgram& compiled) {
 
 Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled, const DispatchLimits& limits,
                                                 const device::DeviceInfo& device, const HostContents& first,
-                                                const HostContents& outputs, const std::string& path) {
+                                                const std::string& path) {
   const Job& program = compiled.program;
   const std::filesystem::path folder(path);
   std::error_code failed;
@@ -189,13 +170,17 @@ Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled,
     if (buffer.output) {
       const std::filesystem::path name(*buffer.output);
       const std::string file = file_name(name.stem().string(), name.extension().string(), taken);
-      TIDEGATE_TRY(const std::string head, file_head(buffer, outputs[i], file));
+      if (!buffer.output_head) {
+        return no_export(fmt::format("{} is written in another form than in memory", in_quotes(file)),
+                         "name an output .npy or .bin");
+      }
       std::vector<std::uint64_t> offsets;
       for (const std::vector<std::uint32_t>& storage : compiled.schedule.storage) {
         offsets.push_back(compiled.memory.offsets[storage[i]]);
       }
-      output_rows += fmt::format("  {{{{{}u}}, {}u, {}u, {}, {}}},\n", fmt::join(offsets, "u, "),
-                                 outputs[i].size(), head.size(), literal(head), literal(file));
+      output_rows +=
+          fmt::format("  {{{{{}u}}, {}u, {}u, {}, {}}},\n", fmt::join(offsets, "u, "), buffer.bytes,
+                      buffer.output_head->size(), literal(*buffer.output_head), literal(file));
     }
   }
   const std::string title = (std::filesystem::absolute(path) / "").parent_path().filename().string();

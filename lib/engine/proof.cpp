@@ -7,23 +7,24 @@
 namespace tidegate::engine {
 namespace {
 
-// Maps floats to integers of the same order: the bits of floats increase with their absolute value. NaN has
-// no place.
-template <class Bits, int ExponentBits>
-std::optional<std::uint64_t> units_between(const std::byte* a, const std::byte* b) {
-  constexpr int bits = std::numeric_limits<Bits>::digits;
-  constexpr int fraction = bits - 1 - ExponentBits;
-  constexpr Bits sign = Bits(Bits(1) << (bits - 1));
-  constexpr Bits infinity = Bits(((Bits(1) << ExponentBits) - 1) << fraction);
-  const auto place = [](const std::byte* at) -> std::optional<std::int64_t> {
-    Bits value = 0;
-    std::memcpy(&value, at, sizeof value);
-    const Bits size = value & Bits(~sign);
-    if (size >= infinity) {
-      return {};
-    }
+// Returns the units in the last place between two finite floats; nullopt for other values. Floats map to integers of the
+// same order: their bits increase with their absolute value.
+std::optional<std::uint64_t> units_between(ElementType type, const std::byte* a, const std::byte* b) {
+  const std::size_t exponent = type == ElementType::f16   ? 5
+                               : type == ElementType::f32 ? 8
+                               : type == ElementType::f64 ? 11
+                                                          : 0;
+  if (exponent == 0) {
+    return {};
+  }
+  const std::size_t magnitude = 8 * element_bytes(type) - 1; // bits without the sign
+  const std::uint64_t infinity = ((std::uint64_t{1} << exponent) - 1) << (magnitude - exponent);
+  const auto place = [&](const std::byte* at) -> std::optional<std::int64_t> {
+    std::uint64_t value = 0; // the low bytes come first
+    std::memcpy(&value, at, element_bytes(type));
+    const std::uint64_t size = value & ((std::uint64_t{1} << magnitude) - 1);
     const auto distance = static_cast<std::int64_t>(size); // from 0; below 2^63
-    return (value & sign) != 0 ? -distance : distance;
+    return size >= infinity ? std::nullopt : std::optional(size == value ? distance : -distance);
   };
   const auto first = place(a);
   const auto second = place(b);
@@ -32,16 +33,6 @@ std::optional<std::uint64_t> units_between(const std::byte* a, const std::byte* 
   }
   const auto [low, high] = std::minmax(*first, *second);
   return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-}
-
-// Returns the units in the last place between two finite floats; nullopt for other values.
-std::optional<std::uint64_t> units_between(ElementType type, const std::byte* a, const std::byte* b) {
-  switch (type) {
-  case ElementType::f16: return units_between<std::uint16_t, 5>(a, b);
-  case ElementType::f32: return units_between<std::uint32_t, 8>(a, b);
-  case ElementType::f64: return units_between<std::uint64_t, 11>(a, b);
-  default: return {};
-  }
 }
 
 } // namespace

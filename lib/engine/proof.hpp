@@ -5,7 +5,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
 #include "engine/plain_waves.hpp"
-#include "runtime/outcome.hpp"
+#include "runtime/run.hpp"
 
 namespace tidegate::engine {
 

@@ -115,31 +115,6 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
   return error;
 }
 
-std::vector<QueueReport> queues_before(const Job& program) {
-  std::vector<QueueReport> reports;
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    if (const auto& queue = program.waves[wave].queue) {
-      reports.push_back({.index = wave,
-                         .wave = program.wave_text(wave),
-                         .items = queue->items.size(),
-                         .deduped_items = queue->deduped_items,
-                         .published_items = *program.waves[wave].listed_items,
-                         .requeues = queue->requeues,
-                         .publishing = {}});
-    }
-  }
-  return reports;
-}
-
-void report_queue(const Job& program, const QueueOutcome& outcome, QueueReport& report) {
-  report.rounds = outcome.rounds;
-  report.accounting = outcome.accounting;
-  report.publishing = outcome.counts;
-  if (report.publishing) {
-    report.publishing->capacity = program.waves[outcome.wave].rounds->capacity;
-  }
-}
-
 bool any_queue_failed(const device::Session& session, const Job& program, const Arena& arena) {
   return std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
     if (!wave.state) {

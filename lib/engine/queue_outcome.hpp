@@ -60,12 +60,6 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
 // Returns the error for a failure, with the item, its op and the code.
 Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure);
 
-// Returns the reports of all queues before a run.
-std::vector<QueueReport> queues_before(const Job& program);
-
-// Adds the outcome of a queue to its report.
-void report_queue(const Job& program, const QueueOutcome& outcome, QueueReport& report);
-
 // The states of all queues of a program in its arena: true if any ended with items left, and all that they say. Wait for
 // enqueued work. Throw device::Refused.
 bool any_queue_failed(const device::Session& session, const Job& program, const Arena& arena);

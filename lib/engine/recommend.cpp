@@ -229,23 +229,20 @@ PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recom
                                  std::vector<Window> windows, std::vector<HotOp> ops) {
   const Promotion wanted = asked_for.value_or(
       both(recommendation.launch.promote_hot_windows, recommendation.launch.promote_hot_opcodes));
-  const bool takes_windows = includes(wanted, Promotion::windows);
-  const bool takes_ops = includes(wanted, Promotion::opcodes);
-  PromotionChoice choice{.promoted = both(takes_windows && !windows.empty(), takes_ops && !ops.empty()),
-                         .reason = asked_for ? "requested"
-                                             : "as the launch policy says, by the counts of its evidence",
-                         .windows = {},
-                         .ops = {}};
-  if (takes_windows && windows.empty()) {
-    choice.reason += "; no waves go on with each other's tiles";
+  std::string reason = asked_for ? "requested" : "as the launch policy says, by the counts of its evidence";
+  if (includes(wanted, Promotion::windows) && windows.empty()) {
+    reason += "; no waves go on with each other's tiles";
   }
-  if (takes_windows) {
-    choice.windows = std::move(windows);
+  if (!includes(wanted, Promotion::windows)) {
+    windows.clear();
   }
-  if (takes_ops) {
-    choice.ops = std::move(ops);
+  if (!includes(wanted, Promotion::opcodes)) {
+    ops.clear();
   }
-  return choice;
+  return {.promoted = both(!windows.empty(), !ops.empty()),
+          .reason = std::move(reason),
+          .windows = std::move(windows),
+          .ops = std::move(ops)};
 }
 
 } // namespace tidegate::engine

@@ -195,18 +195,14 @@ void report_estimates(RunReport& report, const CompiledProgram& compiled, const 
 // Reports how far the run came, or where it would end.
 void report_progress(RunReport& report, const CompiledProgram& compiled,
                      const std::vector<WaveProgress>& progress, bool ran) {
-  report.items_processed = 0;
-  report.items_in_all = 0;
-  for (const WaveProgress& wave : progress) {
-    report.items_processed += ran ? wave.processed : 0;
-    report.items_in_all = saturating_add(report.items_in_all, wave.in_all);
-  }
   const bool done = ran && report.status == RunStatus::done;
   const auto left = [done, ran](const WaveProgress& wave) {
     return done ? 0 : wave.in_all - (ran ? std::min(wave.processed, wave.in_all) : 0);
   };
-  report.items_remaining = 0;
+  report.items_processed = report.items_in_all = report.items_remaining = 0;
   for (const WaveProgress& wave : progress) {
+    report.items_processed += ran ? wave.processed : 0;
+    report.items_in_all = saturating_add(report.items_in_all, wave.in_all);
     report.items_remaining = saturating_add(report.items_remaining, left(wave));
   }
   for (QueueReport& queue : report.queues) {
@@ -221,12 +217,34 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
   report.region_lineage = lineage.regions;
 }
 
+std::vector<QueueReport> queues_before(const Job& program) {
+  std::vector<QueueReport> reports;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    if (const auto& queue = program.waves[wave].queue) {
+      reports.push_back({.index = wave,
+                         .wave = program.wave_text(wave),
+                         .items = queue->items.size(),
+                         .deduped_items = queue->deduped_items,
+                         .published_items = *program.waves[wave].listed_items,
+                         .requeues = queue->requeues,
+                         .publishing = {}});
+    }
+  }
+  return reports;
+}
+
 // Adds the outcome of queues.
 void report_queues(RunReport& report, const Job& program, const std::vector<QueueOutcome>& outcomes) {
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const QueueOutcome& outcome = outcomes[i];
-    report_queue(program, outcome, report.queues[i]);
-    report.published_items += outcome.counts ? outcome.counts->published : 0;
+    QueueReport& queue = report.queues[i];
+    queue.rounds = outcome.rounds;
+    queue.accounting = outcome.accounting;
+    queue.publishing = outcome.counts;
+    if (queue.publishing) {
+      queue.publishing->capacity = program.waves[outcome.wave].rounds->capacity;
+      report.published_items += outcome.counts->published;
+    }
     if (outcome.failure && report.status == RunStatus::queue_failed && !report.error) {
       report.error = queue_error(program, outcome.wave, *outcome.failure);
     }

@@ -2,7 +2,7 @@
 #pragma once
 #include "engine/compile.hpp"
 #include "engine/plain_waves.hpp"
-#include "runtime/options.hpp"
+#include "runtime/run.hpp"
 
 namespace tidegate::engine {
 

@@ -38,21 +38,6 @@ struct Trial {
   Order order; // of wave_order
 };
 
-// The order `from` after its elements have been moved to the places of `to` one after another: the first `placed`, and
-// the next one by `passed` places more. Each step swaps two waves that no dependency orders.
-Order between(const Order& from, const Order& to, std::size_t placed, std::size_t passed) {
-  Order order = from;
-  for (std::size_t i = 0; i < placed; ++i) {
-    const auto at = std::find(order.begin() + static_cast<std::ptrdiff_t>(i), order.end(), to[i]);
-    std::rotate(order.begin() + static_cast<std::ptrdiff_t>(i), at, at + 1);
-  }
-  if (passed != 0) {
-    const auto at = std::ranges::find(order, to[placed]);
-    std::rotate(at - static_cast<std::ptrdiff_t>(passed), at, at + 1);
-  }
-  return order;
-}
-
 // The waves that write a buffer, at most eight.
 std::vector<std::string> writers(const Job& program, const std::string& buffer) {
   constexpr std::size_t most = 8;
@@ -236,31 +221,34 @@ private:
   // outputs are the expected ones, to one whose outputs differ. Empty if the outputs of one order do not repeat, or
   // time is up.
   std::vector<std::string> deciding_waves(const Order& differing) {
-    const auto bisect = [](std::size_t equal, std::size_t differs, const auto& is_equal) {
-      while (differs - equal > 1) {
-        const std::size_t middle = equal + (differs - equal) / 2;
-        (is_equal(middle) ? equal : differs) = middle;
+    std::vector<std::uint32_t> swaps; // the first places, of waves that no dependency orders
+    Order order = usual_;
+    for (std::size_t placed = 0; placed < order.size(); ++placed) {
+      for (auto at = static_cast<std::size_t>(std::ranges::find(order, differing[placed]) - order.begin());
+           at > placed; --at) {
+        std::swap(order[at - 1], order[at]);
+        swaps.push_back(static_cast<std::uint32_t>(at - 1));
       }
-      return equal;
-    };
-    const std::size_t placed = bisect(0, differing.size(), [&](std::size_t count) {
-      return equal_in(between(usual_, differing, count, 0));
-    });
-    const Order order = between(usual_, differing, placed, 0);
-    const auto moved = std::ranges::find(order, differing[placed]);
-    const std::size_t most = static_cast<std::size_t>(moved - order.begin()) - placed;
-    if (most == 0) { // the outputs of one order are not always the same
-      return {};
     }
-    const std::size_t passed = bisect(
-        0, most, [&](std::size_t count) { return equal_in(between(usual_, differing, placed, count)); });
-    const bool repeats = equal_in(between(usual_, differing, placed, passed)) &&
-                         !equal_in(between(usual_, differing, placed, passed + 1));
+    const auto after = [&](std::size_t count) {
+      Order made = usual_;
+      for (const std::uint32_t at : std::span(swaps).first(count)) {
+        std::swap(made[at], made[at + 1]);
+      }
+      return made;
+    };
+    std::size_t equal = 0;
+    std::size_t differs = swaps.size();
+    while (differs - equal > 1) {
+      const std::size_t middle = equal + (differs - equal) / 2;
+      (equal_in(after(middle)) ? equal : differs) = middle;
+    }
+    const Order last = after(equal);
+    const bool repeats = differs != 0 && equal_in(last) && !equal_in(after(differs));
     if (!repeats || Clock::now() >= deadline_ || InterruptWatch::interrupted()) {
       return {};
     }
-    return {program_.wave_text(*(moved - static_cast<std::ptrdiff_t>(passed) - 1)),
-            program_.wave_text(*moved)};
+    return {program_.wave_text(last[swaps[equal]]), program_.wave_text(last[swaps[equal] + 1])};
   }
 
   bool equal_in(const Order& order) {

@@ -3,7 +3,7 @@
 #include "device/session.hpp"
 #include "ranks/ranks.hpp"
 #include "runtime/monitor.hpp"
-#include "runtime/outcome.hpp"
+#include "runtime/run.hpp"
 #include <tidegate/core/error.hpp>
 
 namespace tidegate::runtime {

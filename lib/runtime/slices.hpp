@@ -7,7 +7,7 @@
 #include "device/session.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/monitor.hpp"
-#include "runtime/outcome.hpp"
+#include "runtime/run.hpp"
 #include "runtime/trace.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

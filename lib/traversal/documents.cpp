@@ -242,17 +242,9 @@ constexpr Field graph_ranks_fields[] = {
 };
 constinit const Record graph_ranks = record_of<runtime::RanksReport>(graph_ranks_fields);
 
-using TraversalHead = HeadFields<FrontierReport>;
-constexpr TraversalHead traversal_head;
+using ReportFields = Head<FrontierReport>;
 
-constexpr Field report_fields[] = {
-    traversal_head.id,
-    traversal_head.program,
-    traversal_head.status,
-    traversal_head.error,
-    traversal_head.device,
-    traversal_head.strategy,
-    traversal_head.strategy_reason,
+constexpr auto report_fields = ReportFields::with({
     required<&FrontierReport::algorithm>("algorithm of the traversal"),
     optional<&FrontierReport::source>("own: file with its functions"),
     required<&FrontierReport::semiring>(
@@ -263,46 +255,26 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::answer>("the result in short, once the traversal is done"),
     required<&FrontierReport::memory>("device memory"),
     required<&FrontierReport::summary>("totals of all waves"),
-    traversal_head.wall_time_ns,
     required<&FrontierReport::load_ns>("time of reading or generating the graph"),
-    traversal_head.build_ns,
-    TraversalHead::of<&FrontierReport::dispatch_ns>("time from the first frontier to the last")
+    ReportFields::of<&FrontierReport::dispatch_ns>("time from the first frontier to the last")
         .named("backend_dispatch_ns"),
     required<&FrontierReport::verify_ns>("time of the checks of --verify or of a first run"),
-    TraversalHead::of<&FrontierReport::geometry>("geometry of the launches").named("effective_geometry"),
-    traversal_head.items_processed,
-    TraversalHead::of<&FrontierReport::items_remaining>(
+    ReportFields::of<&FrontierReport::items_remaining>(
         "of a traversal that ended before its time: vertices of the frontier that waited, and those that sssp has put off"),
-    traversal_head.queue_plan_ns,
-    traversal_head.queue_publish_ns,
-    traversal_head.read_back_ns,
-    traversal_head.lineage_ns,
-    traversal_head.published_items,
-    traversal_head.deduped_items,
-    traversal_head.lineage_items,
-    traversal_head.region_lineage,
-    traversal_head.telemetry,
-    traversal_head.slices_ns,
     optional<&FrontierReport::verification>("with --verify and on a first run: checks of the result"),
-    TraversalHead::of<&FrontierReport::first_run>(
+    ReportFields::of<&FrontierReport::first_run>(
         "whether the result was checked without --verify, and why not")
         .described_by(checked_run),
-    TraversalHead::of<&FrontierReport::converged>(
+    ReportFields::of<&FrontierReport::converged>(
         "pagerank: whether the last iteration changed the ranks by less than the tolerance"),
     optional<&FrontierReport::distances>(
         "sssp: type of the distances; u64, if some distance does not fit 32 bits"),
     optional<&FrontierReport::rank_change>("total change by the last iteration"),
-    traversal_head.comparison,
-    traversal_head.profile_file,
-    traversal_head.policy_file,
-    traversal_head.warnings,
-    traversal_head.files_written,
-    traversal_head.stuck_groups,
-    TraversalHead::of<&FrontierReport::ranks>("under mpirun: the ranks and what they sent; left out with one")
+    ReportFields::of<&FrontierReport::ranks>("under mpirun: the ranks and what they sent; left out with one")
         .described_by(graph_ranks),
     required<&FrontierReport::waves>(
         "the waves with their numbers and choices; of more than 65535 the first ones: summary is of all"),
-};
+});
 TIDEGATE_RECORD(FrontierReport, report_fields);
 
 TIDEGATE_DOCUMENT(FrontierReport, "frontier_report",

@@ -3,7 +3,7 @@
 #include "ranks/ranks.hpp"
 #include "runtime/kernel_cache.hpp"
 #include "runtime/memory.hpp"
-#include "runtime/options.hpp"
+#include "runtime/run.hpp"
 #include "traversal/own.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>

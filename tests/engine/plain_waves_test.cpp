@@ -226,24 +226,21 @@ struct Queue : Setup {
       CHECK(launch.value<std::uint32_t>(1) == 4);
       CHECK(launch.value<std::uint32_t>(2) == 6);
       CHECK(launch.value<std::uint32_t>(3) == 5);
-      const auto state = launch.buffer<std::uint32_t>(0);
-      ++rounds;
-      state[TG_QUEUE_MORE] = rounds < 3 ? 1 : 0;
-      if (round) {
-        round(state, rounds);
-      }
+      end_round(launch.buffer<std::uint32_t>(0));
     };
     session.kernels["check"] = [this](const StandInLaunch& launch) {
       CHECK(launch.buffer<QueueItem>(0)[2].param == 12);
       CHECK(launch.value<std::uint32_t>(1) == 3);
       CHECK(launch.value<std::uint32_t>(2) == 0);
-      const auto state = launch.buffer<std::uint32_t>(4);
-      ++rounds;
-      state[TG_QUEUE_MORE] = rounds < 3 ? 1 : 0;
-      if (round) {
-        round(state, rounds);
-      }
+      end_round(launch.buffer<std::uint32_t>(4));
     };
+  }
+
+  void end_round(std::span<std::uint32_t> state) {
+    state[TG_QUEUE_MORE] = ++rounds < 3 ? 1 : 0;
+    if (round) {
+      round(state, rounds);
+    }
   }
 
   bool drained() { return waves->launch(0, 0, deadline); }

@@ -1,4 +1,4 @@
-// A program as input of the launch policy.
+// A program as input of the launch policy, and which ops and waves are promoted.
 #include "../program_support.hpp"
 #include "engine/kinds.hpp"
 #include "engine/recommend.hpp"
@@ -15,9 +15,12 @@ constexpr policy::AdapterLimits adapter{.max_workgroup_size_x = 256,
                                         .max_compute_workgroups_per_dimension = 1000,
                                         .max_compute_invocations_per_workgroup = 512};
 
-Job two_waves(std::uint32_t first_tiles, std::uint32_t second_tiles) {
-  Job program = program_of(1, {});
-  program.waves = {wave_of(0, {}, range_of(first_tiles, 1)), wave_of(0, {}, range_of(second_tiles, 1))};
+// An op for each number of tiles.
+Job with_tiles(const std::vector<std::uint32_t>& tiles) {
+  Job program = program_of(static_cast<std::uint32_t>(tiles.size()), {});
+  for (std::uint32_t op = 0; op < tiles.size(); ++op) {
+    program.waves.push_back(wave_of(op, {}, range_of(tiles[op], 1)));
+  }
   return program;
 }
 
@@ -28,7 +31,7 @@ policy::LaunchRequest request_of(const Job& program) {
 } // namespace
 
 TEST_CASE("tiles are items and nodes") {
-  Job program = two_waves(3, 4);
+  Job program = with_tiles({3, 4});
   policy::LaunchRequest expected;
   expected.queue_len = 7;
   expected.graph_node_count = 7;
@@ -45,10 +48,10 @@ TEST_CASE("tiles are items and nodes") {
 }
 
 TEST_CASE("dependencies are edges between tiles") {
-  Job program = two_waves(3, 4);
+  Job program = with_tiles({3, 4});
   program.dependencies = {{.before = 0, .after = 1}};
   CHECK(request_of(program).graph_edge_count == 12);
-  program = two_waves(5, 5);
+  program = with_tiles({5, 5});
   program.dependencies = {{.before = 0, .after = 1, .halo = {{0, 0, 0}}}};
   CHECK(request_of(program).graph_edge_count == 5);
   program.dependencies.push_back({.before = 0, .after = 1});
@@ -57,17 +60,14 @@ TEST_CASE("dependencies are edges between tiles") {
 
 TEST_CASE("counts are cut at what the fields hold") {
   constexpr std::uint32_t most_tiles = 0x7fffffff;
-  Job program = two_waves(most_tiles, most_tiles);
-  program.dependencies = {{.before = 0, .after = 1},
-                          {.before = 0, .after = 1},
-                          {.before = 0, .after = 1},
-                          {.before = 0, .after = 1},
-                          {.before = 0, .after = 1}};
+  Job program = with_tiles({most_tiles, most_tiles});
+  program.dependencies.assign(5, {.before = 0, .after = 1});
   CHECK(request_of(program).queue_len == 2 * most_tiles);
   CHECK(request_of(program).graph_node_count == 2 * most_tiles);
   CHECK(request_of(program).graph_edge_count == ~std::uint32_t{0});
   program.iterations = ~std::uint32_t{0};
   CHECK(request_of(program).queue_len == 2 * most_tiles); // of one iteration, as 32 bits do not hold all
+  CHECK(policy::decide({}, *launch_request(program, adapter, 0, 0)).has_value());
   program.waves.push_back(program.waves.front());
   const auto refused = launch_request(program, adapter, 0, 0);
   REQUIRE_FALSE(refused);
@@ -75,7 +75,7 @@ TEST_CASE("counts are cut at what the fields hold") {
 }
 
 TEST_CASE("the memory of the plan decides on the pressure") {
-  Job program = two_waves(3, 4);
+  Job program = with_tiles({3, 4});
   const auto asked = recommend(program, adapter, 10, 1000);
   REQUIRE(asked);
   CHECK(asked->launch.topology != policy::Topology::memory_constrained);
@@ -102,15 +102,8 @@ TEST_CASE("hot ops of queues are counted by their items") {
   CHECK(hot_counts(program, {}).opcodes == 3);
 }
 
-TEST_CASE("a queue that the policy takes, however long the program runs") {
-  Job program = two_waves(0x7fffffff, 0x7fffffff);
-  program.iterations = ~std::uint32_t{0};
-  const auto decided = policy::decide({}, *launch_request(program, adapter, 0, 0));
-  CHECK(decided.has_value());
-}
-
 TEST_CASE("fields of the policy that a program cannot use are named in one warning") {
-  Job program = two_waves(3, 4);
+  Job program = with_tiles({3, 4});
   CHECK(!idle_policy_fields(program));
   program.policy.jit_queue_len_threshold = 1; // any program can
   program.policy.sizing.powerful_min_worker_groups = 1;
@@ -142,4 +135,62 @@ TEST_CASE("fields of the policy that a program cannot use are named in one warni
   CHECK(idle_policy_fields(program)->pointer == "/policy/hit_capacity_multiplier"); // a stated capacity
   program.buffers[0].hits = std::make_shared<ProgramHits>(ProgramHits{.report = {.derived = true}});
   CHECK(!idle_policy_fields(program));
+}
+
+TEST_CASE("ops are hot that run a tenth of the tiles, or as many as compiling takes; the hottest first") {
+  const auto hot = [](const std::vector<std::uint32_t>& tiles) { return hot_opcodes(with_tiles(tiles)); };
+  CHECK(hot({10, 89, 1}) == std::vector<HotOp>{{.op = 1, .tiles = 89}, {.op = 0, .tiles = 10}});
+  CHECK(hot({4095, 4096, 1'000'000}) ==
+        std::vector<HotOp>{{.op = 2, .tiles = 1'000'000}, {.op = 1, .tiles = 4096}});
+  CHECK(hot({}).empty());
+  Job program = with_tiles({10, 89, 1});
+  program.iterations = 100;
+  program.waves[1].section = Section::after; // once
+  CHECK(hot_opcodes(program) == std::vector<HotOp>{{.op = 0, .tiles = 1000}});
+}
+
+TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
+  Job program = with_tiles({5, 5, 5, 5, 5});
+  program.iterations = 7;
+  program.waves[3].section = program.waves[4].section = Section::after;
+  const std::vector<Window> windows{{.waves = {0, 1, 2}, .meets = {false, false, false}, .registers = {}},
+                                    {.waves = {3, 4}, .meets = {false, false}, .registers = {}}};
+  const HotCounts counts = hot_counts(program, windows);
+  CHECK(counts.windows == 2 * 7 + 1);
+  CHECK(counts.opcodes == 3);
+  const policy::LaunchRequest request = *launch_request(program, {}, 0, 0, counts);
+  CHECK(request.hot_window_count == 15);
+  CHECK(request.hot_opcode_count == 3);
+}
+
+TEST_CASE("an explicit choice wins, otherwise the policy") {
+  const std::vector<Window> windows{{.waves = {0, 1}, .meets = {false, false}, .registers = {}}};
+  const std::vector<HotOp> ops{{.op = 0, .tiles = 3}};
+  struct Row {
+    std::optional<Promotion> asked_for;
+    bool policys_windows, policys_ops;
+    bool has_windows;
+    Promotion promoted;
+    std::string reason;
+  };
+  const std::string by_policy = "as the launch policy says, by the counts of its evidence";
+  for (const Row& row : {Row{Promotion::none, true, true, true, Promotion::none, "requested"},
+                         Row{Promotion::all, false, false, true, Promotion::all, "requested"},
+                         Row{Promotion::windows, false, true, true, Promotion::windows, "requested"},
+                         Row{Promotion::opcodes, true, false, true, Promotion::opcodes, "requested"},
+                         Row{{}, true, false, true, Promotion::windows, by_policy},
+                         Row{{}, false, true, true, Promotion::opcodes, by_policy},
+                         Row{{}, false, false, true, Promotion::none, by_policy},
+                         Row{Promotion::all, false, false, false, Promotion::opcodes,
+                             "requested; no waves go on with each other's tiles"}}) {
+    Recommendation recommendation;
+    recommendation.launch.promote_hot_windows = row.policys_windows;
+    recommendation.launch.promote_hot_opcodes = row.policys_ops;
+    const PromotionChoice choice = choose_promotion(row.asked_for, recommendation,
+                                                    row.has_windows ? windows : std::vector<Window>(), ops);
+    CHECK(choice.promoted == row.promoted);
+    CHECK(choice.windows.empty() != includes(row.promoted, Promotion::windows));
+    CHECK(choice.ops.empty() != includes(row.promoted, Promotion::opcodes));
+    CHECK(choice.reason == row.reason);
+  }
 }

@@ -30,6 +30,12 @@ Result<RunReport> run_document(Run& run, const std::string& json) {
   return run_program(lowering, run.options, run.monitor);
 }
 
+RunReport report_of(Run& run, const std::string& json) {
+  auto report = run_document(run, json);
+  REQUIRE(report);
+  return *std::move(report);
+}
+
 // This machine's CPU with any memory ordering, as tests of single waits need no proof of it.
 device::DeviceInfo processor() {
   const auto list = device::list_devices();
@@ -49,12 +55,11 @@ device::DeviceInfo processor() {
 TEST_CASE("outputs are compared with plain launches, and written if they are equal") {
   StandInRun run;
   run.options.verify = true;
-  const auto report = run_document(run, document(3));
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::done);
-  CHECK(report->output_parity->equal);
-  CHECK(report->output_parity->checked == 2);
-  CHECK(report->iterations == 3);
+  const RunReport report = report_of(run, document(3));
+  CHECK(report.status == RunStatus::done);
+  CHECK(report.output_parity->equal);
+  CHECK(report.output_parity->checked == 2);
+  CHECK(report.iterations == 3);
   CHECK(run.calls == 6);
   CHECK(run.wrote_outputs());
 }
@@ -77,11 +82,10 @@ TEST_CASE("outputs that differ are withheld, and what differs says why") {
       run.wrong = wrong;
       run.options.verify = rounds == 0;
       run.options.compare_rounds = rounds;
-      const auto report = run_document(run, document(1));
-      REQUIRE(report);
+      const RunReport report = report_of(run, document(1));
       CHECK(run.calls == 4);
-      CHECK(report->status == RunStatus::outputs_differ);
-      const OutputParity& parity = *report->output_parity;
+      CHECK(report.status == RunStatus::outputs_differ);
+      const OutputParity& parity = *report.output_parity;
       CHECK(!parity.equal);
       CHECK(parity.checked == 2);
       CHECK(parity.first_difference->buffer == "x");
@@ -90,11 +94,11 @@ TEST_CASE("outputs that differ are withheld, and what differs says why") {
       CHECK(parity.first_difference->found == "16777280");
       CHECK(parity.differing_elements == 2); // and its copy
       CHECK(parity.likely_cause == cause);
-      CHECK(!report->comparison);
-      CHECK(report->error->code == ErrorCode::outputs_differ);
-      CHECK(report->error->message ==
+      CHECK(!report.comparison);
+      CHECK(report.error->code == ErrorCode::outputs_differ);
+      CHECK(report.error->message ==
             "element 63 of \"x\" is 16777280, plain launches make it 64; 2 elements in all");
-      CHECK(report->error->fix.starts_with(fix));
+      CHECK(report.error->fix.starts_with(fix));
       CHECK(!run.wrote_outputs());
     }
   }
@@ -110,31 +114,28 @@ TEST_CASE("an output is compared with the user's reference, which is read before
   run.folder.write("ref.raw", reference);
   std::string json = document(1);
   json.replace(json.find(R"("output":"x.raw")"), 16, R"("output":"x.raw","expect":{"file":"ref.raw"})");
-  const auto equal = run_document(run, json);
-  REQUIRE(equal);
-  CHECK(equal->status == RunStatus::done);
-  CHECK(equal->expected->front().equal);
+  const RunReport equal = report_of(run, json);
+  CHECK(equal.status == RunStatus::done);
+  CHECK(equal.expected->front().equal);
   CHECK(run.wrote_outputs());
   std::filesystem::remove(run.folder.path() / "x.raw");
 
   run.calls = 0;
   run.wrong = {1};
-  const auto differs = run_document(run, json);
-  REQUIRE(differs);
-  CHECK(differs->status == RunStatus::outputs_differ);
-  CHECK(differs->error->code == ErrorCode::outputs_differ);
-  CHECK(differs->error->message == "element 63 of \"x\" is 16777280, " +
-                                       (run.folder.path() / "ref.raw").string() +
-                                       " has 64; 1 of 64 elements are outside rtol 0, atol 0");
-  CHECK(differs->error->pointer == "/buffers/x/expect");
+  const RunReport differs = report_of(run, json);
+  CHECK(differs.status == RunStatus::outputs_differ);
+  CHECK(differs.error->code == ErrorCode::outputs_differ);
+  CHECK(differs.error->message == "element 63 of \"x\" is 16777280, " +
+                                      (run.folder.path() / "ref.raw").string() +
+                                      " has 64; 1 of 64 elements are outside rtol 0, atol 0");
+  CHECK(differs.error->pointer == "/buffers/x/expect");
   CHECK(!run.wrote_outputs());
 
   run.calls = 0;
   json.replace(json.find(R"("ref.raw")"), 9, R"("ref.raw","atol":16777216)");
-  const auto allowed = run_document(run, json);
-  REQUIRE(allowed);
-  CHECK(allowed->status == RunStatus::done);
-  CHECK(allowed->expected->front().worst->element == 63);
+  const RunReport allowed = report_of(run, json);
+  CHECK(allowed.status == RunStatus::done);
+  CHECK(allowed.expected->front().worst->element == 63);
 
   run.calls = 0;
   run.folder.write("ref.raw", reference.substr(4));
@@ -149,33 +150,31 @@ TEST_CASE("stress runs waves that no dependency orders in another order, and nam
   StandInRun run;
   run.options.stress_runs = 4;
   std::string json = document(2);
-  const auto sound = run_document(run, json);
-  REQUIRE(sound);
-  CHECK(sound->status == RunStatus::done);
-  REQUIRE(sound->stress);
-  CHECK(!sound->stress->failure);
-  CHECK(sound->stress->completed.size() == 4);
-  CHECK(std::ranges::count(sound->stress->completed, StressKind::wave_order) ==
+  const RunReport sound = report_of(run, json);
+  CHECK(sound.status == RunStatus::done);
+  REQUIRE(sound.stress);
+  CHECK(!sound.stress->failure);
+  CHECK(sound.stress->completed.size() == 4);
+  CHECK(std::ranges::count(sound.stress->completed, StressKind::wave_order) ==
         0); // no other order is allowed
   CHECK(run.wrote_outputs());
   std::filesystem::remove(run.folder.path() / "x.raw");
 
   json.replace(json.find(R"("repeat")"), 8, R"("dependencies":[],"repeat")");
-  const auto report = run_document(run, json);
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::outputs_differ);
-  CHECK(report->output_parity->equal); // the run itself is in order by chance
-  const StressFailure& failure = *report->stress->failure;
+  const RunReport report = report_of(run, json);
+  CHECK(report.status == RunStatus::outputs_differ);
+  CHECK(report.output_parity->equal); // the run itself is in order by chance
+  const StressFailure& failure = *report.stress->failure;
   CHECK(failure.seed == 1);
   CHECK(failure.kind == StressKind::wave_order);
   CHECK(failure.order_decides);
   CHECK(failure.waves == std::vector<std::string>{"\"turn\"", "\"copy\""});
   CHECK(
-      report->error->message ==
+      report.error->message ==
       "under stress (plain launches in reverse order, seed 1) element 0 of \"y\" is 1, plain launches in the "
       "program's order make it 2; 64 elements in all; the order of \"turn\" and \"copy\" decides, and nothing "
       "states it");
-  CHECK(report->error->fix ==
+  CHECK(report.error->fix ==
         "list a dependency between these two waves, or leave \"dependencies\" out so that they are derived; "
         "--stress 1 --set tuning.stress-seed=1 repeats this run");
   CHECK(!run.wrote_outputs());
@@ -185,20 +184,19 @@ TEST_CASE("stress runs persistent launches whose tiles change places, and a seed
   StandInRun run;
   run.options.stress_runs = 3;
   run.wrong_persistent = true;
-  const auto report = run_document(run, document(1));
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::outputs_differ);
-  CHECK(report->strategy == Strategy::plain);
-  const StressFailure& failure = *report->stress->failure;
+  const RunReport report = report_of(run, document(1));
+  CHECK(report.status == RunStatus::outputs_differ);
+  CHECK(report.strategy == Strategy::plain);
+  const StressFailure& failure = *report.stress->failure;
   CHECK(failure.seed == 1);
   CHECK(failure.kind == StressKind::barrier);
   CHECK(failure.difference->first_difference->element == 63);
   CHECK(failure.waves == std::vector<std::string>{"\"turn\""});
   CHECK(!failure.order_decides);
-  CHECK(report->error->message.ends_with("; written by \"turn\""));
+  CHECK(report.error->message.ends_with("; written by \"turn\""));
   CHECK(!run.wrote_outputs());
   run.options.stress_runs = 1;
-  CHECK(run_document(run, document(1))->stress->failure->variation == failure.variation);
+  CHECK(report_of(run, document(1)).stress->failure->variation == failure.variation);
   run.options.emit_kernel = run.folder.file("kernel.cl");
   run.options.stress_seed = 3;
   const auto counters = run_document(run, document(1));
@@ -228,23 +226,21 @@ TEST_CASE("each order of tiles has every tile once") {
 TEST_CASE("both ways are timed in turns") {
   StandInRun run;
   run.options.compare_rounds = 3;
-  const auto report = run_document(run, document(2));
-  REQUIRE(report);
-  CHECK(report->comparison->rounds == 3);
+  const RunReport report = report_of(run, document(2));
+  CHECK(report.comparison->rounds == 3);
   CHECK(run.calls == (2 + 2 * 3) * 2);
-  CHECK(report->status == RunStatus::done);
+  CHECK(report.status == RunStatus::done);
 }
 
 TEST_CASE("nothing waits inside a launch on a device without a proved ordering") {
   StandInRun run;
   run.options.compile.strategy = Strategy::barrier;
   run.device.profile->ordering.reset();
-  const auto report = run_document(run, document(3));
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::done);
-  CHECK(report->strategy == Strategy::launch);
-  CHECK(report->strategy_reason == "the device has not passed the self-test: no memory ordering between "
-                                   "work-groups is proved, so nothing may wait inside a launch");
+  const RunReport report = report_of(run, document(3));
+  CHECK(report.status == RunStatus::done);
+  CHECK(report.strategy == Strategy::launch);
+  CHECK(report.strategy_reason == "the device has not passed the self-test: no memory ordering between "
+                                  "work-groups is proved, so nothing may wait inside a launch");
 }
 
 TEST_CASE("the wall time ends a run, and the report says what is left") {
@@ -252,18 +248,17 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
   run.options.max_wall_time_ns = 50'000'000;
   run.options.slice_ns = 1'000'000;
   run.then = [](int) { std::this_thread::sleep_for(1ms); };
-  const auto report = run_document(run, document(1000));
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::deadline);
-  CHECK(report->items_processed > 0);
-  CHECK(report->items_processed + report->items_remaining == 1000 * 128);
-  CHECK(report->error->code == ErrorCode::wall_time_exceeded);
-  CHECK(report->error->message ==
-        "the wall time of 0.05 s is over: " + std::to_string(report->items_remaining) +
-            " of 128000 items are left, after " + std::to_string(report->iterations) +
-            (report->iterations == 1 ? " iteration" : " iterations"));
+  const RunReport report = report_of(run, document(1000));
+  CHECK(report.status == RunStatus::deadline);
+  CHECK(report.items_processed > 0);
+  CHECK(report.items_processed + report.items_remaining == 1000 * 128);
+  CHECK(report.error->code == ErrorCode::wall_time_exceeded);
+  CHECK(report.error->message ==
+        "the wall time of 0.05 s is over: " + std::to_string(report.items_remaining) +
+            " of 128000 items are left, after " + std::to_string(report.iterations) +
+            (report.iterations == 1 ? " iteration" : " iterations"));
   CHECK(run.monitor.activity == Activity::running); // launches were under way
-  CHECK(report->error->fix == "give --max-wall-time more, or the program less to do; no output was written");
+  CHECK(report.error->fix == "give --max-wall-time more, or the program less to do; no output was written");
   CHECK(!run.wrote_outputs());
 }
 
@@ -272,32 +267,30 @@ TEST_CASE("an until that is not met ends with the wall time, and the report has 
   std::string json = document(1);
   json.replace(json.find(R"("repeat":1)"), 10, R"("until":{"buffer":"y","equals":4000000000})");
   run.options.max_wall_time_ns = 30'000'000;
-  auto report = run_document(run, json);
-  while (report && report->iterations == 0) { // this machine is slow
+  RunReport report = report_of(run, json);
+  while (report.iterations == 0) { // this machine is slow
     run.options.max_wall_time_ns *= 10;
-    report = run_document(run, json);
+    report = report_of(run, json);
   }
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::deadline);
-  const std::string count = std::to_string(report->iterations);
-  CHECK(report->iterations > 0);
-  CHECK(report->items_remaining > 0);
-  CHECK(report->until->buffer == "y");
-  CHECK(report->until->value == count);
-  CHECK(report->until->waiting_for == "4000000000");
-  CHECK(!report->until->reached);
-  CHECK(report->error->message.ends_with(" s is over: until was not reached after " + count +
-                                         " iterations: \"y\" is " + count + ", waiting for 4000000000"));
-  CHECK(report->error->fix ==
+  CHECK(report.status == RunStatus::deadline);
+  const std::string count = std::to_string(report.iterations);
+  CHECK(report.iterations > 0);
+  CHECK(report.items_remaining > 0);
+  CHECK(report.until->buffer == "y");
+  CHECK(report.until->value == count);
+  CHECK(report.until->waiting_for == "4000000000");
+  CHECK(!report.until->reached);
+  CHECK(report.error->message.ends_with(" s is over: until was not reached after " + count +
+                                        " iterations: \"y\" is " + count + ", waiting for 4000000000"));
+  CHECK(report.error->fix ==
         "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more; no "
         "output was written");
   run.options.max_wall_time_ns = 60'000'000'000;
   json.replace(json.find("4000000000"), 10, "7");
-  const auto met = run_document(run, json);
-  REQUIRE(met);
-  CHECK(met->status == RunStatus::done);
-  CHECK(met->iterations == 7);
-  CHECK(met->until->reached);
+  const RunReport met = report_of(run, json);
+  CHECK(met.status == RunStatus::done);
+  CHECK(met.iterations == 7);
+  CHECK(met.until->reached);
 }
 
 TEST_CASE("an interrupt ends a run, and the report says what is left") {
@@ -309,12 +302,11 @@ TEST_CASE("an interrupt ends a run, and the report says what is left") {
       std::raise(SIGINT);
     }
   };
-  const auto report = run_document(run, document(1000));
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::interrupted);
-  CHECK(report->error->message == "interrupted: " + std::to_string(report->items_remaining) +
-                                      " of 128000 items are left, after " +
-                                      std::to_string(report->iterations) + " iterations");
+  const RunReport report = report_of(run, document(1000));
+  CHECK(report.status == RunStatus::interrupted);
+  CHECK(report.error->message == "interrupted: " + std::to_string(report.items_remaining) +
+                                     " of 128000 items are left, after " + std::to_string(report.iterations) +
+                                     " iterations");
   CHECK(run.calls >= 200);
   CHECK(run.calls < 1000);
   CHECK(!run.wrote_outputs());
@@ -372,18 +364,16 @@ TEST_CASE("a persistent launch on the stand-in") {
   StandInRun run;
   run.options.compile.strategy = Strategy::barrier;
   run.options.verify = true;
-  const auto report = run_document(run, document(5));
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::done);
-  CHECK(report->strategy == Strategy::barrier);
-  CHECK(report->output_parity->equal);
-  CHECK(report->geometry.worker_groups <= StandInRun::resident);
+  const RunReport report = report_of(run, document(5));
+  CHECK(report.status == RunStatus::done);
+  CHECK(report.strategy == Strategy::barrier);
+  CHECK(report.output_parity->equal);
+  CHECK(report.geometry.worker_groups <= StandInRun::resident);
   run.wrong_persistent = true;
-  const auto wrong = run_document(run, document(5));
-  REQUIRE(wrong);
-  CHECK(wrong->status == RunStatus::outputs_differ);
-  CHECK(wrong->output_parity->first_difference->buffer == "x");
-  CHECK(wrong->output_parity->likely_cause == DifferenceCause::unknown); // it repeats itself
+  const RunReport wrong = report_of(run, document(5));
+  CHECK(wrong.status == RunStatus::outputs_differ);
+  CHECK(wrong.output_parity->first_difference->buffer == "x");
+  CHECK(wrong.output_parity->likely_cause == DifferenceCause::unknown); // it repeats itself
 }
 
 TEST_CASE("plain launches that follow a launch that took too long have a wall time of their own") {
@@ -409,10 +399,9 @@ TEST_CASE("plain launches that follow a launch that took too long have a wall ti
   };
   bool in_time = true;
   run.then = [&](int) { in_time &= run.monitor.deadline.load() > Monitor::Clock::now(); };
-  const auto report = run_document(run, document(3));
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::done);
-  CHECK(report->strategy == Strategy::plain);
+  const RunReport report = report_of(run, document(3));
+  CHECK(report.status == RunStatus::done);
+  CHECK(report.strategy == Strategy::plain);
   CHECK(run.calls == 3);
   CHECK(in_time);
 }
@@ -429,11 +418,10 @@ TEST_CASE(
     stand_in.clock = [] { return device::EventTimes{.queued = 0, .started = 1'000'000'000'000}; };
     return session;
   };
-  const auto report = run_document(run, document(3));
-  REQUIRE(report);
-  CHECK(report->dispatch_ns == 0);
-  REQUIRE(report->comparison);
-  CHECK(report->comparison->plain_ns == 0);
+  const RunReport report = report_of(run, document(3));
+  CHECK(report.dispatch_ns == 0);
+  REQUIRE(report.comparison);
+  CHECK(report.comparison->plain_ns == 0);
 }
 
 TEST_CASE("where no work-groups are resident for want of resources, tiles run one by one, then in launches") {
@@ -443,11 +431,10 @@ TEST_CASE("where no work-groups are resident for want of resources, tiles run on
   for (const Strategy taken : {Strategy::barrier, Strategy::launch}) {
     run.failures.push_back({.call = "launch", .number = static_cast<int>(run.failures.size()) + 1});
     run.calls_of_sessions->clear();
-    const auto report = run_document(run, document(5));
-    REQUIRE(report);
-    CHECK(report->strategy == taken);
-    CHECK(report->output_parity->equal);
-    CHECK(report->strategy_reason.find("more registers or local memory than stand-in has") !=
+    const RunReport report = report_of(run, document(5));
+    CHECK(report.strategy == taken);
+    CHECK(report.output_parity->equal);
+    CHECK(report.strategy_reason.find("more registers or local memory than stand-in has") !=
           std::string::npos);
   }
 }
@@ -458,10 +445,10 @@ TEST_CASE("any call may fail: a run is right or says what failed, and leaves eve
     run.options.compile.strategy = strategy;
     run.options.verify = true;
     run.options.cache_folder = run.folder.path() / "cache";
-    REQUIRE(run_document(run, document(3))->status == RunStatus::done); // its kernel is kept
+    REQUIRE(report_of(run, document(3)).status == RunStatus::done); // its kernel is kept
     const std::string right = run.output("x.raw");
     run.calls_of_sessions->clear();
-    REQUIRE(run_document(run, document(3))->status == RunStatus::done);
+    REQUIRE(report_of(run, document(3)).status == RunStatus::done);
     const std::map<std::string, int> counts = *run.calls_of_sessions;
     CHECK(counts.size() >=
           (strategy == Strategy::plain ? 10 : 12)); // plain launches alone make no sub-buffers
@@ -486,10 +473,9 @@ TEST_CASE("any call may fail: a run is right or says what failed, and leaves eve
       }
       // Nothing that was kept meanwhile keeps a later run from its strategy.
       run.failures.clear();
-      const auto after = run_document(run, document(3));
-      REQUIRE(after);
-      CHECK(after->strategy == strategy);
-      CHECK(after->output_parity->equal);
+      const RunReport after = report_of(run, document(3));
+      CHECK(after.strategy == strategy);
+      CHECK(after.output_parity->equal);
     }
   }
 }

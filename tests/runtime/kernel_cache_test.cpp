@@ -13,26 +13,20 @@ constexpr std::string_view ptx =
     ".entry other(\n\t.param .u32 other_param_0\n)\n{\n\tret;\n}\n"
     ".entry wanted(\n\t.param .u32 wanted_param_0\n)\n.reqntid 128, 1, 1\n{\n\tret;\n}\n";
 
-TEST_CASE("PTX gets one statement, after the work-group size of the kernel") {
-  const auto stated = runtime::stating_groups_per_unit(std::string(ptx), "wanted", 3);
-  REQUIRE(stated);
+TEST_CASE("PTX gets one statement, after the work-group size of the kernel; other texts stay as they are") {
   std::string expected(ptx);
   const std::string_view size = ".reqntid 128, 1, 1\n";
   expected.insert(expected.find(size) + size.size(), ".minnctapersm 3\n");
-  CHECK(*stated == expected);
-}
-
-TEST_CASE("other texts stay as they are") {
-  CHECK_FALSE(runtime::stating_groups_per_unit(std::string(ptx), "want", 3)); // no such kernel
-  CHECK_FALSE(
-      runtime::stating_groups_per_unit(std::string(ptx), "other", 3)); // without a size, which PTX wants
-  CHECK_FALSE(runtime::stating_groups_per_unit("\x7f"
+  CHECK(runtime::stating_groups_per_unit(std::string(ptx), "wanted", 3) == expected);
+  for (const auto& [text, kernel] : {std::pair(std::string(ptx), "want"),  // no such kernel
+                                     std::pair(std::string(ptx), "other"), // without a size, which PTX wants
+                                     std::pair("\x7f"
                                                "ELF" +
                                                    std::string(ptx),
-                                               "wanted", 3));
-  const auto stated = runtime::stating_groups_per_unit(std::string(ptx), "wanted", 3);
-  REQUIRE(stated);
-  CHECK_FALSE(runtime::stating_groups_per_unit(*stated, "wanted", 3)); // stated already
+                                               "wanted"),
+                                     std::pair(expected, "wanted")}) {
+    CHECK_FALSE(runtime::stating_groups_per_unit(text, kernel, 3));
+  }
 }
 
 TEST_CASE("atomics whose result nothing reads become reductions") {

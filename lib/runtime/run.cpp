@@ -1,6 +1,4 @@
-#include "runtime/outcome.hpp"
-
-#include "core/files.hpp"
+#include "runtime/run.hpp"
 
 namespace tidegate::runtime {
 
