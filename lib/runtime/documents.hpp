@@ -44,7 +44,7 @@ struct Head {
 
   // All fields of such a document: those of the head, then `own`.
   template <std::size_t Count>
-  static constexpr auto with(const Field (&own)[Count]) { // NOLINT(modernize-avoid-c-arrays)
+  static constexpr auto with(const Field (&own)[Count]) {
     using runtime::ReportHead;
     const std::array head{
         of<&ReportHead::id>("id of the request, in a stream"),

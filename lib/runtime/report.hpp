@@ -1,7 +1,7 @@
 // The part of a report that runs of both kinds of programs have.
 #pragma once
-#include "runtime/run.hpp"
 #include "runtime/rank_clock.hpp"
+#include "runtime/run.hpp"
 #include "runtime/slices.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

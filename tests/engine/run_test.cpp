@@ -88,16 +88,12 @@ TEST_CASE("outputs that differ are withheld, and what differs says why") {
       const OutputParity& parity = *report.output_parity;
       CHECK(!parity.equal);
       CHECK(parity.checked == 2);
-      CHECK(parity.first_difference->buffer == "x");
-      CHECK(parity.first_difference->element == 63);
-      CHECK(parity.first_difference->expected == "64");
-      CHECK(parity.first_difference->found == "16777280");
-      CHECK(parity.differing_elements == 2); // and its copy
       CHECK(parity.likely_cause == cause);
       CHECK(!report.comparison);
       CHECK(report.error->code == ErrorCode::outputs_differ);
-      CHECK(report.error->message ==
-            "element 63 of \"x\" is 16777280, plain launches make it 64; 2 elements in all");
+      CHECK(
+          report.error->message ==
+          "element 63 of \"x\" is 16777280, plain launches make it 64; 2 elements in all"); // one in its copy
       CHECK(report.error->fix.starts_with(fix));
       CHECK(!run.wrote_outputs());
     }
@@ -165,8 +161,6 @@ TEST_CASE("stress runs waves that no dependency orders in another order, and nam
   CHECK(report.status == RunStatus::outputs_differ);
   CHECK(report.output_parity->equal); // the run itself is in order by chance
   const StressFailure& failure = *report.stress->failure;
-  CHECK(failure.seed == 1);
-  CHECK(failure.kind == StressKind::wave_order);
   CHECK(failure.order_decides);
   CHECK(failure.waves == std::vector<std::string>{"\"turn\"", "\"copy\""});
   CHECK(
@@ -276,9 +270,6 @@ TEST_CASE("an until that is not met ends with the wall time, and the report has 
   const std::string count = std::to_string(report.iterations);
   CHECK(report.iterations > 0);
   CHECK(report.items_remaining > 0);
-  CHECK(report.until->buffer == "y");
-  CHECK(report.until->value == count);
-  CHECK(report.until->waiting_for == "4000000000");
   CHECK(!report.until->reached);
   CHECK(report.error->message.ends_with(" s is over: until was not reached after " + count +
                                         " iterations: \"y\" is " + count + ", waiting for 4000000000"));
