@@ -11,22 +11,6 @@ using Violation = std::optional<std::string>;
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
-// Sums modulo 2^64 with a flag for overflow: a sum that wrapped exceeds every figure of a plan.
-struct Sum {
-  std::uint64_t low = 0;
-  bool wrapped = false;
-
-  void add(std::uint64_t value) {
-    low += value;
-    wrapped = wrapped || low < value;
-  }
-  bool exceeds(std::uint64_t limit) const { return wrapped || low > limit; }
-};
-
-std::string text(const Sum& sum) {
-  return sum.wrapped ? std::string("more than 2^64") : fmt::format("{}", sum.low);
-}
-
 // Checks that the offsets divide the order completely into non-empty groups.
 Violation check_shape(const MemoryPlan& plan) {
   const std::vector<std::uint32_t>& begin = plan.group_begin;
@@ -94,29 +78,26 @@ Violation check_groups(const WaveDag& dag, const MemoryPlan& plan, Peaks& peaks)
   }
   const std::uint64_t allowed = dag.budget_bytes - dag.resident_graph_bytes;
   for (std::size_t group = 0; group + 1 < plan.group_begin.size(); ++group) {
-    Sum fused, frontier, scratch, output;
+    WideBytes frontier = 0, scratch = 0, output = 0;
     for (const std::uint32_t index : plan.group(group)) {
-      const Wave& wave = dag.waves[index];
-      frontier.add(wave.frontier_bytes);
-      scratch.add(wave.scratch_bytes);
-      output.add(wave.output_bytes);
-      for (const std::uint64_t bytes : {wave.frontier_bytes, wave.scratch_bytes, wave.scratch_bytes,
-                                        wave.scratch_bytes, wave.scratch_bytes, wave.output_bytes}) {
-        fused.add(bytes);
-      }
+      frontier += dag.waves[index].frontier_bytes;
+      scratch += dag.waves[index].scratch_bytes;
+      output += dag.waves[index].output_bytes;
     }
-    if (fused.exceeds(allowed)) {
-      return fmt::format("group {} needs {} fused bytes and the budget leaves {}", group, text(fused),
-                         allowed);
+    const WideBytes fused = frontier + 4 * scratch + output;
+    const auto low = static_cast<std::uint64_t>(fused);
+    if (fused > allowed) {
+      return fmt::format("group {} needs {} fused bytes and the budget leaves {}", group,
+                         fused > low ? "more than 2^64" : std::to_string(low), allowed);
     }
-    if (plan.group_fused_bytes[group] != fused.low) {
+    if (plan.group_fused_bytes[group] != low) {
       return fmt::format("fused_bytes of group {} are stated as {}, but the waves need {}", group,
-                         plan.group_fused_bytes[group], fused.low);
+                         plan.group_fused_bytes[group], low);
     }
-    // None of these has wrapped: each is at most the fused bytes.
-    peaks.frontier = std::max(peaks.frontier, frontier.low);
-    peaks.scratch = std::max(peaks.scratch, scratch.low);
-    peaks.output = std::max(peaks.output, output.low);
+    // Each of these is at most the fused bytes, which fit.
+    peaks.frontier = std::max(peaks.frontier, static_cast<std::uint64_t>(frontier));
+    peaks.scratch = std::max(peaks.scratch, static_cast<std::uint64_t>(scratch));
+    peaks.output = std::max(peaks.output, static_cast<std::uint64_t>(output));
     peaks.width = std::max<std::uint64_t>(peaks.width, plan.group(group).size());
   }
   return {};
@@ -180,19 +161,10 @@ Violation check_bound(const WaveDag& dag, const MemoryPlan& plan) {
   if (bound < chain) {
     return fmt::format("lower_bound_groups is {} and the longest chain has {} waves", bound, chain);
   }
-  // Counts the full groups that all bytes fill, subtracting one budget after the other.
   const std::uint64_t allowed = dag.budget_bytes - dag.resident_graph_bytes;
-  std::uint64_t full = 0;
-  std::uint64_t rest = 0;
-  for (const std::uint64_t bytes : plan.group_fused_bytes) {
-    if (bytes > allowed - rest) {
-      ++full;
-      rest = bytes - (allowed - rest);
-    } else {
-      rest += bytes;
-    }
-  }
-  const std::uint64_t needed = full + (rest > 0 ? 1 : 0);
+  const WideBytes bytes =
+      std::accumulate(plan.group_fused_bytes.begin(), plan.group_fused_bytes.end(), WideBytes{0});
+  const auto needed = static_cast<std::uint64_t>(bytes == 0 ? 0 : (bytes + allowed - 1) / allowed);
   if (bound < needed) {
     return fmt::format("lower_bound_groups is {} and the waves' bytes alone fill {} groups", bound, needed);
   }

@@ -151,51 +151,26 @@ inline constexpr std::array<std::string_view, 2> switch_rule_names{"density", "e
 
 // The rule that decided the topology, in the order in which rules are tried. The numbers equal those of
 // kernels/frontier/policy.h, which implements the rules.
-enum class TopologyRule : std::uint8_t {
-  // raw rules (step 4)
-  queue_empty,
-  memory_pressure,
-  sparse_density,
-  dense_density_fused,
-  dense_density,
-  between_densities,
-  // hysteresis rules (step 5)
-  hold_memory_constrained,
-  hold_sparse,
-  hold_hybrid_from_sparse,
-  hold_hybrid_from_dense,
-  hold_dense,
-  hold_fused,
-  // rules of traversals, which use the frontier's edges
-  few_vertices,
-  many_edges_fused,
-  many_edges,
-  hold_pull,
-  some_edges,
-  hold_some_edges,
-  few_edges,
-  forced,
-};
-inline constexpr auto topology_rule_names = std::to_array<std::string_view>({"queue_empty",
-                                                                             "memory_pressure",
-                                                                             "sparse_density",
-                                                                             "dense_density_fused",
-                                                                             "dense_density",
-                                                                             "between_densities",
-                                                                             "hold_memory_constrained",
-                                                                             "hold_sparse",
-                                                                             "hold_hybrid_from_sparse",
-                                                                             "hold_hybrid_from_dense",
-                                                                             "hold_dense",
-                                                                             "hold_fused",
-                                                                             "few_vertices",
-                                                                             "many_edges_fused",
-                                                                             "many_edges",
-                                                                             "hold_pull",
-                                                                             "some_edges",
-                                                                             "hold_some_edges",
-                                                                             "few_edges",
-                                                                             "forced"});
+// clang-format off
+#define TIDEGATE_TOPOLOGY_RULES(X)                                                                           \
+  /* raw rules (step 4) */                                                                                   \
+  X(queue_empty) X(memory_pressure) X(sparse_density) X(dense_density_fused) X(dense_density)                \
+  X(between_densities)                                                                                       \
+  /* hysteresis rules (step 5) */                                                                            \
+  X(hold_memory_constrained) X(hold_sparse) X(hold_hybrid_from_sparse) X(hold_hybrid_from_dense)             \
+  X(hold_dense) X(hold_fused)                                                                                \
+  /* rules of traversals, which use the frontier's edges */                                                  \
+  X(few_vertices) X(many_edges_fused) X(many_edges) X(hold_pull) X(some_edges) X(hold_some_edges)            \
+  X(few_edges) X(forced)
+// clang-format on
+#define TIDEGATE_TOPOLOGY_RULE(rule) rule,
+enum class TopologyRule : std::uint8_t { TIDEGATE_TOPOLOGY_RULES(TIDEGATE_TOPOLOGY_RULE) };
+#undef TIDEGATE_TOPOLOGY_RULE
+#define TIDEGATE_TOPOLOGY_RULE(rule) #rule,
+inline constexpr auto topology_rule_names =
+    std::to_array<std::string_view>({TIDEGATE_TOPOLOGY_RULES(TIDEGATE_TOPOLOGY_RULE)});
+#undef TIDEGATE_TOPOLOGY_RULE
+
 inline std::string_view name(TopologyRule rule) {
   return topology_rule_names[static_cast<std::size_t>(rule)];
 }
