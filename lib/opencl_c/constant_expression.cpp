@@ -24,22 +24,22 @@ Constant converted(Value value, IntegerType type) {
 }
 
 std::optional<Constant> number(std::string_view text, bool declared) {
-  const std::size_t digits = text.find_first_of("uUlL");
-  std::string suffix(text.substr(std::min(digits, text.size())));
-  text = text.substr(0, digits);
-  const bool prefixed = text.size() > 1 && text[0] == '0';
-  const int base = prefixed && (text[1] == 'x' || text[1] == 'X')   ? 16
-                   : prefixed && (text[1] == 'b' || text[1] == 'B') ? 2
-                   : prefixed                                       ? 8
-                                                                    : 10;
-  text.remove_prefix(base == 16 || base == 2 ? 2 : 0);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  std::string suffix(text.substr(std::min(text.find_first_of("uUlL"), text.size())));
+  text.remove_suffix(suffix.size());
   const std::size_t with_u = suffix.find_first_of("uU");
-  if (with_u != std::string::npos) {
+  const bool says_unsigned = with_u != std::string::npos;
+  if (says_unsigned) {
     suffix.erase(with_u, 1);
   }
   constexpr std::array<std::string_view, 5> suffixes{"", "l", "L", "ll", "LL"};
+  const char prefix = text.size() > 1 && text[0] == '0' ? text[1] : ' ';
+  const int base = prefix == 'x' || prefix == 'X'   ? 16
+                   : prefix == 'b' || prefix == 'B' ? 2
+                   : prefix == ' '                  ? 10
+                                                    : 8;
+  text.remove_prefix(base == 16 || base == 2 ? 2 : 0);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc() || end != text.data() + text.size() ||
       std::ranges::find(suffixes, suffix) == suffixes.end()) {
     return {};
@@ -47,11 +47,10 @@ std::optional<Constant> number(std::string_view text, bool declared) {
   // The first type that holds the number. Decimal numbers without u are never unsigned.
   for (const std::uint32_t bits : {32U, 64U}) {
     for (const bool is_unsigned : {false, true}) {
-      const IntegerType type{.bits = bits, .is_unsigned = is_unsigned};
-      const bool allowed =
-          is_unsigned ? with_u != std::string::npos || base != 10 : with_u == std::string::npos;
-      if (allowed && (bits == 64 || (declared && suffix.empty())) && converted(value, type).value == value) {
-        return Constant{.value = value, .type = type};
+      const Constant found = converted(value, {.bits = bits, .is_unsigned = is_unsigned});
+      const bool allowed = is_unsigned ? says_unsigned || base != 10 : !says_unsigned;
+      if (allowed && (bits == 64 || (declared && suffix.empty())) && found.value == value) {
+        return found;
       }
     }
   }
@@ -191,6 +190,11 @@ private:
   }
 
   [[nodiscard]] Found calculated(const Token& sign, Value a, Value b, IntegerType type) const {
+    const bool is_short = sign.text.size() == 1;
+    const bool shifts = sign.is("<<") || sign.is(">>");
+    if (shifts && (b < 0 || b >= type.bits)) {
+      return {};
+    }
     switch (sign.text[0]) {
     case '=': return truth(a == b);
     case '!': return truth(a != b);
@@ -202,17 +206,11 @@ private:
     case '|': return in_its_type(a | b, type);
     case '/': return b == 0 ? std::nullopt : in_its_type(a / b, type);
     case '%': return b == 0 ? std::nullopt : in_its_type(a % b, type);
+    case '>': return shifts ? in_its_type(a >> b, type) : truth(is_short ? a > b : a >= b);
     default: break;
     }
-    if (sign.text.size() == 1 || sign.text[1] == '=') {
-      return truth(sign.text[0] == '<' ? a < b || (sign.text.size() == 2 && a == b)
-                                       : a > b || (sign.text.size() == 2 && a == b));
-    }
-    if (b < 0 || b >= type.bits) {
-      return {};
-    }
-    if (sign.is(">>")) {
-      return in_its_type(a >> b, type);
+    if (!shifts) {
+      return truth(is_short ? a < b : a <= b);
     }
     const auto shifted = static_cast<Value>(static_cast<Bits>(a) << static_cast<unsigned>(b));
     return is_declared() ? Found(converted(shifted, type)) : in_its_type(shifted, type);
@@ -245,19 +243,20 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
     return tl::unexpected(source_error(path, token < tokens.size() ? tokens[token] : directive,
                                        std::move(message), std::move(fix)));
   };
-  std::size_t stuck = has_pairs ? condition.stuck : std::min(condition.stuck, tokens.size());
   if (condition.too_deep) {
     return refused(condition.stuck, "this condition is nested too deeply", "take it apart into several");
   }
+  std::size_t stuck = has_pairs ? condition.stuck : std::min(condition.stuck, tokens.size());
   each_expression(*condition.value, [&](const Expr& expr) {
     using Kind = Expr::Kind;
-    static constexpr std::array<Kind, 6> listed{Kind::number,      Kind::name,  Kind::binary,
-                                                Kind::conditional, Kind::comma, Kind::opaque};
+    static constexpr std::array<Kind, 7> kinds{Kind::number,      Kind::name,  Kind::text,  Kind::binary,
+                                               Kind::conditional, Kind::comma, Kind::opaque};
     const bool is_sign = expr.kind == Kind::unary &&
-                         std::string_view("+-~!").find(tokens[expr.token].text) != std::string_view::npos;
-    const bool is_character = expr.kind == Kind::text && tokens[expr.token].kind == TokenKind::character;
-    const bool fits = is_sign || is_character || std::ranges::find(listed, expr.kind) != listed.end();
-    stuck = fits ? stuck : std::min(stuck, expr.token);
+                         std::string_view("+-~!").find(tokens[expr.token].text) != std::string::npos;
+    const bool is_string = expr.kind == Kind::text && tokens[expr.token].kind == TokenKind::string;
+    if (is_string || (!is_sign && std::ranges::find(kinds, expr.kind) == kinds.end())) {
+      stuck = std::min(stuck, expr.token);
+    }
   });
   if (stuck != no_token) {
     return refused(stuck,
@@ -325,22 +324,20 @@ IntegerType integer_type_of(const Enumerators& enumerators) {
     least = std::min(least, value);
     most = std::max(most, value);
   }
-  const bool is_long = least < std::numeric_limits<std::int32_t>::min() ||
-                       most > (least < 0 ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
-                                         : std::int64_t{std::numeric_limits<std::uint32_t>::max()});
-  return {.bits = is_long ? 64U : 32U, .is_unsigned = least >= 0};
+  const bool is_unsigned = least >= 0;
+  const auto fits = [is_unsigned](std::int64_t value) {
+    return converted(value, {.bits = 32, .is_unsigned = is_unsigned}).value == value;
+  };
+  return {.bits = fits(least) && fits(most) ? 32U : 64U, .is_unsigned = is_unsigned};
 }
 
 std::string integer_of(const TranslationUnit& unit, const Type& type) {
   const bool plain = type.is(Type::Kind::number) && type.record != nullptr && !type.has_attributes &&
-                     type.record->body.end != 0 && !type.record->attributes.packed &&
-                     !type.record->attributes.other && type.record->attributes.aligned.empty();
+                     type.record->body.end != 0 && !type.record->attributes.any();
   const auto known = plain ? enumerators_of(unit, *type.record) : std::nullopt;
-  if (!known) {
-    return "";
-  }
-  const IntegerType integer = integer_type_of(*known);
-  return std::string(integer.is_unsigned ? "u" : "") + (integer.bits == 64 ? "long" : "int");
+  const IntegerType integer = known ? integer_type_of(*known) : IntegerType();
+  return !known ? ""
+                : fmt::format("{}{}", integer.is_unsigned ? "u" : "", integer.bits == 64 ? "long" : "int");
 }
 
 } // namespace tidegate::opencl_c

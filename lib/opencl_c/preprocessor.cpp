@@ -183,21 +183,23 @@ private:
     if (overridden_.empty()) {
       return {};
     }
-    std::set<std::string_view> left;
+    std::set<std::string> left(options_.undefinitions.begin(), options_.undefinitions.end());
+    for (const MacroDefinition& definition : options_.definitions) {
+      left.insert(definition.name);
+    }
     for (const Token& token : stream_.tokens) {
       if (token.kind == TokenKind::identifier) {
         left.insert(token.text);
       }
     }
     for (const std::string& own : overridden_) {
-      if (left.contains(own) || std::ranges::count(options_.definitions, own, &MacroDefinition::name) != 0 ||
-          std::ranges::count(options_.undefinitions, own) != 0) {
+      if (left.contains(own)) {
         return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
                            in_quotes(own));
       }
       const auto value = words_in(*options_.predefined->names.at(own));
-      for (const std::string_view name : left) {
-        const std::string* const text = may_be_predefined(name) ? predefined(std::string(name)) : nullptr;
+      for (const std::string& name : left) {
+        const std::string* const text = may_be_predefined(name) ? predefined(name) : nullptr;
         const auto other = words_in(text == nullptr ? "" : *text);
         if (!value.empty() &&
             std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
@@ -549,7 +551,7 @@ private:
   std::size_t read_parameters(const Line& line, Macro& macro) const {
     const auto is = [&line](std::size_t i, const char* text) { return i < line.size() && line[i].is(text); };
     std::size_t at = 4;
-    const auto require = [&](bool holds, std::string_view problem) {
+    const auto expect = [&](bool holds, std::string_view problem) {
       if (!holds) {
         refuse(line[at < line.size() ? at : 2],
                fmt::format("{} in the parameters of macro {}", problem, in_quotes(line[2].text)),
@@ -558,15 +560,15 @@ private:
     };
     for (bool more = !is(at, ")"); more; at += more ? 1 : 0) {
       const bool named = at < line.size() && line[at].kind == TokenKind::identifier;
-      require((named && !is(at, "__VA_ARGS__")) || is(at, "..."), "a name is missing");
+      expect((named && !is(at, "__VA_ARGS__")) || is(at, "..."), "a name is missing");
       const std::string name = named ? line[at].text : "__VA_ARGS__";
-      require(std::ranges::find(macro.parameters, name) == macro.parameters.end(), "a name comes twice");
+      expect(std::ranges::find(macro.parameters, name) == macro.parameters.end(), "a name comes twice");
       macro.parameters.push_back(name);
       at += named ? 1 : 0;
       macro.variadic = is(at, "..."); // GNU extension: a name before it is that of all remaining arguments
       at += macro.variadic ? 1 : 0;
       more = !macro.variadic && is(at, ",");
-      require(more || is(at, ")"), macro.variadic ? "\")\" is missing" : "\",\" or \")\" is missing");
+      expect(more || is(at, ")"), macro.variadic ? "\")\" is missing" : "\",\" or \")\" is missing");
     }
     return at + 1;
   }

@@ -13,17 +13,14 @@ Result<void> match_brackets(TranslationUnit& unit) {
   unit.counterparts.assign(tokens.size(), tokens.size());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].opens()) {
+    const std::string pair =
+        tokens[i].closes() && !open.empty() ? tokens[open.back()].text + tokens[i].text : "";
+    if (pair == "()" || pair == "[]" || pair == "{}") {
+      unit.counterparts[i] = open.back();
+      unit.counterparts[open.back()] = i;
+      open.pop_back();
+    } else if (tokens[i].opens()) {
       open.push_back(i);
-    } else if (tokens[i].closes() && !open.empty()) {
-      const Token& opening = tokens[open.back()];
-      if (tokens[i].is(opening.is("(") ? ")" : opening.is("[") ? "]" : "}")) {
-        unit.counterparts[i] = open.back();
-        unit.counterparts[open.back()] = i;
-        open.pop_back();
-      } else {
-        break;
-      }
     } else if (tokens[i].closes()) {
       open.push_back(i);
       break;
@@ -104,7 +101,7 @@ std::string name_of(const TranslationUnit& unit, const Record& record) {
 namespace {
 
 // One spelling for a type, in a declaration with these tokens.
-std::string text_of(const TranslationUnit& unit, const Type& type, TokenRange declaration,
+std::string type_text(const TranslationUnit& unit, const Type& type, TokenRange declaration,
                     std::size_t declared) {
   if (type.is(Type::Kind::nothing)) {
     return "void";
@@ -129,7 +126,7 @@ std::string text_of(const TranslationUnit& unit, const Type& type, TokenRange de
   return text;
 }
 
-Parameter parameter(const TranslationUnit& unit, const Decl& decl) {
+Parameter parameter_from(const TranslationUnit& unit, const Decl& decl) {
   Parameter made{.name = decl.token == no_token ? "" : unit.source.tokens[decl.token].text,
                  .is_pointer = decl.type->is(Type::Kind::pointer),
                  .type = integer_of(unit, *decl.type),
@@ -140,7 +137,7 @@ Parameter parameter(const TranslationUnit& unit, const Decl& decl) {
     pointee = pointee->inner;
   }
   made.is_enumeration = !made.type.empty();
-  made.type = made.is_enumeration ? made.type : text_of(unit, *pointee, decl.tokens, decl.token);
+  made.type = made.is_enumeration ? made.type : type_text(unit, *pointee, decl.tokens, decl.token);
   for (const Type* of = decl.type; of != nullptr; of = of->inner) {
     made.space = made.space == AddressSpace::none ? of->space : made.space;
     made.is_const = of->is_const;
@@ -166,9 +163,9 @@ Function signature(const TranslationUnit& unit, const Decl& function) {
                 .begin = before.begin,
                 .name_token = function.token};
   const Type& result = function.type->is(Type::Kind::function) ? *function.type->inner : *function.type;
-  made.result = result.is(Type::Kind::pointer) ? "" : text_of(unit, result, function.specifiers, no_token);
+  made.result = result.is(Type::Kind::pointer) ? "" : type_text(unit, result, function.specifiers, no_token);
   for (const Decl* const decl : function.parameters) {
-    made.parameters.push_back(parameter(unit, *decl));
+    made.parameters.push_back(parameter_from(unit, *decl));
   }
   return made;
 }

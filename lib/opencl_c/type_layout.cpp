@@ -1,173 +1,114 @@
-// The first uncertain part of a type ends the reading with its reason.
 #include "opencl_c/type_layout.hpp"
 
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::opencl_c {
 namespace {
 
-template <class T>
-using Certain = tl::expected<T, std::string>;
+struct Uncertain { // thrown by the first uncertain part of a type
+  std::string reason;
+};
 
-tl::unexpected<std::string> uncertain(std::string reason) {
-  return tl::unexpected(std::move(reason));
+void require(bool holds, std::string_view otherwise) {
+  if (!holds) {
+    throw Uncertain{std::string(otherwise)};
+  }
 }
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-class Reader {
+class LayoutReader {
 public:
-  explicit Reader(const TranslationUnit& unit) : unit_(unit) {}
+  explicit LayoutReader(const TranslationUnit& unit) : unit_(unit) {}
 
-  Certain<TypeLayout> layout(const Type& type) {
-    if (type.has_attributes) {
-      return uncertain("it has a type with attributes");
-    }
-    switch (type.kind) {
-    case Type::Kind::record: return structure(*type.record);
-    case Type::Kind::pointer:
-    case Type::Kind::function: return uncertain("it has a pointer");
-    case Type::Kind::array: return uncertain("it is an array");
-    default: break;
-    }
+  TypeLayout layout(const Type& type) {
+    require(!type.has_attributes, "it has a type with attributes");
+    require(!type.is(Type::Kind::pointer) && !type.is(Type::Kind::function), "it has a pointer");
+    require(!type.is(Type::Kind::array), "it is an array");
     if (type.record != nullptr) {
-      return enumeration(*type.record);
+      require(type.record->body.end != 0, name_of(unit_, *type.record) + " is declared nowhere");
+      return type.is(Type::Kind::record) ? structure(*type.record) : enumeration(*type.record);
     }
     const auto arithmetic = arithmetic_type(type.name);
     if (!arithmetic) {
-      return uncertain(fmt::format("it has a member of type {}", !type.name.empty()             ? type.name
-                                                                 : type.is(Type::Kind::nothing) ? "void"
-                                                                                                : "int"));
+      throw Uncertain{fmt::format("it has a member of type {}", !type.name.empty()             ? type.name
+                                                                : type.is(Type::Kind::nothing) ? "void"
+                                                                                               : "int")};
     }
-    return TypeLayout{.name = type.name,
-                      .bytes = arithmetic->bytes(),
-                      .alignment = arithmetic->bytes(),
-                      .members = {},
-                      .enumerators = {}};
+    const std::uint32_t bytes = arithmetic->bytes();
+    return {.name = type.name, .bytes = bytes, .alignment = bytes, .members = {}, .enumerators = {}};
   }
 
-  // Passes the dimensions of an array, and returns the type of its elements.
-  Certain<const Type*> elements(const Type* type, std::vector<std::uint64_t>& dimensions) {
+  // A variable without its name and place, which may be an array.
+  MemberLayout variable(const Type* type) {
+    MemberLayout found{.name = {}, .dimensions = {}, .type = {}};
     for (; type->is(Type::Kind::array); type = type->inner) {
       const auto bound = type->extent == nullptr ? std::nullopt : value_of(unit_, *type->extent);
-      if (!bound || *bound <= 0) {
-        return uncertain("it has an array whose bound is not a plain constant");
-      }
-      dimensions.push_back(static_cast<std::uint64_t>(*bound));
+      require(bound.value_or(0) > 0, "it has an array whose bound is not a plain constant");
+      found.dimensions.push_back(static_cast<std::uint64_t>(*bound));
     }
-    return type;
+    found.type = layout(*type);
+    return found;
   }
 
-  Certain<std::uint64_t> bytes_of(const Type& type) {
-    std::vector<std::uint64_t> dimensions;
-    TIDEGATE_TRY(const Type* const element, elements(&type, dimensions));
-    TIDEGATE_TRY(const TypeLayout found, layout(*element));
-    std::uint64_t bytes = found.bytes;
-    for (const std::uint64_t count : dimensions) {
-      if (__builtin_mul_overflow(bytes, count, &bytes)) {
-        return uncertain("it is larger than any memory");
-      }
+  static std::uint64_t bytes_of(const MemberLayout& variable, std::uint64_t most,
+                                std::string_view otherwise) {
+    std::uint64_t bytes = variable.type.bytes;
+    for (const std::uint64_t count : variable.dimensions) {
+      require(!__builtin_mul_overflow(bytes, count, &bytes) && bytes <= most, otherwise);
     }
     return bytes;
   }
 
 private:
-  Certain<std::uint64_t> alignment_of(const Attributes& attributes) {
-    std::uint64_t aligned = 1;
-    for (const Expr* const expr : attributes.aligned) {
-      const auto value = expr == nullptr ? std::nullopt : value_of(unit_, *expr);
-      if (!value || *value <= 0 || (*value & (*value - 1)) != 0) {
-        return uncertain("it has an alignment that is not a plain constant");
-      }
-      aligned = std::max(aligned, static_cast<std::uint64_t>(*value));
-    }
-    return aligned;
-  }
-
-  Certain<TypeLayout> enumeration(const Record& record) {
-    TIDEGATE_CHECK(is_complete(record));
+  TypeLayout enumeration(const Record& record) {
     const auto values = enumerators_of(unit_, record);
-    if (!values || values->empty()) {
-      return uncertain("it has enumerators whose values are not plain constants");
-    }
+    require(values && !values->empty(), "it has enumerators whose values are not plain constants");
     const IntegerType type = integer_type_of(*values);
-    if (type.bits != 32 || record.attributes.packed || !record.attributes.aligned.empty()) {
-      return uncertain("it has an enumeration that is not an int");
-    }
-    return TypeLayout{.kind = TypeLayout::Kind::enumeration,
-                      .name = type.is_unsigned ? "uint" : "int",
-                      .bytes = 4,
-                      .alignment = 4,
-                      .members = {},
-                      .enumerators = *values};
+    require(type.bits == 32 && !record.attributes.packed && record.attributes.aligned.empty(),
+            "it has an enumeration that is not an int");
+    return {.kind = TypeLayout::Kind::enumeration,
+            .name = type.is_unsigned ? "uint" : "int",
+            .bytes = 4,
+            .alignment = 4,
+            .members = {},
+            .enumerators = *values};
   }
 
-  Certain<bool> is_complete(const Record& record) const {
-    return record.body.end != 0 ? Certain<bool>(true)
-                                : uncertain(fmt::format("{} is declared nowhere", name_of(unit_, record)));
-  }
-
-  Certain<TypeLayout> structure(const Record& record) {
-    if (++depth_ > most_depth) {
-      return uncertain("it is nested too deeply");
-    }
-    if (record.kind == Record::Kind::union_type) {
-      return uncertain("it has a union");
-    }
-    TIDEGATE_CHECK(is_complete(record));
-    if (has_pragma({.begin = 0, .end = record.body.begin}, "pack")) {
-      return uncertain("a #pragma pack precedes it");
-    }
-    if (has_pragma(record.body, "")) {
-      return uncertain("it contains a pragma");
-    }
-    TIDEGATE_TRY(const std::uint64_t aligned, alignment_of(record.attributes));
+  TypeLayout structure(const Record& record) {
+    const Nested nested(depth_);
+    require(depth_ <= 32, "it is nested too deeply");
+    require(record.kind != Record::Kind::union_type, "it has a union");
+    require(!has_pragma({.begin = 0, .end = record.body.begin}, "pack"), "a #pragma pack precedes it");
+    require(!has_pragma(record.body, ""), "it contains a pragma");
     TypeLayout type{.kind = TypeLayout::Kind::structure,
                     .name = name_of(unit_, record),
-                    .alignment = aligned,
                     .members = {},
                     .enumerators = {}};
-    for (const Decl* const member : record.members) {
-      TIDEGATE_CHECK(add(*member, record.attributes.packed, type));
+    for (const Expr* const expr : record.attributes.aligned) {
+      const std::int64_t value = expr == nullptr ? 0 : value_of(unit_, *expr).value_or(0);
+      require(value > 0 && (value & (value - 1)) == 0, "it has an alignment that is not a plain constant");
+      type.alignment = std::max(type.alignment, static_cast<std::uint64_t>(value));
     }
-    if (type.members.empty()) {
-      return uncertain("it has no members");
+    for (const Decl* const decl : record.members) {
+      require(decl->token != no_token, "it has members without a name");
+      require(!decl->has_attributes, "it has a member with attributes");
+      require(!decl->is_bit_field, "it has bit-fields");
+      MemberLayout member = variable(decl->type);
+      member.name = unit_.source.tokens[decl->token].text;
+      const std::uint64_t alignment = record.attributes.packed ? 1 : member.type.alignment;
+      member.offset = round_up(type.bytes, alignment);
+      type.bytes = member.offset + bytes_of(member, 1U << 16U, "it is larger than an argument can be");
+      type.alignment = std::max(type.alignment, alignment);
+      type.members.push_back(std::move(member));
     }
+    require(!type.members.empty(), "it has no members");
     type.bytes = round_up(type.bytes, type.alignment);
-    --depth_;
     return type;
-  }
-
-  Certain<bool> add(const Decl& decl, bool packed, TypeLayout& structure) {
-    if (decl.token == no_token) {
-      return uncertain("it has members without a name");
-    }
-    if (decl.has_attributes) {
-      return uncertain("it has a member with attributes");
-    }
-    if (decl.is_bit_field) {
-      return uncertain("it has bit-fields");
-    }
-    MemberLayout member{.name = unit_.source.tokens[decl.token].text, .dimensions = {}, .type = {}};
-    TIDEGATE_TRY(const Type* const element, elements(decl.type, member.dimensions));
-    TIDEGATE_TRY(member.type, layout(*element));
-    std::uint64_t bytes = member.type.bytes;
-    for (const std::uint64_t count : member.dimensions) {
-      if (__builtin_mul_overflow(bytes, count, &bytes) || bytes > most_bytes) {
-        return uncertain("it is larger than an argument can be");
-      }
-    }
-    const std::uint64_t alignment = packed ? 1 : member.type.alignment;
-    member.offset = round_up(structure.bytes, alignment);
-    structure.bytes = member.offset + bytes;
-    structure.alignment = std::max(structure.alignment, alignment);
-    structure.members.push_back(std::move(member));
-    return true;
   }
 
   [[nodiscard]] bool has_pragma(TokenRange range, std::string_view word) const {
@@ -176,31 +117,42 @@ private:
     });
   }
 
-  static constexpr std::size_t most_depth = 32;
-  static constexpr std::uint64_t most_bytes = 1U << 16U;
-
   const TranslationUnit& unit_;
-  std::size_t depth_ = 0;
+  std::size_t depth_ = 0; // of structures
 };
+
+// The result of `read`, or why it is uncertain.
+template <class Read>
+auto certain(const Read& read) -> tl::expected<decltype(read()), std::string> {
+  try {
+    return read();
+  } catch (Uncertain& uncertain) {
+    return tl::unexpected(std::move(uncertain.reason));
+  }
+}
 
 } // namespace
 
 tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, const Parameter& parameter) {
-  return Reader(unit).layout(*parameter.decl->type);
+  return certain([&] { return LayoutReader(unit).layout(*parameter.decl->type); });
 }
 
 tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Decl& variable) {
-  return Reader(unit).bytes_of(*variable.type);
+  return certain([&] {
+    return LayoutReader::bytes_of(LayoutReader(unit).variable(variable.type), ~std::uint64_t{0},
+                                  "it is larger than any memory");
+  });
 }
 
 tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit,
                                                         const Parameter& parameter) {
-  const Type& type = *parameter.decl->type;
-  if (!type.is(Type::Kind::pointer) || type.inner->is(Type::Kind::array) ||
-      type.inner->is(Type::Kind::pointer) || type.inner->is(Type::Kind::function)) {
-    return uncertain("it does not point to a plain type");
-  }
-  return Reader(unit).layout(*type.inner);
+  return certain([&] {
+    const Type& type = *parameter.decl->type;
+    require(type.is(Type::Kind::pointer) && !type.inner->is(Type::Kind::array) &&
+                !type.inner->is(Type::Kind::pointer) && !type.inner->is(Type::Kind::function),
+            "it does not point to a plain type");
+    return LayoutReader(unit).layout(*type.inner);
+  });
 }
 
 } // namespace tidegate::opencl_c

@@ -4,22 +4,20 @@
 namespace tidegate::opencl_c {
 namespace {
 
-template <std::size_t N>
-bool one_of(const std::array<std::string_view, N>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
+// True for one of the words between blanks.
+bool one_of(std::string_view words, std::string_view word) {
+  const auto is_edge = [words](std::size_t at) { return at >= words.size() || words[at] == ' '; };
+  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    if ((at == 0 || is_edge(at - 1)) && is_edge(at + word.size())) {
+      return !word.empty();
+    }
+  }
+  return false;
 }
 
-constexpr std::array<std::string_view, 11> scalars{"char", "uchar", "short", "ushort", "int", "uint",
-                                                   "long", "ulong", "float", "double", "half"};
-constexpr std::array<std::uint32_t, scalars.size()> scalar_sizes{1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2}; // bytes
-
-constexpr std::array<std::string_view, 12> other_types{"void",   "bool",      "unsigned", "signed",
-                                                       "size_t", "ptrdiff_t", "intptr_t", "uintptr_t",
-                                                       "struct", "union",     "enum",     "event_t"};
-
-constexpr std::array<std::string_view, 8> image_types{
-    "image1d_t",       "image1d_buffer_t", "image1d_array_t",       "image2d_t",
-    "image2d_array_t", "image2d_depth_t",  "image2d_array_depth_t", "image3d_t"};
+std::string_view without_underscores(std::string_view word) {
+  return word.substr(word.starts_with("__") ? 2 : 0);
+}
 
 } // namespace
 
@@ -28,46 +26,39 @@ bool is_attribute(std::string_view word) {
 }
 
 AddressSpace address_space(std::string_view word) {
-  if (word.starts_with("__")) {
-    word.remove_prefix(2);
-  }
-  if (word == "global") {
-    return AddressSpace::global;
-  }
-  if (word == "constant") {
-    return AddressSpace::constant;
-  }
-  return word == "local" ? AddressSpace::local : AddressSpace::none;
+  word = without_underscores(word);
+  return word == "global"     ? AddressSpace::global
+         : word == "constant" ? AddressSpace::constant
+         : word == "local"    ? AddressSpace::local
+                              : AddressSpace::none;
 }
 
 bool is_qualifier(std::string_view word) {
-  static constexpr std::array<std::string_view, 16> qualifiers{
-      "const",  "volatile", "restrict", "__restrict", "__restrict__", "inline",    "static",   "extern",
-      "kernel", "__kernel", "private",  "__private",  "generic",      "__generic", "register", "__inline"};
-  return one_of(qualifiers, word) || address_space(word) != AddressSpace::none ||
-         image_access(word).has_value();
+  return one_of("const volatile restrict __restrict __restrict__ inline __inline static extern register "
+                "kernel __kernel private __private generic __generic",
+                word) ||
+         address_space(word) != AddressSpace::none || image_access(word).has_value();
 }
 
 bool is_type_word(std::string_view word) {
-  return one_of(other_types, word) || word == "sampler_t" || is_image_type(word) ||
-         arithmetic_type(word).has_value();
+  return one_of("void bool unsigned signed size_t ptrdiff_t intptr_t uintptr_t struct union enum event_t "
+                "sampler_t",
+                word) ||
+         is_image_type(word) || arithmetic_type(word).has_value();
 }
 
 bool is_image_type(std::string_view word) {
-  return one_of(image_types, word);
+  return one_of("image1d_t image1d_buffer_t image1d_array_t image2d_t image2d_array_t image2d_depth_t "
+                "image2d_array_depth_t image3d_t",
+                word);
 }
 
 std::optional<ImageAccess> image_access(std::string_view word) {
-  if (word.starts_with("__")) {
-    word.remove_prefix(2);
-  }
-  if (word == "read_only") {
-    return ImageAccess::read_only;
-  }
-  if (word == "write_only") {
-    return ImageAccess::write_only;
-  }
-  return word == "read_write" ? std::optional(ImageAccess::read_write) : std::nullopt;
+  word = without_underscores(word);
+  return word == "read_only"    ? std::optional(ImageAccess::read_only)
+         : word == "write_only" ? std::optional(ImageAccess::write_only)
+         : word == "read_write" ? std::optional(ImageAccess::read_write)
+                                : std::nullopt;
 }
 
 namespace {
@@ -191,50 +182,39 @@ bool is_reserved_name(std::string_view name) {
 }
 
 bool is_unsupported(std::string_view word) {
-  static constexpr std::array<std::string_view, 14> words{
-      "queue_t",    "clk_event_t",       "ndrange_t",          "reserve_id_t",      "pipe",
-      "__pipe",     "enqueue_kernel",    "enqueue_marker",     "get_default_queue", "read_pipe",
-      "write_pipe", "reserve_read_pipe", "reserve_write_pipe", "create_user_event"};
-  return one_of(words, word) || (word.starts_with("image") && word.ends_with("_t") && !is_image_type(word));
+  return one_of(
+             "queue_t clk_event_t ndrange_t reserve_id_t pipe __pipe enqueue_kernel enqueue_marker "
+             "get_default_queue read_pipe write_pipe reserve_read_pipe reserve_write_pipe create_user_event",
+             word) ||
+         (word.starts_with("image") && word.ends_with("_t") && !is_image_type(word));
 }
 
 std::optional<ArithmeticType> arithmetic_type(std::string_view type) {
-  const std::size_t digits = type.find_first_of("0123456789");
-  const std::string_view scalar = type.substr(0, digits);
-  const auto found = std::ranges::find(scalars, scalar);
-  if (found == scalars.end()) {
-    return {};
-  }
-  ArithmeticType result{.scalar = *found,
-                        .scalar_bytes = scalar_sizes[static_cast<std::size_t>(found - scalars.begin())]};
-  if (digits != std::string_view::npos) {
-    const char* const end = type.data() + type.size();
-    const auto [stop, error] = std::from_chars(type.data() + digits, end, result.width);
-    static constexpr std::array<std::uint32_t, 5> widths{2, 3, 4, 8, 16};
-    if (error != std::errc() || stop != end || std::ranges::find(widths, result.width) == widths.end()) {
-      return {};
+  static constexpr std::pair<std::string_view, std::uint32_t> scalars[]{
+      {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"int", 4}, {"uint", 4},
+      {"long", 8}, {"ulong", 8}, {"float", 4}, {"double", 8}, {"half", 2}};
+  const std::size_t digits = std::min(type.find_first_of("0123456789"), type.size());
+  const std::string_view width = type.substr(digits);
+  for (const auto& [scalar, bytes] : scalars) {
+    if (scalar == type.substr(0, digits) && (width.empty() || one_of("2 3 4 8 16", width))) {
+      const bool is_wide = width == "16";
+      const std::uint32_t single = width.empty() ? 1 : static_cast<std::uint32_t>(width[0] - '0');
+      return ArithmeticType{.scalar = scalar, .width = is_wide ? 16 : single, .scalar_bytes = bytes};
     }
   }
-  return result;
+  return {};
 }
 
 std::string canonical_type(std::span<const std::string_view> words) {
   bool is_unsigned = false;
-  bool is_signed = false;
-  std::string_view base;
+  std::string base;
   for (const std::string_view word : words) {
-    if (word == "unsigned") {
-      is_unsigned = true;
-    } else if (word == "signed") {
-      is_signed = true;
-    } else if (!(word == "int" && !base.empty())) { // "long int" is long
-      base = word == "long" && base == "int" ? "long" : word;
+    is_unsigned |= word == "unsigned";
+    if (word != "unsigned" && word != "signed" && (word != "int" || base.empty())) { // "long int" is long
+      base = word;
     }
   }
-  if (is_unsigned) {
-    return "u" + std::string(base.empty() ? "int" : base);
-  }
-  return is_signed && base.empty() ? "int" : std::string(base);
+  return (is_unsigned ? "u" : "") + (base.empty() && !words.empty() ? "int" : base);
 }
 
 namespace {
