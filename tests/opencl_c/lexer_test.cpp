@@ -28,26 +28,25 @@ std::string split(std::string_view text) {
   return result;
 }
 
-TokenKind kind(std::string_view text) {
-  const auto tokens = tokens_of(text);
-  REQUIRE(tokens.size() == 1);
-  return tokens[0].kind;
-}
-
 } // namespace
 
 TEST_CASE("tokens have their kinds") {
-  CHECK(kind("kernel") == TokenKind::identifier);
-  CHECK(kind("_a$1\xc3\xa4") == TokenKind::identifier);
-  CHECK(kind("0x1p-3f") == TokenKind::number);
-  CHECK(kind(".5e+3") == TokenKind::number);
-  CHECK(kind("1..e+2.x_y") == TokenKind::number);
-  CHECK(kind("'\\''") == TokenKind::character);
-  CHECK(kind("L'x'") == TokenKind::character);
-  CHECK(kind("\"a\\\"b\\\\\"") == TokenKind::string);
-  CHECK(kind("L\"x\"") == TokenKind::string);
-  CHECK(kind("->") == TokenKind::punctuator);
-  CHECK(kind("@") == TokenKind::punctuator);
+  using Kind = TokenKind;
+  for (const auto& [text, expected] : std::map<std::string, Kind>{{"kernel", Kind::identifier},
+                                                                  {"_a$1\xc3\xa4", Kind::identifier},
+                                                                  {"0x1p-3f", Kind::number},
+                                                                  {".5e+3", Kind::number},
+                                                                  {"1..e+2.x_y", Kind::number},
+                                                                  {"'\\''", Kind::character},
+                                                                  {"L'x'", Kind::character},
+                                                                  {"\"a\\\"b\\\\\"", Kind::string},
+                                                                  {"L\"x\"", Kind::string},
+                                                                  {"->", Kind::punctuator},
+                                                                  {"@", Kind::punctuator}}) {
+    const auto tokens = tokens_of(text);
+    REQUIRE(tokens.size() == 1);
+    CHECK(tokens[0].kind == expected);
+  }
 }
 
 TEST_CASE("the longest punctuator wins") {

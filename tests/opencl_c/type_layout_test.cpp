@@ -86,19 +86,23 @@ TEST_CASE("bounds are computed in the types of C") {
 }
 
 TEST_CASE("an uncertain layout has a reason") {
-  CHECK(layout("struct s { int a : 3; };", "struct s p") == "it has bit-fields");
-  CHECK(layout("struct s { union { int i; float f; } u; };", "struct s p") == "it has a union");
-  CHECK(layout("struct s { global int* a; };", "struct s p") == "it has a pointer");
-  CHECK(layout("struct s { size_t a; };", "struct s p") == "it has a member of type size_t");
-  CHECK(layout("struct s { int a __attribute__((aligned(8))); };", "struct s p") ==
-        "it has a member with attributes");
-  CHECK(layout("struct t { int a; }; struct s { int a[sizeof(struct t)]; };", "struct s p") ==
-        "it has an array whose bound is not a plain constant");
+  using Rows = std::vector<std::pair<std::string, std::string>>;
+  for (const auto& [members, reason] :
+       Rows{{"int a : 3;", "it has bit-fields"},
+            {"union { int i; float f; } u;", "it has a union"},
+            {"global int* a;", "it has a pointer"},
+            {"size_t a;", "it has a member of type size_t"},
+            {"int a __attribute__((aligned(8)));", "it has a member with attributes"},
+            {"struct t { int a; } b; int a[sizeof(struct t)];",
+             "it has an array whose bound is not a plain constant"},
+            {"struct { int a; };", "it has members without a name"},
+            {"int a[100000];", "it is larger than an argument can be"},
+            {"", "it has no members"}}) {
+    CHECK(layout("struct s { " + members + " };", "struct s p") == reason);
+  }
   CHECK(layout("\n#pragma pack(1)\nstruct s { char a; int b; };", "struct s p") ==
         "a #pragma pack precedes it");
   CHECK(layout("", "struct s p") == "struct s is declared nowhere");
   CHECK(layout("", "struct") == "struct is declared nowhere"); // without a tag
   CHECK(layout("enum big { A = 0x100000000 };", "enum big p") == "it has an enumeration that is not an int");
-  CHECK(layout("struct s { struct { int a; }; };", "struct s p") == "it has members without a name");
-  CHECK(layout("struct s { int a[100000]; };", "struct s p") == "it is larger than an argument can be");
 }
