@@ -780,7 +780,7 @@ private:
     if (element.space == AddressSpace::constant || element.name == "sampler_t") { // which is always constant
       return;
     }
-    if (is_file_scope() && decl.kind == Decl::Kind::variable) {
+    if (is_file_scope() && !decl.type->is(Type::Kind::function)) {
       refuse(decl.token, ErrorCode::unsupported_kernel,
              fmt::format("{} is a variable of file scope outside constant memory",
                          in_quotes(tokens_[decl.token].text)),

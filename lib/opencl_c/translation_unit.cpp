@@ -102,7 +102,7 @@ namespace {
 
 // One spelling for a type, in a declaration with these tokens.
 std::string type_text(const TranslationUnit& unit, const Type& type, TokenRange declaration,
-                    std::size_t declared) {
+                      std::size_t declared) {
   if (type.is(Type::Kind::nothing)) {
     return "void";
   }
