@@ -1,5 +1,5 @@
 // Reads a kernel's body: its statements, the expressions in them and the functions that it calls. Each expression returns
-// what is known of its value.
+// what is known of its value; accesses of elements are collected, and summed up at the end.
 #include "opencl_c/footprint.hpp"
 
 #include "opencl_c/constant_expression.hpp"
@@ -31,6 +31,14 @@ Bounds tighter(Bounds a, const Bounds& b) {
   return a;
 }
 
+// No work-item comes there.
+void never(Bounds& bounds) {
+  bounds.ids[0] = {0, -1};
+}
+bool is_never(const Bounds& bounds) {
+  return bounds.ids[0].low > bounds.ids[0].high;
+}
+
 // What is known of an expression.
 struct Known {
   enum class Kind : std::uint8_t {
@@ -44,28 +52,25 @@ struct Known {
   std::optional<Linear> number = {};
   const Decl* variable = nullptr; // that the expression denotes
   std::size_t parameter = 0;
-  bool plain = false;    // pointer: the parameter by its name
-  bool part = false;     // a member of a variable or an element
-  bool assigned = false; // the expression assigns a whole element of `parameter`
-  Bounds if_true = {};   // what holds after a condition
+  bool plain = false;  // pointer: the parameter by its name
+  bool part = false;   // a member of a variable or an element
+  Bounds if_true = {}; // what holds after a condition
   Bounds if_false = {};
 };
 
+struct Access {
+  Linear element;
+  IdRanges ids;
+  std::size_t token = 0;
+  bool is_certain = false;
+};
+
 // What has been found of a parameter.
-struct Found {
-  std::optional<Obstacle> anywhere;
-  std::optional<Obstacle> elsewhere; // it may touch elements that do not follow the ids
-  std::size_t uses = 0;
-  bool mixed = false; // some use is no reduction, or another one
-  bool own = true;
-  bool assigned_first = false;
-  std::optional<Reduction> reduction;
-  std::optional<Interval> elements;
-  std::optional<Interval> certain;
-  std::optional<ElementsById> by_id;
-  std::optional<ElementsById> by_fewer_ids; // without those of dimensions of one work-group
-  std::optional<RowElements> rows;
-  bool in_rows = true;
+struct Use {
+  Footprint footprint{.own = true}; // its obstacle: it may touch any element
+  std::vector<Access> accesses;
+  std::size_t count = 0; // of accesses, also of those that never run
+  bool mixed = false;    // some use is no reduction, or another one
 };
 
 Known of_number(const std::optional<Linear>& number) {
@@ -109,14 +114,17 @@ Known value_of_number(const TranslationUnit& unit, const Expr& expr) {
 
 // The reduction that a call stands for if its result is not used.
 std::optional<Reduction> reduction_of(std::string_view function) {
+  static constexpr std::array<std::pair<std::string_view, Reduction>, 6> names{{{"add", Reduction::sum},
+                                                                                {"sub", Reduction::sum},
+                                                                                {"inc", Reduction::sum},
+                                                                                {"dec", Reduction::sum},
+                                                                                {"min", Reduction::min},
+                                                                                {"max", Reduction::max}}};
   for (const std::string_view prefix : {"atomic_fetch_", "atomic_", "atom_"}) {
-    if (function.starts_with(prefix)) {
-      function.remove_prefix(prefix.size());
-      const bool sums = function == "add" || function == "sub" || function == "inc" || function == "dec";
-      return sums                ? std::optional(Reduction::sum)
-             : function == "min" ? std::optional(Reduction::min)
-             : function == "max" ? std::optional(Reduction::max)
-                                 : std::nullopt;
+    for (const auto& [name, reduction] : names) {
+      if (function.starts_with(prefix) && function.substr(prefix.size()) == name) {
+        return reduction;
+      }
     }
   }
   return {};
@@ -160,90 +168,134 @@ std::optional<ElementsById> ids_of(const Linear& element, const IdRanges& ids) {
   return found;
 }
 
-bool join(std::optional<ElementsById>& all, const std::optional<ElementsById>& more) {
-  if (!more || (all && all->per_id != more->per_id)) {
-    return false;
+// Elements by ids and rows of all accesses; nullopt if they have nothing in common.
+std::optional<ElementsById> joined(ElementsById all, const ElementsById& more) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    all.offset[d] = hull(all.offset[d], more.offset[d]);
   }
-  for (std::size_t d = 0; all && d < 3; ++d) {
-    all->offset[d] = hull(all->offset[d], more->offset[d]);
-  }
-  all = all ? all : more;
-  return true;
+  return all.per_id == more.per_id ? std::optional(all) : std::nullopt;
 }
 
-bool join(std::optional<RowElements>& all, const std::optional<RowElements>& more) {
-  if (!more || (all && (all->per_id != more->per_id ||
-                        (all->wraps != 0 && more->wraps != 0 && all->wraps != more->wraps)))) {
-    return false;
-  }
-  all = !all ? *more
-             : RowElements{.per_id = all->per_id,
-                           .low = std::min(all->low, more->low),
-                           .high = std::max(all->high, more->high),
-                           .wraps = std::max(all->wraps, more->wraps)};
-  return true;
+std::optional<RowElements> joined(const RowElements& all, const RowElements& more) {
+  const bool alike =
+      all.per_id == more.per_id && (all.wraps == 0 || more.wraps == 0 || all.wraps == more.wraps);
+  return alike ? std::optional(RowElements{.per_id = all.per_id,
+                                           .low = std::min(all.low, more.low),
+                                           .high = std::max(all.high, more.high),
+                                           .wraps = std::max(all.wraps, more.wraps)})
+               : std::nullopt;
 }
+
+// Sets `all` to what the accesses have in common; returns the index of the first that has something else, or their number.
+template <class T, class Of>
+std::size_t join(const std::vector<Access>& accesses, std::optional<T>& all, const Of& of) {
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const std::optional<T> one = of(accesses[i]);
+    all = one ? (i == 0 ? one : joined(*all, *one)) : std::nullopt;
+    if (!all) {
+      return i;
+    }
+  }
+  return accesses.size();
+}
+
+// The rows that an access is in.
+std::optional<RowElements> rows_of(const Access& access, std::uint32_t outermost) {
+  Linear element = access.element;
+  const std::int64_t per_id = element.factors[outermost];
+  const Coordinate row = element.at[outermost];
+  element.factors[outermost] = 0;
+  element.range = {};
+  const Interval in_row = range_of(element, access.ids);
+  if (per_id <= 0 || (row.modulus != 0 && (in_row.low < 0 || in_row.high >= per_id))) {
+    return {};
+  }
+  return RowElements{.per_id = per_id,
+                     .low = in_row.low + row.offset.low * per_id,
+                     .high = in_row.high + row.offset.high * per_id,
+                     .wraps = row.modulus};
+}
+
+// Fills in what follows from the accesses of a parameter.
+void sum_up(const Use& use, const LaunchSetting& setting, Footprint& footprint) {
+  for (const Access& access : use.accesses) {
+    const Interval range = range_of(access.element, access.ids);
+    footprint.elements = footprint.elements ? hull(*footprint.elements, range) : range;
+    if (access.is_certain) {
+      footprint.certain = footprint.certain ? hull(*footprint.certain, range) : range;
+    }
+  }
+  if (use.accesses.empty()) { // as if it touched its own
+    footprint.elements = Interval{1, 0};
+    footprint.by_id.emplace();
+    footprint.by_id->per_id[0] = setting.dimensions == 1 ? 1 : 0;
+    footprint.rows = setting.dimensions == 1 ? std::optional(RowElements{.per_id = 1}) : std::nullopt;
+  }
+  join(use.accesses, footprint.rows,
+       [&](const Access& access) { return rows_of(access, setting.dimensions - 1); });
+  // By the ids of all dimensions, or at least of those with several work-groups.
+  const auto by_ids = [&](bool folds) {
+    return [&setting, folds](const Access& access) -> std::optional<ElementsById> {
+      Linear element = access.element;
+      bool known = true;
+      for (std::uint32_t d = 0; d < 3; ++d) {
+        const bool counts = d < setting.dimensions && setting.size[d] > (folds ? setting.local[d] : 1);
+        known = known && (element.factors[d] != 0 || !counts);
+        element = folds && !counts ? folded(element, d, access.ids) : element;
+      }
+      return known ? ids_of(element, access.ids) : std::nullopt;
+    };
+  };
+  const std::size_t first = join(use.accesses, footprint.by_id, by_ids(false));
+  if (!footprint.by_id) {
+    const std::size_t second = join(use.accesses, footprint.by_id, by_ids(true));
+    if (!footprint.by_id) {
+      footprint.obstacle = Obstacle{"its index does not follow the ids of all dimensions",
+                                    use.accesses[std::max(first, second)].token};
+    }
+  }
+  footprint.own = footprint.own && setting.dimensions == 1 && footprint.by_id &&
+                  footprint.by_id->per_id[0] == 1 && footprint.by_id->offset[0] == Interval{0, 0};
+}
+
+// What all readers of a kernel share.
+struct Reading {
+  const TranslationUnit& unit;
+  const Function& kernel;
+  const LaunchSetting& setting;
+  IdRanges ids;
+  std::vector<Use> uses; // by parameter of the kernel
+  std::size_t calls = 0; // that were followed
+};
 
 class FootprintReader {
 public:
-  FootprintReader(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting,
-                  std::vector<Found>& found)
-      : unit_(unit), kernel_(kernel), setting_(setting), body_(*kernel.body), statements_(kernel.statements),
-        found_(found) {
-    for (std::uint32_t d = 0; d < 3; ++d) {
-      ids_.begin[d] = setting.begin[d];
-      ids_.end[d] = setting.begin[d] + setting.size[d];
-    }
-    at_call_.exact = true;
-    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      const Parameter& parameter = kernel.parameters[i];
-      const Decl* const name = name_of(parameter);
-      if (parameter.is_pointer) {
-        given_[name] = {
-            .kind = Known::Kind::pointer, .number = constant_of(0, true), .parameter = i, .plain = true};
-        pointers_[name] = given_[name];
-        continue;
-      }
-      types_[name] = parameter.type;
-      if (const auto value = setting.values.find(i); value != setting.values.end()) {
-        given_[name] = of_number(constant_of(value->second, parameter.type == "int"));
-      } else if (parameter.decl->type->is(Type::Kind::record)) {
-        given_[name] = {.kind = Known::Kind::record, .parameter = i};
-      }
-    }
-  }
-
-  // Reads a function that the body of `caller` calls.
-  FootprintReader(const FootprintReader& caller, const Function& callee, const std::vector<Known>& arguments)
-      : unit_(caller.unit_), kernel_(caller.kernel_), setting_(caller.setting_), body_(*callee.body),
-        statements_(callee.statements), found_(caller.found_), ids_(caller.ids_), at_call_(caller.bounds_),
-        nesting_(caller.nesting_ + 1) {
-    at_call_.exact = caller.is_certain();
-    at_call_.variables.clear(); // of another call, if it calls itself
+  // Reads a function that is called with these arguments where `at_call` holds; `nesting`: calls around its body.
+  FootprintReader(Reading& reading, const Function& function, const std::vector<Known>& arguments,
+                  const Bounds& at_call, std::size_t nesting)
+      : reading_(reading), unit_(reading.unit), setting_(reading.setting), function_(function),
+        at_call_(at_call), nesting_(nesting), bounds_(at_call) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const Parameter& parameter = callee.parameters[i];
-      const Known& argument = arguments[i];
-      const Decl* const name = name_of(parameter);
-      if (name == nullptr) {
+      const Parameter& parameter = function.parameters[i];
+      if (parameter.decl->token == no_token) {
         continue; // the body cannot use it
       }
-      if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::record) {
-        given_[name] = {.kind = argument.kind, .number = argument.number, .parameter = argument.parameter};
-        pointers_[name] = given_[name];
-      } else if (const auto number = caller.as_type(parameter.type, caller.number_of(argument));
-                 number && !parameter.is_pointer) {
-        given_[name] = of_number(number);
+      Known value = arguments[i];
+      if (value.kind != Known::Kind::pointer && value.kind != Known::Kind::record) {
+        value = of_number(parameter.is_pointer ? std::nullopt : as_type(parameter.type, number_of(value)));
       }
-      types_[name] = parameter.is_pointer ? "" : parameter.type;
+      variables_[parameter.decl] = {.value = value, .type = parameter.is_pointer ? "" : parameter.type};
     }
+    given_ = variables_;
   }
+
   // Returns why the body is not understood.
   std::optional<Obstacle> run() {
     // Variables count as what their declarations say until a change of them is found: then all is read again.
-    const std::vector<Found> before = found_;
+    const std::vector<Use> before = reading_.uses;
     for (std::size_t changing = ~std::size_t{0}; changing != changing_.size() && !failed_;) {
       changing = changing_.size();
-      found_ = before;
+      reading_.uses = before;
       read_body();
     }
     bounds_ = at_call_;
@@ -251,8 +303,8 @@ public:
   }
 
   // After run(): returns what is known of the value that the function returns.
-  [[nodiscard]] Known result(const Function& callee) const {
-    const Decl* const decl = unit_.meaning(callee.name_token);
+  [[nodiscard]] Known result() const {
+    const Decl* const decl = unit_.meaning(function_.name_token);
     if (results_.empty() || decl == nullptr || !decl->type->is(Type::Kind::function)) {
       return {};
     }
@@ -276,6 +328,13 @@ public:
   }
 
 private:
+  // A variable that only its declaration sets has a value; of others, a type that numbers have may be known.
+  struct Variable {
+    std::optional<Known> value;
+    std::string type;
+    bool is_unset = false; // loops may set it, as its declaration does not
+  };
+
   // Nothing is known of the body.
   void fail(std::string reason, std::size_t token) {
     failed_ = failed_ ? failed_ : Obstacle{std::move(reason), token};
@@ -290,10 +349,10 @@ private:
 
   // The parameter may be used in any way.
   void lose(std::size_t parameter, const Obstacle& obstacle) {
-    Found& found = found_[parameter];
-    found.anywhere = found.anywhere ? found.anywhere : obstacle;
-    found.mixed = true;
-    found.own = found.assigned_first = false;
+    Use& use = reading_.uses[parameter];
+    use.footprint.obstacle = use.footprint.obstacle ? use.footprint.obstacle : obstacle;
+    use.mixed = true;
+    use.footprint.own = use.footprint.assigned_first = false;
   }
 
   // Uses the value in a way of which nothing more is known.
@@ -301,6 +360,12 @@ private:
     if (value.kind == Known::Kind::pointer) {
       lose(value.parameter, {fmt::format("the pointer is {}", how), token_});
     }
+  }
+
+  // The pointer by another expression than the parameter's name.
+  Known moved(const Known& pointer, const std::optional<Linear>& number) {
+    reading_.uses[pointer.parameter].footprint.own = false;
+    return {.kind = Known::Kind::pointer, .number = number, .parameter = pointer.parameter};
   }
 
   // All ids of `bounds_` come here.
@@ -316,14 +381,9 @@ private:
     return result;
   }
 
-  // Null for a parameter that the body cannot use.
-  [[nodiscard]] const Decl* name_of(const Parameter& parameter) const {
-    return parameter.decl->token == no_token ? nullptr : parameter.decl;
-  }
-
   // Returns the ranges of the ids at this point of the body.
   [[nodiscard]] IdRanges ids() const {
-    IdRanges ids = ids_;
+    IdRanges ids = reading_.ids;
     for (std::size_t d = 0; d < 3; ++d) {
       ids.begin[d] = std::max(ids.begin[d], bounds_.ids[d].low);
       ids.end[d] = std::min(ids.end[d], bounds_.ids[d].high + 1);
@@ -353,34 +413,32 @@ private:
   [[nodiscard]] std::optional<Linear> number_of(const Known& value) const {
     return value.kind == Known::Kind::number ? value.number
            : value.kind == Known::Kind::element && !value.part
-               ? all_of(kernel_.parameters[value.parameter].type)
+               ? all_of(reading_.kernel.parameters[value.parameter].type)
                : std::nullopt;
   }
 
   void read_body() {
     leaks_ = false;
     returns_ = switches_ = loops_ = 0;
-    values_ = given_;
+    variables_ = given_;
     for (const Decl* const name : changing_) {
-      if (const auto value = values_.find(name); value != values_.end()) {
-        consume(value->second, "changed");
-        values_.erase(value);
+      if (const auto variable = variables_.find(name); variable != variables_.end()) {
+        consume(variable->second.value.value_or(Known()), "changed");
+        variable->second.value.reset();
       }
     }
     bounds_ = at_call_;
     results_.clear();
-    if (statements_ == nullptr) {
-      fail("its body is not known", body_.begin);
-      return;
-    }
-    for (const Stmt* const part : statements_->parts) {
+    for (const Stmt* const part : function_.statements->parts) {
       statement(*part);
     }
     // A safeguard: each occurrence of a pointer has been read.
-    for (std::size_t i = body_.begin; i < body_.end; ++i) {
-      const auto pointer = pointers_.find(unit_.meaning(i));
-      if (pointer != pointers_.end() && pointer->first->token != i && !seen_.contains(i)) {
-        lose(pointer->second.parameter, {"an occurrence of the pointer was not read", i});
+    for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
+      const auto variable = variables_.find(unit_.meaning(i));
+      if (variable != variables_.end() && variable->second.value && variable->first->token != i &&
+          !seen_.contains(i)) {
+        token_ = i;
+        consume(*variable->second.value, "in an occurrence that was not read");
       }
     }
   }
@@ -403,7 +461,11 @@ private:
       }
       return leaves;
     }
-    case Stmt::Kind::expression: expression_statement(*stmt.values[0]); return false;
+    case Stmt::Kind::expression:
+      statement_ = stmt.values[0];
+      is_at_top_ = depth_ == 1;
+      consume(read(*statement_));
+      return false;
     case Stmt::Kind::declaration: declaration(stmt); return false;
     case Stmt::Kind::if_else: return if_else(stmt);
     case Stmt::Kind::return_value:
@@ -476,92 +538,105 @@ private:
   }
 
   void for_loop(const Stmt& stmt) {
-    const Stmt& begin = *stmt.parts[0];
     const Expr* const step = stmt.values[1];
-    const Expr* const start = begin.values.empty() ? nullptr : begin.values[0];
     const Decl* const stepped = step == nullptr ? nullptr : stepped_variable(*step);
-    const Decl* counter = nullptr;
-    if (begin.kind == Stmt::Kind::declaration) {
-      counter = declaration(begin);
-    } else if (stepped != nullptr && start != nullptr && start->kind == Expr::Kind::assignment &&
-               unit_.is(start->token, "=") && named_by(unit_, *start->operands[0]) == stepped &&
-               unset_.contains(stepped) && !changing_.contains(stepped) &&
-               !values_.contains(stepped) && // no outer loop counts it
-               switches_ == 0) {
-      const Known first = condition(*start->operands[1]);
-      if (const auto number = as_type(types_[stepped], number_of(first))) {
-        values_[stepped] = of_number(number);
-      }
-      counter = stepped;
-    } else if (start != nullptr) {
-      condition(*start);
-    }
-    const Bounds before = bounds_;
-    bounds_.exact = false;
-    const bool counts = counter != nullptr && counter == stepped && start_count(*counter, *step);
+    const Decl* const counter = first_value(*stmt.parts[0], stepped);
+    const bool was_exact = std::exchange(bounds_.exact, false);
+    const bool steps = counter != nullptr && counter == stepped;
+    const bool counts = steps && start_count(*counter, *step);
     const Known holds = stmt.values[0] == nullptr ? Known() : condition(*stmt.values[0]);
     if (counts) {
       count(*counter, holds, *step);
-    } else if (counter != nullptr && counter == stepped) {
+    } else if (steps) {
       changing_.insert(counter);
     } else if (step != nullptr) {
       condition(*step);
     }
     loop_body(*stmt.parts[1], holds.if_true);
     if (counts) {
-      values_.erase(counter);
+      variables_[counter].value.reset();
     }
-    bounds_.exact = before.exact;
+    bounds_.exact = was_exact;
+  }
+
+  // Reads the first statement of a loop; returns the variable that it sets if its value is known.
+  const Decl* first_value(const Stmt& first, const Decl* stepped) {
+    if (first.kind == Stmt::Kind::declaration) {
+      return declaration(first);
+    }
+    if (first.values.empty()) {
+      return nullptr;
+    }
+    const Expr& start = *first.values[0];
+    const auto variable = variables_.find(stepped);
+    if (variable == variables_.end() || start.kind != Expr::Kind::assignment || !unit_.is(start.token, "=") ||
+        named_by(unit_, *start.operands[0]) != stepped || !variable->second.is_unset ||
+        changing_.contains(stepped) || variable->second.value || // an outer loop counts it
+        switches_ != 0) {
+      condition(start);
+      return nullptr;
+    }
+    const Known value = condition(*start.operands[1]);
+    if (const auto number = as_type(variable->second.type, number_of(value))) {
+      variable->second.value = of_number(number);
+    }
+    return stepped;
   }
 
   // Returns the variable that ++i, i-- or i += … changes; null for another step.
   [[nodiscard]] const Decl* stepped_variable(const Expr& step) const {
-    static constexpr std::array<std::string_view, 8> steps{"++", "--", "+=", "-=", "*=", "/=", "<<=", ">>="};
+    static constexpr std::array<std::string_view, 8> steps{"++", "+=", "*=", "<<=", "--", "-=", "/=", ">>="};
     const bool listed = std::ranges::find(steps, text(step.token)) != steps.end();
     return listed && changes(unit_, step) ? named_by(unit_, *step.operands[0]) : nullptr;
+  }
+  [[nodiscard]] bool steps_up(const Expr& step) const {
+    const std::string_view sign = text(step.token);
+    return sign == "++" || sign == "+=" || sign == "*=" || sign == "<<=";
   }
 
   // Called before the condition is read: assumes that the variable stays on one side of its first value. Returns false if
   // that value is not known.
-  bool start_count(const Decl& variable, const Expr& step) {
-    const auto value = values_.find(&variable);
-    if (value == values_.end() || value->second.kind != Known::Kind::number || !value->second.number->exact ||
-        !is_wide(types_[&variable])) {
+  bool start_count(const Decl& name, const Expr& step) {
+    Variable& variable = variables_[&name];
+    if (!variable.value || variable.value->kind != Known::Kind::number || !variable.value->number->exact ||
+        !is_wide(variable.type)) {
       return false;
     }
-    Linear& number = *value->second.number;
+    Linear& number = *variable.value->number;
     const auto [low, high] = range_of(number, ids());
-    static constexpr std::array<std::string_view, 4> downwards{"--", "-=", "/=", ">>="};
-    const bool down = std::ranges::find(downwards, text(step.token)) != downwards.end();
-    number = down ? between(number.is_int ? -most_count : 0, high, number.is_int)
-                  : between(low, most_count, number.is_int);
-    bounds_.variables.erase(&variable); // it was another number before
+    number = steps_up(step) ? between(low, most_count, number.is_int)
+                            : between(number.is_int ? -most_count : 0, high, number.is_int);
+    bounds_.variables.erase(&name); // it was another number before
     return high <= most_count;
   }
 
   // Reads the step, after the condition. If it may overflow, what start_count() has assumed does not hold.
-  void count(const Decl& variable, const Known& holds, const Expr& step_by) {
-    const std::string& sign = text(step_by.token);
+  void count(const Decl& variable, const Known& holds, const Expr& step) {
+    const std::string& sign = text(step.token);
     const Known by =
-        step_by.kind == Expr::Kind::assignment ? read(*step_by.operands[1]) : of_number(constant_of(1, true));
+        step.kind == Expr::Kind::assignment ? read(*step.operands[1]) : of_number(constant_of(1, true));
     consume(by);
-    seen_.insert(step_by.operands[0]->token);
-    const Linear number = *values_[&variable].number;
+    seen_.insert(step.operands[0]->token);
+    const Linear number = *variables_[&variable].value->number;
     const auto found = holds.if_true.variables.find(&variable);
     const Interval in_body = found == holds.if_true.variables.end() ? Interval() : found->second;
-    const auto step = number_of(by);
-    const auto [least, greatest] = step && step->exact ? range_of(*step, ids()) : Interval{-1, 0};
-    const bool below = in_body.high <= most_count && greatest <= most_count;
-    const bool stays =
-        least >= (sign == "*=" || sign == "/=" ? 1 : 0) &&
-        (sign == "++" || sign == "+=" ? below && in_body.high + greatest <= most_count
-         : sign == "*="               ? below && number.low >= 0 && in_body.high * greatest <= most_count
-         : sign == "<<="
-             ? below && number.low >= 0 && in_body.high <= most_count >> std::min(greatest, std::int64_t{31})
-         : sign == "--" || sign == "-=" ? in_body.low - greatest >= (number.is_int ? -most_count : 0)
-                                        : in_body.low >= 0);
+    const auto amount = number_of(by);
+    const auto [least, greatest] = amount && amount->exact ? range_of(*amount, ids()) : Interval{-1, 0};
+    const bool scales = sign == "*=" || sign == "/=";
+    bool stays = least >= (scales ? 1 : 0);
+    if (steps_up(step)) {
+      const bool adds = sign == "++" || sign == "+=";
+      stays = stays && in_body.high <= most_count && greatest <= most_count && (adds || number.low >= 0) &&
+              (adds     ? in_body.high + greatest
+               : scales ? in_body.high * greatest
+                        : in_body.high << std::min(greatest, std::int64_t{31})) <= most_count;
+    } else {
+      stays =
+          stays && (sign == "--" || sign == "-=" ? in_body.low - greatest >= (number.is_int ? -most_count : 0)
+                                                 : in_body.low >= 0);
+    }
     if (!stays) {
-      values_.erase(&variable);
+      variables_[&variable].value.reset();
       changing_.insert(&variable);
     }
   }
@@ -574,16 +649,6 @@ private:
     where(holds, [&] { return statement(stmt); });
     --loops_;
     leaks_ = leaks_ || returns_ != before;
-  }
-
-  void expression_statement(const Expr& expr) {
-    statement_ = &expr;
-    const Known value = read(expr);
-    consume(value);
-    if (value.assigned && depth_ == 1 && nesting_ == 0 && returns_ == 0) {
-      Found& found = found_[value.parameter];
-      found.assigned_first |= found.uses == 1; // no use before it or in its value
-    }
   }
 
   // Returns the last variable if its value is known.
@@ -604,46 +669,35 @@ private:
     const Decl& name = *unit_.meaning(decl.token);
     bounds_.variables.erase(&name);
     const bool is_new = &name == &decl;
-    const std::string type = text_of(*decl.type);
-    const bool plain = is_new && !type.empty() && !decl.type->is_volatile && !decl.has_attributes &&
-                       decl.type->space == AddressSpace::none;
-    if (plain) {
-      types_[&name] = type;
+    const bool is_simple = is_new && !decl.type->is_volatile && !decl.has_attributes;
+    const std::string type =
+        is_simple && decl.type->space == AddressSpace::none ? text_of(*decl.type) : std::string();
+    if (!type.empty()) {
+      Variable& variable = variables_[&name];
+      variable.type = type;
+      variable.is_unset = variable.is_unset || decl.value == nullptr;
     }
     if (decl.value == nullptr) {
-      if (plain) {
-        unset_.insert(&name);
-      }
       return nullptr;
     }
     Known value = read(*decl.value);
-    const bool keeps =
-        is_new && !changing_.contains(&name) && switches_ == 0; // a case label may jump over the declaration
-    if (keeps && is_same_pointer(value, *decl.type) && !decl.type->is_volatile) {
-      pointers_[&name] = values_[&name] = {
-          .kind = Known::Kind::pointer, .number = value.number, .parameter = value.parameter};
-      found_[value.parameter].own = false;
+    // A case label may jump over the declaration.
+    const bool keeps = is_new && !decl.type->is_volatile && !changing_.contains(&name) && switches_ == 0;
+    if (keeps && is_same_pointer(value, *decl.type)) {
+      variables_[&name].value = moved(value, value.number);
       return nullptr;
     }
     consume(value);
-    const auto number = number_of(value);
-    const auto kept = number ? as_type(type, number) : std::nullopt;
-    const bool is_scalar =
-        decl.type->is(Type::Kind::number) && !decl.type->is_volatile && !decl.has_attributes;
-    if (!keeps || !is_scalar) {
+    if (!keeps || !is_simple || !decl.type->is(Type::Kind::number)) {
       return nullptr;
     }
-    value = {.kind = plain && kept ? Known::Kind::number : Known::Kind::unknown,
-             .number = plain ? kept : std::nullopt,
-             .if_true = value.if_true,
-             .if_false = value.if_false};
-    value.if_true.variables.clear(); // they may count again
-    value.if_false.variables.clear();
-    if (value.number || plain) {
-      value = value.number ? value : Known{.kind = Known::Kind::number, .number = as_type(type, {})};
-    }
-    values_[&name] = value;
-    return value.number ? &name : nullptr;
+    Known kept = of_number(type.empty() ? std::nullopt : as_type(type, number_of(value)));
+    kept.if_true = value.if_true;
+    kept.if_false = value.if_false;
+    kept.if_true.variables.clear(); // they may count again
+    kept.if_false.variables.clear();
+    variables_[&name].value = kept;
+    return kept.number ? &name : nullptr;
   }
 
   // Returns true if the value is a pointer parameter, moved or not, and the type a pointer to the same type.
@@ -651,7 +705,7 @@ private:
     if (value.kind != Known::Kind::pointer || !type.is(Type::Kind::pointer)) {
       return false;
     }
-    const std::string pointee = text_of(*kernel_.parameters[value.parameter].decl->type->inner);
+    const std::string pointee = text_of(*reading_.kernel.parameters[value.parameter].decl->type->inner);
     return !pointee.empty() && pointee == text_of(*type.inner);
   }
   [[nodiscard]] const std::string& text(std::size_t token) const { return unit_.source.tokens[token].text; }
@@ -678,7 +732,7 @@ private:
     case Expr::Kind::cast: {
       const Known value = read(*expr.operands[0]);
       if (is_same_pointer(value, *expr.type)) {
-        return {.kind = Known::Kind::pointer, .number = value.number, .parameter = value.parameter};
+        return moved(value, value.number);
       }
       consume(value, "cast to another type");
       return of_number(as_type(text_of(*expr.type), number_of(value)));
@@ -714,13 +768,13 @@ private:
       return {};
     }
     Known known;
-    if (const auto value = values_.find(name); value != values_.end()) {
-      known = value->second;
-    } else if (const auto type = types_.find(name); type != types_.end()) {
-      known = of_number(as_type(type->second, {}));
+    bool is_set = !changing_.contains(name);
+    if (const auto variable = variables_.find(name); variable != variables_.end()) {
+      const auto& [value, type, is_unset] = variable->second;
+      known = value ? *value : of_number(as_type(type, {}));
+      is_set = value || (is_set && !is_unset);
     }
     known.variable = name;
-    const bool is_set = values_.contains(name) || !(changing_.contains(name) || unset_.contains(name));
     if (const auto range = bounds_.variables.find(name); range != bounds_.variables.end() && is_set &&
                                                          known.kind == Known::Kind::number &&
                                                          known.number->exact) {
@@ -730,12 +784,18 @@ private:
   }
 
   Known assignment(const Expr& expr) {
+    const bool is_statement = &expr == statement_;
     const Known left = read(*expr.operands[0]);
-    const bool whole = unit_.is(expr.token, "=") && left.kind == Known::Kind::element && !left.part;
     change(left);
     consume(read(*expr.operands[1]));
-    return {.parameter = left.parameter, .assigned = whole};
+    if (is_statement && is_at_top_ && nesting_ == 0 && returns_ == 0 && unit_.is(expr.token, "=") &&
+        left.kind == Known::Kind::element && !left.part) {
+      Use& use = reading_.uses[left.parameter];
+      use.footprint.assigned_first |= use.count == 1; // no use before it or in its value
+    }
+    return {};
   }
+
   // The value is assigned to, or its address is taken.
   void change(const Known& value) {
     if (value.kind != Known::Kind::element && value.variable != nullptr) {
@@ -775,14 +835,11 @@ private:
   }
 
   Known combined(std::string_view sign, const Known& left, const Known& right) {
+    const auto a = left.kind == Known::Kind::pointer ? left.number : number_of(left);
+    const auto b = number_of(right);
     if (left.kind == Known::Kind::pointer && (sign == "+" || sign == "-") &&
         right.kind != Known::Kind::pointer) {
-      const auto by = number_of(right);
-      const auto number = !by || !left.number ? std::nullopt
-                          : sign == "+"       ? sum(*left.number, *by, ids())
-                                              : difference(*left.number, *by, ids());
-      found_[left.parameter].own = false;
-      return {.kind = Known::Kind::pointer, .number = number, .parameter = left.parameter};
+      return moved(left, computed(sign, a, b, ids()));
     }
     consume(left);
     consume(right);
@@ -792,29 +849,7 @@ private:
     if (sign == "||") {
       return {.if_false = tighter(left.if_false, right.if_false)};
     }
-    const IdRanges at = ids();
-    const auto a = number_of(left);
-    const auto b = number_of(right);
-    if (sign == "&") {
-      return of_number(masked(a, b, at));
-    }
-    if (!a || !b) {
-      return {};
-    }
-    if (sign == "<<" || sign == ">>") { // by a power of two
-      constexpr std::int64_t most = 30;
-      const Linear by = constant_of(std::int64_t{1} << std::clamp<std::int64_t>(b->low, 0, most), a->is_int);
-      return !b->is_constant() || b->low < 0 || b->low > most ? Known{}
-             : sign == "<<"                                   ? of_number(product(*a, by, at))
-                                                              : of_number(quotient(*a, by, at));
-    }
-    const auto number = sign == "+"                  ? sum(*a, *b, at)
-                        : sign == "-"                ? difference(*a, *b, at)
-                        : sign == "*"                ? product(*a, *b, at)
-                        : sign == "/"                ? quotient(*a, *b, at)
-                        : sign == "%"                ? remainder(*a, *b, at)
-                        : sign == "|" || sign == "^" ? bits_of_either(*a, *b, at)
-                                                     : std::nullopt;
+    const auto number = left.kind == Known::Kind::pointer ? std::nullopt : computed(sign, a, b, ids());
     return number ? of_number(number) : compared(sign, left, right);
   }
 
@@ -823,73 +858,65 @@ private:
     if (sign == ">" || sign == ">=") {
       return compared(sign == ">" ? "<" : "<=", right, left);
     }
+    auto a = number_of(left);
+    auto b = number_of(right);
+    if (!a || !b) {
+      return {};
+    }
+    const bool is_int = a->is_int && b->is_int;
+    a = converted(*a, is_int, ids());
+    b = converted(*b, is_int, ids());
+    if (!a->exact || !b->exact) { // the conversion may change them
+      return {};
+    }
+    const auto ordered = [&](bool swapped, std::int64_t equal) {
+      return swapped ? less(right, *b, left, *a, equal) : less(left, *a, right, *b, equal);
+    };
+    if (sign == "<" || sign == "<=") {
+      return ordered(false, sign == "<=" ? 1 : 0);
+    }
+    if (sign != "==" && sign != "!=") {
+      return {};
+    }
+    Known equal{.if_true = tighter(ordered(false, 1).if_true, ordered(true, 1).if_true)};
+    const Bounds below = ordered(false, 0).if_true;
+    const Bounds above = ordered(true, 0).if_true;
+    equal.if_false = is_never(below) ? above : is_never(above) ? below : Bounds();
     if (sign == "!=") {
-      Known result = compared("==", left, right);
-      std::swap(result.if_true, result.if_false);
-      return result;
+      std::swap(equal.if_true, equal.if_false);
     }
-    const auto a = number_of(left);
-    const auto b = number_of(right);
+    return equal;
+  }
+
+  // What holds if a < b, or a <= b with `equal` of 1, and if not.
+  [[nodiscard]] Known less(const Known& left, const Linear& a, const Known& right, const Linear& b,
+                           std::int64_t equal) const {
+    const auto [low, high] = range_of(a, ids());
+    const auto [other_low, other_high] = range_of(b, ids());
+    // Of an id and a constant, one bound says all.
+    const auto is_plain = [](const Linear& value) {
+      return value.is_constant() || (value.is_point() && value.id());
+    };
     Known result;
-    if ((sign != "<" && sign != "<=" && sign != "==") || !a || !b) {
-      return result;
-    }
-    const Linear first = converted(*a, a->is_int && b->is_int, ids());
-    const Linear second = converted(*b, a->is_int && b->is_int, ids());
-    const auto [low, high] = range_of(first, ids());
-    const auto [other_low, other_high] = range_of(second, ids());
-    if (!first.exact || !second.exact) { // the conversion may change them
-      return result;
-    }
-    if (sign != "==") {
-      const std::int64_t equal = sign == "<=" ? 1 : 0;
-      // Of an id and a constant, one bound says all.
-      const bool exact = (is_id(first) && second.is_constant()) || (is_id(second) && first.is_constant()) ||
-                         (first.is_constant() && second.is_constant());
-      result.if_true.exact = result.if_false.exact = exact;
-      narrow(left, first, {.high = other_high - 1 + equal}, result.if_true);
-      narrow(right, second, {.low = low + 1 - equal}, result.if_true);
-      narrow(left, first, {.low = other_low + equal}, result.if_false);
-      narrow(right, second, {.high = high - equal}, result.if_false);
-      if (high - equal < other_low) {
-        never(result.if_false);
-        result.if_true.exact = true;
-      } else if (low >= other_high + equal) {
-        never(result.if_true);
-        result.if_false.exact = true;
-      }
-    } else {
-      result.if_true.exact = is_id(first) && second.is_constant();
-      narrow(left, first, {other_low, other_high}, result.if_true);
-      narrow(right, second, {low, high}, result.if_true);
-      if (other_low == other_high && other_low == low) {
-        narrow(left, first, {.low = low + 1}, result.if_false);
-      } else if (other_low == other_high && other_low == high) {
-        narrow(left, first, {.high = high - 1}, result.if_false);
-      }
-      if (first.is_constant() && second.is_constant()) {
-        result.if_true.exact = result.if_false.exact = true;
-        never(low == other_low ? result.if_false : result.if_true);
-      } else if (high < other_low || other_high < low) {
-        result.if_false.exact = true;
-        never(result.if_true);
-      }
+    result.if_true.exact = result.if_false.exact =
+        is_plain(a) && is_plain(b) && (a.is_constant() || b.is_constant());
+    narrow(left, a, {.high = other_high - 1 + equal}, result.if_true);
+    narrow(right, b, {.low = low + 1 - equal}, result.if_true);
+    narrow(left, a, {.low = other_low + equal}, result.if_false);
+    narrow(right, b, {.high = high - equal}, result.if_false);
+    if (high - equal < other_low) {
+      never(result.if_false);
+      result.if_true.exact = true;
+    } else if (low >= other_high + equal) {
+      never(result.if_true);
+      result.if_false.exact = true;
     }
     return result;
   }
 
-  // No work-item comes there.
-  static void never(Bounds& bounds) { bounds.ids[0] = {0, -1}; }
-  // An id plus a known number.
-  static bool is_id(const Linear& value) {
-    const auto d = value.only();
-    return d && value.factors[*d] == 1 && value.at[*d] == Coordinate{.offset = value.at[*d].offset} &&
-           value.range == Interval() && value.low == value.high &&
-           value.at[*d].offset.low == value.at[*d].offset.high;
-  }
   // Adds to `holds` that a number is in a range.
   static void narrow(const Known& subject, const Linear& number, const Interval& range, Bounds& holds) {
-    if (const auto d = number.only(); d && number.factors[*d] == 1 && number.at[*d].modulus == 0) {
+    if (const auto d = number.id()) {
       const Interval beside = sum(number.at[*d].offset, {number.low, number.high});
       holds.ids[*d] = tighter(holds.ids[*d], {range.low - beside.high, range.high - beside.low});
     }
@@ -906,8 +933,7 @@ private:
                               (operand.kind == Expr::Kind::unary && unit_.is(operand.token, "*"));
       const Known of = is_element ? element(operand) : read(operand);
       if (of.kind == Known::Kind::element && !of.part) {
-        found_[of.parameter].own = false;
-        return {.kind = Known::Kind::pointer, .number = of.number, .parameter = of.parameter};
+        return moved(of, of.number);
       }
       if (of.kind == Known::Kind::element) {
         lose(of.parameter, {"the address of a part of an element is taken", expr.token});
@@ -928,10 +954,9 @@ private:
       return {.if_true = value.if_false, .if_false = value.if_true};
     }
     const auto number = number_of(value);
-    if (!number || (sign != "+" && sign != "-")) {
-      return {};
-    }
-    return of_number(sign == "-" ? difference(constant_of(0, true), *number, ids()) : number);
+    return sign == "+"   ? of_number(number)
+           : sign == "-" ? of_number(computed("-", constant_of(0, true), number, ids()))
+                         : Known{};
   }
 
   // What pointer[index] or *pointer denotes, not accessed yet.
@@ -949,101 +974,37 @@ private:
     if (array.kind != Known::Kind::pointer) {
       return {.variable = array.variable, .part = true};
     }
-    const auto by = number_of(index);
-    const auto number = by && array.number ? sum(*array.number, *by, ids()) : std::nullopt;
     return {.kind = Known::Kind::element,
-            .number = number,
+            .number = computed("+", array.number, number_of(index), ids()),
             .parameter = array.parameter,
             .plain = array.plain && has_index};
   }
 
   // The element is accessed; also by a reduction.
-  Known accessed(Known element, std::size_t token, std::optional<Reduction> reduction = {}) {
+  Known accessed(const Known& element, std::size_t token, std::optional<Reduction> reduction = {}) {
     if (element.kind != Known::Kind::element || element.part) {
       return element;
     }
-    Found& found = found_[element.parameter];
+    Use& use = reading_.uses[element.parameter];
+    Footprint& footprint = use.footprint;
+    ++use.count;
+    use.mixed = use.mixed || !reduction || (footprint.reduction && footprint.reduction != reduction);
+    footprint.reduction = reduction;
+    footprint.own = footprint.own && element.plain;
     const IdRanges at = ids();
-    const auto& number = element.number;
-    ++found.uses;
-    found.mixed = found.mixed || !reduction || (found.reduction && found.reduction != reduction);
-    found.reduction = reduction;
-    found.own = found.own && element.plain && number && number->only() == 0U && number->factors[0] == 1 &&
-                number->at[0].modulus == 0 && absorbed(*number).at[0].offset == Interval{0, 0};
     if (at.empty()) {
       return element; // this never runs
     }
-    const Interval range = number ? range_of(*number, at) : Interval();
-    if (range.low <= -most_elements || range.high >= most_elements) {
-      const Obstacle unknown{number ? "its index may be any number"
-                                    : "its index is no sum of ids with known factors and bounded numbers",
-                             token};
-      found.anywhere = found.anywhere ? found.anywhere : unknown;
-      return element;
-    }
-    const bool is_first = !found.elements;
-    found.elements = is_first ? range : hull(*found.elements, range);
-    if (is_certain() && is_point(*number)) {
-      found.certain = found.certain ? hull(*found.certain, range) : range;
-    }
-    found.in_rows = found.in_rows && join(found.rows, rows_of(*number, at));
-    if (!join_by_ids(found, is_first, *number, at) && !found.elsewhere) {
-      found.elsewhere = Obstacle{"its index does not follow the ids of all dimensions", token};
+    const Interval range = element.number ? range_of(*element.number, at) : Interval();
+    if (range.low > -most_elements && range.high < most_elements) {
+      use.accesses.push_back({*element.number, at, token, is_certain() && element.number->is_point()});
+    } else if (!footprint.obstacle) {
+      footprint.obstacle =
+          Obstacle{element.number ? "its index may be any number"
+                                  : "its index is no sum of ids with known factors and bounded numbers",
+                   token};
     }
     return element;
-  }
-
-  // The ids give one element each.
-  static bool is_point(const Linear& number) {
-    bool point = number.low == number.high && number.range == Interval();
-    for (std::size_t d = 0; d < 3; ++d) {
-      const Coordinate& at = number.at[d];
-      point = point && (number.factors[d] == 0 ||
-                        (at.offset.low == at.offset.high && at.modulus == 0 && at.range == Interval()));
-    }
-    return point;
-  }
-
-  // Returns false if the element determines no ids of dimensions with several work-groups.
-  bool join_by_ids(Found& found, bool is_first, const Linear& number, const IdRanges& at) const {
-    Linear fewer = number;
-    bool all = true;
-    bool all_of_fewer = true;
-    for (std::uint32_t d = 0; d < 3; ++d) {
-      const bool several = d < setting_.dimensions && setting_.size[d] > setting_.local[d];
-      all = all && (number.factors[d] != 0 || d >= setting_.dimensions || setting_.size[d] == 1);
-      all_of_fewer = all_of_fewer && (number.factors[d] != 0 || !several);
-      fewer = several ? fewer : folded(fewer, d, at);
-    }
-    const auto first = all ? ids_of(number, at) : std::nullopt;
-    const auto second = all_of_fewer ? ids_of(fewer, at) : std::nullopt;
-    if ((!is_first && !found.by_id) || !join(found.by_id, first)) {
-      found.by_id.reset();
-    }
-    if ((!is_first && !found.by_fewer_ids) || !join(found.by_fewer_ids, second)) {
-      found.by_fewer_ids.reset();
-    }
-    return found.by_id || found.by_fewer_ids;
-  }
-
-  // The rows that the element is in.
-  [[nodiscard]] std::optional<RowElements> rows_of(Linear element, const IdRanges& at) const {
-    const std::uint32_t outermost = setting_.dimensions - 1;
-    const std::int64_t per_id = element.factors[outermost];
-    const Coordinate row = element.at[outermost];
-    if (per_id <= 0) {
-      return {};
-    }
-    element.factors[outermost] = 0;
-    element.range = {};
-    const Interval in_row = range_of(element, at);
-    if (row.modulus != 0 && (in_row.low < 0 || in_row.high >= per_id)) {
-      return {};
-    }
-    return RowElements{.per_id = per_id,
-                       .low = in_row.low + row.offset.low * per_id,
-                       .high = in_row.high + row.offset.high * per_id,
-                       .wraps = row.modulus};
   }
 
   Known member(const Expr& expr) {
@@ -1060,11 +1021,9 @@ private:
     Known part{.variable = of.variable, .part = true};
     if (of.kind == Known::Kind::record) {
       const auto value = setting_.members.find({of.parameter, text(expr.token)});
-      const std::string type = text_of(*expr.type);
-      if (value != setting_.members.end() && !type.empty()) {
-        const auto number = as_type(type, constant_of(value->second, type == "int"));
-        part.kind = number ? Known::Kind::number : part.kind;
-        part.number = number;
+      if (value != setting_.members.end()) {
+        part.number = as_type(text_of(*expr.type), constant_of(value->second, true));
+        part.kind = part.number ? Known::Kind::number : part.kind;
       }
     }
     consume(of);
@@ -1097,31 +1056,34 @@ private:
     const std::size_t at = token_;
     const bool follows = callee != nullptr && callee->body && !callee->is_overloadable &&
                          callee->parameters.size() == arguments.size() && nesting_ < most_nested &&
-                         ++calls_ < most_calls;
+                         ++reading_.calls < most_calls;
     const std::string how = fmt::format("passed to {}", name);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       Known& argument = arguments[i];
-      if (argument.kind != Known::Kind::pointer) {
-        continue;
+      if (argument.kind == Known::Kind::pointer) {
+        if (follows && is_same_pointer(argument, *callee->parameters[i].decl->type)) {
+          argument = moved(argument, argument.number);
+        } else {
+          consume(argument, how);
+          argument = {};
+        }
       }
-      found_[argument.parameter].own = false;
-      if (!follows || !is_same_pointer(argument, *callee->parameters[i].decl->type)) {
-        consume(argument, how);
-        argument = {};
-      }
+      argument.number = argument.kind == Known::Kind::pointer ? argument.number : number_of(argument);
+      argument.kind = argument.kind == Known::Kind::element ? Known::Kind::number : argument.kind;
     }
     if (!follows) {
       return {};
     }
-    const std::vector<Found> before = found_;
-    FootprintReader reader(*this, *callee, arguments);
-    reader.calls_ = calls_;
+    Bounds here = bounds_;
+    here.exact = is_certain();
+    here.variables.clear(); // of another call, if it calls itself
+    const std::vector<Use> before = reading_.uses;
+    FootprintReader reader(reading_, *callee, arguments, here, nesting_ + 1);
     const auto obstacle = reader.run();
-    calls_ = reader.calls_;
     if (!obstacle) {
-      return reader.result(*callee);
+      return reader.result();
     }
-    found_ = before;
+    reading_.uses = before;
     for (const Known& argument : arguments) {
       if (argument.kind == Known::Kind::pointer) {
         lose(argument.parameter, {fmt::format("it is {}, where {}", how, obstacle->reason), at});
@@ -1144,8 +1106,9 @@ private:
       if (arguments.size() == position + 1 && vector && vector->width > 1) {
         pointer = position;
         const auto by = number_of(arguments[position - 1]);
-        const auto first = by ? product(*by, constant_of(vector->width, by->is_int), ids()) : std::nullopt;
-        elements = first ? sum(*first, between(0, vector->width - 1, first->is_int), ids()) : std::nullopt;
+        const bool is_int = by && by->is_int;
+        elements = computed("+", computed("*", by, constant_of(vector->width, is_int), ids()),
+                            between(0, vector->width - 1, is_int), ids());
       }
     }
     for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -1154,11 +1117,9 @@ private:
         consume(argument, fmt::format("passed to {}", function));
         continue;
       }
-      const auto number =
-          elements && argument.number ? sum(*argument.number, *elements, ids()) : std::nullopt;
-      found_[argument.parameter].own = false;
-      accessed({.kind = Known::Kind::element, .number = number, .parameter = argument.parameter}, token_,
-               reduction);
+      const Known pointee = moved(argument, computed("+", argument.number, elements, ids()));
+      accessed({.kind = Known::Kind::element, .number = pointee.number, .parameter = pointee.parameter},
+               token_, reduction);
     }
   }
 
@@ -1196,31 +1157,25 @@ private:
   static constexpr std::size_t most_calls = 1000;
   static constexpr std::size_t most_nested = 6; // calls
 
+  Reading& reading_;
   const TranslationUnit& unit_;
-  const Function& kernel_;
   const LaunchSetting& setting_;
-  const TokenRange body_; // of it, or of a function that it calls
-  const Stmt* const statements_;
-  std::vector<Found>& found_; // by parameter of the kernel
-  IdRanges ids_;
-  Bounds at_call_;
-  Bounds bounds_; // what holds where the reader is
+  const Function& function_; // the kernel, or one that it calls
+  const Bounds at_call_;
+  const std::size_t nesting_; // calls around this body
+  Bounds bounds_;             // what holds where the reader is
   std::optional<Obstacle> failed_;
   std::size_t depth_ = 0;
-  std::size_t nesting_ = 0;                  // calls around this body
-  std::size_t calls_ = 0;                    // that were followed
-  std::size_t switches_ = 0, loops_ = 0;     // around the statement being read
-  std::size_t returns_ = 0;                  // that have been read
-  bool leaks_ = false;                       // `bounds_` may have ids that returned
-  std::size_t token_ = 0;                    // being read
-  const Expr* statement_ = nullptr;          // the last that is one
-  std::map<const Decl*, Known> given_;       // parameters
-  std::map<const Decl*, Known> values_;      // of variables that only their declarations set
-  std::map<const Decl*, Known> pointers_;    // variables that are pointers
-  std::set<const Decl*> changing_;           // other variables
-  std::set<const Decl*> unset_;              // variables that loops may set, as their declarations do not
-  std::map<const Decl*, std::string> types_; // of variables
-  std::set<std::size_t> seen_;               // names that have been read
+  std::size_t switches_ = 0, loops_ = 0;  // around the statement being read
+  std::size_t returns_ = 0;               // that have been read
+  bool leaks_ = false;                    // `bounds_` may have ids that returned
+  std::size_t token_ = 0;                 // being read
+  const Expr* statement_ = nullptr;       // the last that is one
+  bool is_at_top_ = false;                // of the body
+  std::map<const Decl*, Variable> given_; // parameters
+  std::map<const Decl*, Variable> variables_;
+  std::set<const Decl*> changing_;                  // variables that more than their declarations set
+  std::set<std::size_t> seen_;                      // names that have been read
   std::vector<std::pair<Known, IdRanges>> results_; // that the function returns
 };
 
@@ -1241,41 +1196,52 @@ std::optional<Obstacle> other_meaning(const TranslationUnit& unit, const Functio
 
 std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& kernel,
                                   const LaunchSetting& setting) {
-  std::vector<Found> found(kernel.parameters.size());
+  Reading reading{.unit = unit, .kernel = kernel, .setting = setting, .uses{kernel.parameters.size()}};
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    reading.ids.begin[d] = setting.begin[d];
+    reading.ids.end[d] = setting.begin[d] + setting.size[d];
+  }
+  std::vector<Known> arguments;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    const auto value = setting.values.find(i);
+    arguments.push_back(parameter.is_pointer            ? Known{.kind = Known::Kind::pointer,
+                                                                .number = constant_of(0, true),
+                                                                .parameter = i,
+                                                                .plain = true}
+                        : value != setting.values.end() ? of_number(constant_of(value->second, true))
+                        : parameter.decl->type->is(Type::Kind::record)
+                            ? Known{.kind = Known::Kind::record, .parameter = i}
+                            : Known());
+  }
   auto failed = other_meaning(unit, kernel);
-  failed = failed ? failed : FootprintReader(unit, kernel, setting, found).run();
-  std::vector<Footprint> footprints(found.size());
+  failed = failed ? failed : FootprintReader(reading, kernel, arguments, {.exact = true}, 0).run();
+  std::vector<Footprint> found(kernel.parameters.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
-    Footprint& footprint = footprints[i];
-    Found& all = found[i];
+    Footprint& footprint = found[i];
     if (failed || !parameter.is_pointer) {
       footprint.obstacle = failed;
       continue;
     }
-    footprint.reduction = all.mixed ? std::nullopt : all.reduction;
+    const Use& use = reading.uses[i];
+    footprint.reduction = use.mixed ? std::nullopt : use.footprint.reduction;
+    footprint.obstacle = use.footprint.obstacle;
     const auto element = layout_of_pointee(unit, parameter);
-    const bool plain = element && element->kind == TypeLayout::Kind::arithmetic;
-    if (all.anywhere || !plain || parameter.space != AddressSpace::global) {
-      footprint.obstacle =
-          all.anywhere ? all.anywhere : Obstacle{"its elements are no numbers", parameter.tokens.begin};
-      continue;
+    if (!element || element->kind != TypeLayout::Kind::arithmetic ||
+        parameter.space != AddressSpace::global) {
+      footprint.obstacle = footprint.obstacle
+                               ? footprint.obstacle
+                               : Obstacle{"its elements are no numbers", parameter.tokens.begin};
     }
-    footprint.obstacle = all.elsewhere;
-    footprint.element_bytes = static_cast<std::uint32_t>(element->bytes);
-    footprint.own = all.own && setting.dimensions == 1;
-    footprint.assigned_first = all.assigned_first;
-    footprint.elements = all.elements.value_or(Interval{1, 0});
-    footprint.certain = all.certain;
-    if (!all.elements) { // as if it touched its own
-      all.by_id.emplace();
-      all.by_id->per_id[0] = setting.dimensions == 1 ? 1 : 0;
-      all.rows = setting.dimensions == 1 ? std::optional(RowElements{.per_id = 1}) : std::nullopt;
+    if (!footprint.obstacle) {
+      footprint.element_bytes = static_cast<std::uint32_t>(element->bytes);
+      footprint.own = use.footprint.own;
+      footprint.assigned_first = use.footprint.assigned_first;
+      sum_up(use, setting, footprint);
     }
-    footprint.by_id = all.by_id ? all.by_id : all.by_fewer_ids;
-    footprint.rows = all.in_rows ? all.rows : std::nullopt;
   }
-  return footprints;
+  return found;
 }
 
 } // namespace tidegate::opencl_c

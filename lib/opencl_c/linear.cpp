@@ -41,11 +41,8 @@ std::optional<Linear> result(Linear value, const Linear& a, const Linear& b, con
   for (std::size_t d = 0; d < 3; ++d) {
     value.at[d] = value.factors[d] == 0 ? Coordinate() : value.at[d];
   }
-  if (!is_small(value)) {
-    return {};
-  }
   value.exact = a.exact && b.exact;
-  return converted(value, a.is_int && b.is_int, ids);
+  return is_small(value) ? std::optional(converted(value, a.is_int && b.is_int, ids)) : std::nullopt;
 }
 
 Linear negated(Linear value) {
@@ -57,7 +54,7 @@ Linear negated(Linear value) {
   return value;
 }
 
-std::optional<Linear> added(const Linear& a, const Linear& b, const IdRanges& ids) {
+Linear added(const Linear& a, const Linear& b, const IdRanges& ids) {
   Linear value = a;
   Linear other = b;
   for (std::uint32_t d = 0; d < 3; ++d) {
@@ -97,21 +94,21 @@ Linear settled(Linear value, const IdRanges& ids) {
   return value;
 }
 
-// A number as a coordinate of the dimension: the id plus what is missing to it.
-Linear beside_id(const Linear& value, std::uint32_t dimension, const IdRanges& ids) {
-  Linear made = id_of(dimension);
-  made.at[dimension].offset = {value.low - (ids.end[dimension] - 1), value.high - ids.begin[dimension]};
-  made.at[dimension].range = {value.low, value.high};
-  made.is_int = value.is_int;
-  return made;
+// A number beside the id, as what is missing to it.
+Interval beside_id(const Linear& number, std::uint32_t dimension, const IdRanges& ids) {
+  return {number.low - (ids.end[dimension] - 1), number.high - ids.begin[dimension]};
 }
 
-} // namespace
+// The id of the dimension plus the number in its coordinate, and nothing else.
+std::optional<std::uint32_t> id_alone(const Linear& value) {
+  return value.low == 0 && value.high == 0 ? value.id() : std::nullopt;
+}
 
-std::optional<std::uint32_t> Linear::only() const {
+// The dimension of the only coordinate.
+std::optional<std::uint32_t> only(const Linear& value) {
   std::optional<std::uint32_t> found;
   for (std::uint32_t d = 0; d < 3; ++d) {
-    if (factors[d] != 0) {
+    if (value.factors[d] != 0) {
       if (found) {
         return {};
       }
@@ -119,6 +116,70 @@ std::optional<std::uint32_t> Linear::only() const {
     }
   }
   return found;
+}
+
+std::optional<Linear> product(const Linear& a, const Linear& b) {
+  if (!a.is_constant() && !b.is_constant()) {
+    return {};
+  }
+  const std::int64_t by = a.is_constant() ? a.low : b.low;
+  Linear value = absorbed(a.is_constant() ? b : a);
+  for (std::int64_t& factor : value.factors) {
+    factor *= by;
+  }
+  std::tie(value.low, value.high) = std::minmax({value.low * by, value.high * by});
+  value.range = value.exact ? times(value.range, by) : Interval();
+  return value;
+}
+
+// Of exact operands that are not negative.
+std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids) {
+  const std::int64_t modulus = b.low;
+  if (!b.is_constant() || modulus <= 0) {
+    return {};
+  }
+  if (range_of(a, ids).high < modulus) {
+    return a;
+  }
+  Linear value = absorbed(a);
+  const auto d = id_alone(value);
+  if (!d || ids.begin[*d] < 0 || ids.end[*d] > modulus) {
+    return between(0, modulus - 1);
+  }
+  const Interval offset = value.at[*d].offset;
+  const std::int64_t away = (offset.low + modulus / 2) / modulus * modulus; // it may be y + height - 1
+  value.at[*d] = {.offset = {offset.low - away, offset.high - away}, .range = {}, .modulus = modulus};
+  value.range = {};
+  return value;
+}
+
+// Where one operand is not known, any of the bits of the other.
+std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
+                             const IdRanges& ids) {
+  std::int64_t most = most_number + 1;
+  for (const auto* const operand : {&a, &b}) {
+    const auto [low, high] = *operand && (*operand)->exact ? range_of(**operand, ids) : Interval{-1, 0};
+    most = low >= 0 ? std::min(most, high) : most;
+  }
+  return most <= most_number ? std::optional(between(0, most, a && b && a->is_int && b->is_int))
+                             : std::nullopt;
+}
+
+} // namespace
+
+bool Linear::is_point() const {
+  bool point = low == high && range == Interval();
+  for (std::size_t d = 0; d < 3; ++d) {
+    const Interval& offset = at[d].offset;
+    point =
+        point && (factors[d] == 0 || (at[d] == Coordinate{.offset = offset} && offset.low == offset.high));
+  }
+  return point;
+}
+
+std::optional<std::uint32_t> Linear::id() const {
+  const auto d = only(*this);
+  return d && factors[*d] == 1 && at[*d].modulus == 0 ? d : std::nullopt;
 }
 
 Linear constant_of(std::int64_t number, bool is_int) {
@@ -164,7 +225,7 @@ Interval range_of(const Linear& value, const IdRanges& ids) {
 }
 
 Linear absorbed(Linear value) {
-  const auto d = value.only();
+  const auto d = only(value);
   const std::int64_t factor = d ? value.factors[*d] : 0;
   if (factor == 0 || value.at[*d].modulus != 0 || value.low % factor != 0 || value.high % factor != 0) {
     return value;
@@ -217,80 +278,38 @@ Linear converted(Linear value, bool to_int, const IdRanges& ids) {
   return value;
 }
 
-std::optional<Linear> sum(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const auto value = added(a, b, ids);
-  return value ? result(*value, a, b, ids) : std::nullopt;
-}
-
-std::optional<Linear> difference(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const auto value = added(a, negated(b), ids);
-  return value ? result(*value, a, b, ids) : std::nullopt;
-}
-
-std::optional<Linear> product(const Linear& a, const Linear& b, const IdRanges& ids) {
-  if (!a.is_constant() && !b.is_constant()) {
+std::optional<Linear> computed(std::string_view sign, const std::optional<Linear>& a,
+                               const std::optional<Linear>& b, const IdRanges& ids) {
+  if (sign == "&") {
+    return masked(a, b, ids);
+  }
+  if (!a || !b) {
     return {};
   }
-  const std::int64_t by = a.is_constant() ? a.low : b.low;
-  Linear value = absorbed(a.is_constant() ? b : a);
-  for (std::int64_t& factor : value.factors) {
-    factor *= by;
+  if (sign == "<<" || sign == ">>") { // by a power of two
+    constexpr std::int64_t most = 30;
+    const bool is_known = b->is_constant() && b->low >= 0 && b->low <= most;
+    return is_known
+               ? computed(sign == "<<" ? "*" : "/", a, constant_of(std::int64_t{1} << b->low, a->is_int), ids)
+               : std::nullopt;
   }
-  std::tie(value.low, value.high) = std::minmax({value.low * by, value.high * by});
-  value.range = value.exact ? times(value.range, by) : Interval();
-  return result(value, a, b, ids);
-}
-
-std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const auto [low, high] = range_of(a, ids);
-  if (!b.is_constant() || b.low <= 0 || !a.exact || !b.exact || low < 0) {
-    return {};
+  const auto [low, high] = range_of(*a, ids);
+  const auto [other_low, other_high] = range_of(*b, ids);
+  const bool natural = a->exact && b->exact && low >= 0;
+  std::optional<Linear> value;
+  if (sign == "+" || sign == "-") {
+    value = added(*a, sign == "+" ? *b : negated(*b), ids);
+  } else if (sign == "*") {
+    value = product(*a, *b);
+  } else if (natural && sign == "%") {
+    value = remainder(*a, *b, ids);
+  } else if (natural && sign == "/" && b->is_bounded() && b->low > 0) {
+    value = between(low / b->high, high / b->low);
+  } else if (natural && (sign == "|" || sign == "^") && other_low >= 0) {
+    const auto most = static_cast<std::uint64_t>(std::max(high, other_high));
+    value = between(0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1);
   }
-  const std::int64_t modulus = b.low;
-  if (high < modulus) {
-    return result(a, a, b, ids);
-  }
-  Linear value = absorbed(a);
-  if (const auto d = value.only(); d && value.factors[*d] == 1 && value.low == 0 && value.high == 0 &&
-                                   value.at[*d].modulus == 0 && ids.begin[*d] >= 0 &&
-                                   ids.end[*d] <= modulus) {
-    const Interval offset = value.at[*d].offset;
-    const std::int64_t away = (offset.low + modulus / 2) / modulus * modulus; // it may be y + height - 1
-    value.at[*d] = {.offset = {offset.low - away, offset.high - away}, .range = {}, .modulus = modulus};
-    value.range = {};
-  } else {
-    value = between(0, modulus - 1);
-  }
-  return result(value, a, b, ids);
-}
-
-std::optional<Linear> quotient(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const auto [low, high] = range_of(a, ids);
-  if (!a.exact || !b.exact || low < 0 || !b.is_bounded() || b.low <= 0) {
-    return {};
-  }
-  return result(between(low / b.high, high / b.low), a, b, ids);
-}
-
-std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
-                             const IdRanges& ids) {
-  std::int64_t most = most_number + 1;
-  for (const auto* const operand : {&a, &b}) {
-    const auto [low, high] = *operand && (*operand)->exact ? range_of(**operand, ids) : Interval{-1, 0};
-    most = low >= 0 ? std::min(most, high) : most;
-  }
-  return most <= most_number ? std::optional(between(0, most, a && b && a->is_int && b->is_int))
-                             : std::nullopt;
-}
-
-std::optional<Linear> bits_of_either(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const auto [low, high] = range_of(a, ids);
-  const auto [other_low, other_high] = range_of(b, ids);
-  if (!a.exact || !b.exact || low < 0 || other_low < 0) {
-    return {};
-  }
-  const auto most = static_cast<std::uint64_t>(std::max(high, other_high));
-  return result(between(0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1), a, b, ids);
+  return value ? result(*value, *a, *b, ids) : std::nullopt;
 }
 
 std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const IdRanges& b_ids) {
@@ -302,10 +321,11 @@ std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const Id
   const Interval numbers = hull(range_of(a, a_ids), range_of(b, b_ids));
   const bool is_int = a.is_int && b.is_int;
   for (auto [one, other, ids] : {std::tuple(&a, &b, &b_ids), std::tuple(&b, &a, &a_ids)}) {
-    const auto d = one->only();
-    if (d && one->factors[*d] == 1 && one->at[*d].modulus == 0 && one->low == 0 && one->high == 0 &&
-        other->is_bounded() && !ids->empty()) {
-      *other = beside_id(*other, *d, *ids);
+    if (const auto d = id_alone(*one); d && other->is_bounded() && !ids->empty()) {
+      Linear made = id_of(*d);
+      made.at[*d] = {.offset = beside_id(*other, *d, *ids), .range = {other->low, other->high}};
+      made.is_int = other->is_int;
+      *other = made;
     }
   }
   bool alike = a.factors == b.factors && !a.is_bounded();
@@ -322,7 +342,6 @@ std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const Id
   return is_int || numbers.low >= 0 ? std::optional(value) : std::nullopt;
 }
 
-// The extreme of an id plus a number and a constant.
 std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& ids, bool less) {
   if (a.is_constant() && !b.is_constant()) {
     return extreme(b, a, ids, less);
@@ -330,27 +349,23 @@ std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& 
   if (!a.exact || !b.exact || a.is_int != b.is_int) {
     return {};
   }
-  const Interval first = range_of(a, ids);
-  const Interval second = range_of(b, ids);
+  const auto of = [less](const Interval& x, const Interval& y) -> Interval {
+    return less ? Interval{std::min(x.low, y.low), std::min(x.high, y.high)}
+                : Interval{std::max(x.low, y.low), std::max(x.high, y.high)};
+  };
+  const Interval numbers = of(range_of(a, ids), range_of(b, ids));
   Linear value = absorbed(a);
-  if (const auto d = value.only(); d && b.is_constant() && value.factors[*d] == 1 && value.low == 0 &&
-                                   value.high == 0 && value.at[*d].modulus == 0 && !ids.empty()) {
-    Coordinate& at = value.at[*d];
-    if (less) {
-      at.offset.low = std::min(at.offset.low, b.low - (ids.end[*d] - 1));
-      at.range.high = std::min(at.range.high, b.low);
-      at.range.low = std::min(at.range.low, b.low);
-    } else {
-      at.offset.high = std::max(at.offset.high, b.low - ids.begin[*d]);
-      at.range.low = std::max(at.range.low, b.low);
-      at.range.high = std::max(at.range.high, b.low);
-    }
-    value.range = {};
-    return result(value, a, b, ids);
+  const auto d = id_alone(value);
+  if (!d || !b.is_constant() || ids.empty()) {
+    return result(between(numbers.low, numbers.high), a, b, ids);
   }
-  return result(less ? between(std::min(first.low, second.low), std::min(first.high, second.high))
-                     : between(std::max(first.low, second.low), std::max(first.high, second.high)),
-                a, b, ids);
+  Coordinate& at = value.at[*d];
+  const Interval beside = beside_id(b, *d, ids);
+  (less ? at.offset.low : at.offset.high) =
+      less ? std::min(at.offset.low, beside.low) : std::max(at.offset.high, beside.high);
+  at.range = of(at.range, {b.low, b.low});
+  value.range = {};
+  return result(value, a, b, ids);
 }
 
 } // namespace tidegate::opencl_c

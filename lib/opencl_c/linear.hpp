@@ -57,8 +57,10 @@ struct Linear {
 
   [[nodiscard]] bool is_bounded() const { return factors == std::array<std::int64_t, 3>{}; }
   [[nodiscard]] bool is_constant() const { return is_bounded() && low == high; }
-  // The dimension of the only coordinate.
-  [[nodiscard]] std::optional<std::uint32_t> only() const;
+  // The ids give one number each.
+  [[nodiscard]] bool is_point() const;
+  // The dimension of the id that the value is, plus a number beside it.
+  [[nodiscard]] std::optional<std::uint32_t> id() const;
 };
 
 Linear constant_of(std::int64_t number, bool is_int);
@@ -78,15 +80,9 @@ Linear within(const Linear& value, const Interval& range, const IdRanges& ids);
 Linear converted(Linear value, bool to_int, const IdRanges& ids);
 
 // These return nullopt if nothing is known of the result.
-std::optional<Linear> sum(const Linear& a, const Linear& b, const IdRanges& ids);
-std::optional<Linear> difference(const Linear& a, const Linear& b, const IdRanges& ids);
-std::optional<Linear> product(const Linear& a, const Linear& b, const IdRanges& ids);
-std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids);
-std::optional<Linear> quotient(const Linear& a, const Linear& b, const IdRanges& ids);
-std::optional<Linear> bits_of_either(const Linear& a, const Linear& b, const IdRanges& ids); // of | and ^
-// Returns a & b: where one operand is not known, any of the bits of the other.
-std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
-                             const IdRanges& ids);
+// The signs + - * / % << >> & | ^.
+std::optional<Linear> computed(std::string_view sign, const std::optional<Linear>& a,
+                               const std::optional<Linear>& b, const IdRanges& ids);
 // One of two values; the second where the ids are `b_ids`.
 std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const IdRanges& b_ids);
 std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& ids, bool less); // min or max
