@@ -171,45 +171,40 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
     if (kernels[unit].empty()) {
       continue;
     }
-    std::set<std::string> wanted;
+    opencl_c::OutlineRequest request{.renamed = renamed(units[unit], unit, words)};
     for (const std::string& kernel : kernels[unit]) {
-      wanted.insert(names[unit].at(kernel));
+      request.distinct.insert(names[unit].at(kernel));
     }
     const std::string overload = shared_overload(units[unit], unit, words);
-    const auto renamings = renamed(units[unit], unit, words);
+    request.kernels = overload.empty() ? request.distinct : std::set<std::string>();
     for (const auto& [own, kept] : names[unit]) {
-      const auto found = renamings.find(kept);
-      outlined.renamed[unit][own] = found == renamings.end() ? kept : found->second;
+      const auto found = request.renamed.find(kept);
+      outlined.renamed[unit][own] = found == request.renamed.end() ? kept : found->second;
     }
-    std::set<std::string> distinct = wanted;
-    opencl_c::SteadyParameters steady;
-    std::set<std::string> idle;
     for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
       if (program.ops[op].unit != unit) {
         continue;
       }
       const std::string& name = names[unit].at(program.function(op).name);
       if (idling.contains(op)) {
-        idle.insert(name);
+        request.idling.insert(name);
       }
       if (!has_distinct_buffers(program, op)) {
-        distinct.erase(name);
+        request.distinct.erase(name);
       }
       if (uses_alone(program, op)) {
         if (auto parameters = steady_parameters(program, uses, op)) {
-          steady[name] = *std::move(parameters);
+          request.steady[name] = *std::move(parameters);
         }
       }
     }
-    std::vector<opencl_c::RegisterCopy> own_copies;
     if (const auto found = copies.find(static_cast<std::uint32_t>(unit)); found != copies.end()) {
-      own_copies = found->second;
-      for (opencl_c::RegisterCopy& copy : own_copies) {
+      request.copies = found->second;
+      for (opencl_c::RegisterCopy& copy : request.copies) {
         copy.kernel = names[unit].at(copy.kernel);
       }
     }
-    auto result = opencl_c::outline(units[unit], overload.empty() ? wanted : std::set<std::string>(),
-                                    renamings, distinct, own_copies, steady, idle);
+    auto result = opencl_c::outline(units[unit], request);
     if (!result) {
       errors.add(with_line_of(program.units[unit].files, std::move(result.error())));
       continue;

@@ -1,4 +1,4 @@
-// Finds the declarations by their address space, and what they need of the kernel.
+// Kernels may declare variables in local and in constant memory, and functions may not: these variables leave their kernel.
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
@@ -8,60 +8,118 @@
 namespace tidegate::opencl_c {
 namespace {
 
-class Finder {
-public:
-  Finder(const TranslationUnit& unit, const Function& kernel)
-      : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body), statements_(kernel.statements) {}
+using Ranges = std::vector<TokenRange>;
 
-  Result<LocalVariables> run() {
-    Result<void> found;
-    each_statement(*statements_, [&](const Stmt& stmt) {
-      if (found && stmt.kind == Stmt::Kind::declaration) {
-        found = declaration(stmt);
+class Hoister {
+public:
+  Hoister(const TranslationUnit& unit, const Function& kernel, const std::string& prefix, Edits& body)
+      : unit_(unit), tokens_(unit.source.tokens), kernel_(kernel), prefix_(prefix), body_(body) {}
+
+  Result<HoistedVariables> run() {
+    Result<void> status;
+    each_statement(*kernel_.statements, [&](const Stmt& stmt) {
+      if (status && stmt.kind == Stmt::Kind::declaration) {
+        status = declaration(stmt);
       }
     });
-    TIDEGATE_CHECK(std::move(found));
+    TIDEGATE_CHECK(std::move(status));
     return std::move(found_);
   }
 
 private:
   Result<void> declaration(const Stmt& stmt) {
     const std::size_t end = stmt.tokens.end - 1; // the semicolon
-    HoistedVariable variable{.declaration = {.begin = stmt.tokens.begin, .end = end}};
-    AddressSpace space = AddressSpace::none;
+    const TokenRange range{.begin = stmt.tokens.begin, .end = end};
+    Ranges going;   // declarators, each with the comma after it
+    Ranges staying; // of pointers, which are private
+    std::vector<const Decl*> names;
     for (const Decl* const decl : stmt.declared) {
-      const TokenRange declarator{.begin = decl->tokens.begin, .end = std::min(decl->tokens.end + 1, end)};
-      const AddressSpace of = decl->kind == Decl::Kind::type || decl->token == no_token
-                                  ? AddressSpace::none
-                                  : space_of(*decl->type);
-      if (of == AddressSpace::none) {
-        variable.remaining.push_back(declarator);
-        continue;
+      const bool goes = decl->kind != Decl::Kind::type && decl->token != no_token &&
+                        space_of(*decl->type) != AddressSpace::none;
+      (goes ? going : staying)
+          .push_back({.begin = decl->tokens.begin, .end = std::min(decl->tokens.end + 1, end)});
+      if (goes) {
+        names.push_back(decl);
       }
-      const std::size_t token = unit_.meaning(decl->token)->token;
-      variable.names.push_back(
-          {.unique = unique(tokens_[token].text), .token = token, .declarator = declarator});
+    }
+    if (names.empty()) {
+      return {};
+    }
+    HoistedVariable moved{.declaration = range,
+                          .is_local = space_of(*names.back()->type) == AddressSpace::local,
+                          .edits = {body_.lower_bound(range.begin), body_.lower_bound(end)}};
+    const auto is_local_word = [&](std::size_t i) {
+      return address_space(tokens_[i].text) == AddressSpace::local;
+    };
+    bool says_local = false;
+    for (std::size_t i = range.begin; moved.is_local && i < end; ++i) {
+      says_local = says_local || is_local_word(i);
+      if (is_local_word(i) || unit_.is(i, "static")) {
+        moved.edits[i] = {.replaced = true}; // members cannot have these words
+      }
+    }
+    if (moved.is_local && !says_local) { // a member cannot have such a type
+      return tl::unexpected(error_at(unit_, range.begin, ErrorCode::unsupported_kernel,
+                                     "a typedef puts this variable in local memory",
+                                     "write local in the declaration"));
+    }
+    Ranges sizes; // of arrays, which become numbers
+    for (const Decl* const decl : names) {
       for (const Type* type = decl->type; type->is(Type::Kind::array); type = type->inner) {
         const TokenRange size = type->extent == nullptr ? TokenRange() : type->extent->tokens;
         const bool is_own = size.begin >= decl->tokens.begin && uses_own(size); // not of a typedef
         if (const auto value = is_own ? value_of(unit_, *type->extent) : std::nullopt) {
-          variable.extents.emplace_back(size, *value);
+          sizes.push_back(size);
+          erase({size}, moved.edits);
+          moved.edits[size.begin].text = std::to_string(*value);
         }
       }
-      space = of;
     }
-    if (space == AddressSpace::none) {
-      return {};
+    TIDEGATE_CHECK(stands_alone(range, staying, sizes));
+    for (const Decl* const decl : names) {
+      const Decl& name = *unit_.meaning(decl->token);
+      const std::string own = unique(tokens_[name.token].text);
+      for (std::size_t i = kernel_.body->begin; i < kernel_.body->end; ++i) {
+        if (unit_.meaning(i) == &name) {
+          body_[i].replace((moved.is_local ? "tg_locals->" : prefix_) + own);
+        }
+      }
+      moved.edits[name.token] = {.replaced = true, .text = (moved.is_local ? "" : prefix_) + own};
+      count(name);
     }
-    const auto says = [](const Token& token) { return address_space(token.text) == AddressSpace::local; };
-    if (space == AddressSpace::local && std::ranges::none_of(unit_.tokens(variable.declaration), says)) {
-      return tl::unexpected(error_at(unit_, stmt.tokens.begin, ErrorCode::unsupported_kernel,
-                                     "a typedef puts this variable in local memory",
-                                     "write local in the declaration")); // a member cannot have such a type
-    }
-    TIDEGATE_CHECK(stands_alone(variable));
-    (space == AddressSpace::local ? found_.locals : found_.constants).push_back(std::move(variable));
+    erase(staying, moved.edits);
+    end_with(going, moved.edits);
+    erase(staying.empty() ? Ranges{range} : going, body_);
+    end_with(staying, body_);
+    found_.declarations.push_back(std::move(moved));
     return {};
+  }
+
+  static void erase(const Ranges& ranges, Edits& edits) {
+    for (const TokenRange& range : ranges) {
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        edits[i] = {.replaced = true};
+      }
+    }
+  }
+
+  // Drops the comma after the last declarator.
+  void end_with(const Ranges& declarators, Edits& edits) const {
+    if (!declarators.empty() && unit_.is(declarators.back().end - 1, ",")) {
+      edits[declarators.back().end - 1] = {.replaced = true};
+    }
+  }
+
+  void count(const Decl& variable) {
+    if (space_of(*variable.type) != AddressSpace::local) {
+      return;
+    }
+    constexpr std::uint64_t padding = 16; // up to the alignment of the next variable
+    const auto bytes = bytes_of(unit_, variable);
+    auto& sum = found_.local_bytes;
+    if (!sum || !bytes || __builtin_add_overflow(*sum, *bytes + padding, &*sum)) {
+      sum.reset();
+    }
   }
 
   // True if the range uses a name that the kernel declares.
@@ -87,19 +145,16 @@ private:
   }
 
   // A variable that leaves the kernel takes nothing of it along.
-  [[nodiscard]] Result<void> stands_alone(const HoistedVariable& variable) const {
-    const TokenRange range = variable.declaration;
-    const auto holds = [](std::size_t i) {
-      return [i](const TokenRange& part) { return part.begin <= i && i < part.end; };
-    };
+  [[nodiscard]] Result<void> stands_alone(TokenRange range, const Ranges& staying,
+                                          const Ranges& sizes) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
+      const auto holds = [i](const TokenRange& part) { return part.begin <= i && i < part.end; };
       const Decl* const needed = unit_.meaning(i);
-      if (needed == nullptr || comes_along(*needed, i, range) ||
-          std::ranges::any_of(variable.remaining, holds(i)) ||
-          std::ranges::any_of(variable.extents, holds(i), [](const auto& extent) { return extent.first; })) {
+      if (needed == nullptr || comes_along(*needed, i, range) || std::ranges::any_of(staying, holds) ||
+          std::ranges::any_of(sizes, holds)) {
         continue;
       }
-      const bool parameter = needed->token < body_.begin;
+      const bool parameter = needed->token < kernel_.body->begin;
       return tl::unexpected(
           error_at(unit_, i, ErrorCode::unsupported_kernel,
                    "this declaration needs \"" + tokens_[i].text + "\", which " +
@@ -132,31 +187,18 @@ private:
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
-  const TokenRange body_;
-  const Stmt* const statements_;
-  LocalVariables found_;
+  const Function& kernel_;
+  const std::string& prefix_;
+  Edits& body_;
+  HoistedVariables found_;
   std::set<std::string> seen_;
 };
 
 } // namespace
 
-std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables) {
-  std::uint64_t sum = 0;
-  for (const HoistedVariable& variable : variables.locals) {
-    for (const HoistedName& hoisted : variable.names) {
-      const Decl* const name = unit.meaning(hoisted.token);
-      const auto bytes = name == nullptr ? tl::unexpected(std::string()) : bytes_of(unit, *name);
-      constexpr std::uint64_t padding = 16; // up to the alignment of the next variable
-      if (!bytes || __builtin_add_overflow(sum, *bytes + padding, &sum)) {
-        return {};
-      }
-    }
-  }
-  return sum;
-}
-
-Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel) {
-  return Finder(unit, kernel).run();
+Result<HoistedVariables> hoist_variables(const TranslationUnit& unit, const Function& kernel,
+                                         const std::string& prefix, Edits& body) {
+  return Hoister(unit, kernel, prefix, body).run();
 }
 
 } // namespace tidegate::opencl_c

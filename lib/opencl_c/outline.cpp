@@ -109,16 +109,14 @@ struct Unfit {
 
 class Outliner {
 public:
-  Outliner(const TranslationUnit& unit, const std::set<std::string>& kernels,
-           const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
-           const std::vector<RegisterCopy>& copies, const SteadyParameters& steady,
-           const std::set<std::string>& idling, bool packs)
-      : unit_(unit), tokens_(unit.source.tokens), facts_(*unit.facts), reachable_(facts_.reachable(kernels)),
-        renamed_(renamed), distinct_(distinct), copies_(copies), steady_(steady), idling_(idling),
-        packs_(packs), writer_(unit, outlined_.text) {
+  // `kernels`: those of the request that have not failed.
+  Outliner(const TranslationUnit& unit, const OutlineRequest& request, const std::set<std::string>& kernels,
+           bool packs)
+      : unit_(unit), tokens_(unit.source.tokens), facts_(*unit.facts), request_(request),
+        reachable_(facts_.reachable(kernels)), packs_(packs), writer_(unit, outlined_.text) {
     for (const Decl* const name : unit.names) {
-      const auto found = renamed.find(tokens_[name->token].text);
-      if (found != renamed.end() && name->is_file_scope && name->kind != Decl::Kind::member) {
+      const auto found = request.renamed.find(tokens_[name->token].text);
+      if (found != request.renamed.end() && name->is_file_scope && name->kind != Decl::Kind::member) {
         new_names_[name->token] = found->second;
       }
     }
@@ -270,14 +268,14 @@ private:
   }
 
   [[nodiscard]] std::string new_name(const std::string& name) const {
-    const auto found = renamed_.find(name);
-    return found == renamed_.end() ? name : found->second;
+    const auto found = request_.renamed.find(name);
+    return found == request_.renamed.end() ? name : found->second;
   }
 
   void write(const Function& function) {
     if (function.is_kernel && function.body) {
       kernel(function, nullptr);
-      for (const RegisterCopy& copy : copies_) {
+      for (const RegisterCopy& copy : request_.copies) {
         if (copy.kernel == function.name) {
           kernel(function, &copy);
         }
@@ -287,13 +285,21 @@ private:
     if (function.is_kernel) { // a prototype, for another kernel that calls it
       Edits edits;
       rename(function.parameter_list, edits);
-      writer_.text(fmt::format("\nstatic void {}({}{}", new_name(function.name), item_parameter,
-                               function.parameters.empty() ? "" : ", "));
-      writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
+      writer_.text("\n");
+      signature(function, new_name(function.name), edits);
       writer_.text(");");
       return;
     }
     helper(function);
+  }
+
+  // As far as the parameters go.
+  void signature(const Function& function, const std::string& name, const Edits& edits) {
+    writer_.text(fmt::format("static void {}({}", name, item_parameter));
+    if (!function.parameters.empty()) {
+      writer_.text(", ");
+      writer_.write(function.parameter_list, edits);
+    }
   }
 
   void helper(const Function& function) {
@@ -320,48 +326,53 @@ private:
   // Writes the kernel or a copy of it.
   void kernel(const Function& function, const RegisterCopy* copy) {
     const std::string name = copy == nullptr ? new_name(function.name) : copy->function;
-    const auto found = find_local_variables(unit_, function);
-    if (!found) {
-      throw Unfit{function.name, found.error()};
+    Edits edits;
+    rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
+    pass_item(function, edits);
+    const std::string prefix = fmt::format("tg_constant{}_{}_", name.size(), name); // unique
+    const auto variables = hoist_variables(unit_, function, prefix, edits);
+    if (!variables) {
+      throw Unfit{function.name, variables.error()};
     }
-    const LocalVariables& variables = *found;
+    const bool is_called = facts_.is_called(function.name, reachable_);
+    const Needs& needs = facts_.needs(function.name);
     OutlinedKernel& outlined = outlined_.kernels[copy == nullptr ? function.name : name];
     outlined.function = name;
-    const Needs& needs = facts_.needs(function.name);
     outlined.rounds = needs.floats && needs.divides;
     outlined.loop_depth = needs.loop_depth;
     outlined.accesses = facts_.accesses(function.name);
     std::ranges::copy_if(
         needs.special, std::inserter(outlined.sub_group_functions, outlined.sub_group_functions.end()),
         [](const std::string& called) { return is_builtin(called, Builtin::Kind::sub_group); });
-    const auto bytes = local_bytes(unit_, variables);
-    outlined.packs = !needs.more_than_barriers && bytes;
-    outlined.local_bytes = bytes.value_or(0);
-    outlined.needs_whole_group =
-        needs.whole_group || !variables.locals.empty() || sees_local_memory(function);
-
-    Edits edits;
-    rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
-    pass_item(function, edits);
-    if (!variables.locals.empty()) {
-      if (facts_.is_called(function.name, reachable_)) {
-        fail(function.name, variables.locals.front().declaration.begin,
-             "this kernel has local variables and is called by another function",
-             "pass the local memory as an argument");
-      }
+    outlined.packs = !needs.more_than_barriers && variables->local_bytes;
+    outlined.local_bytes = variables->local_bytes.value_or(0);
+    if (write_locals(*variables, function, "tg_locals_" + name)) {
       outlined.locals = "tg_locals_" + name;
-      move_locals(variables, function, outlined.locals, edits);
     }
-    move_constants(variables, function, name, edits);
+    for (const HoistedVariable& variable : variables->declarations) {
+      if (!variable.is_local) {
+        writer_.text("\n");
+        writer_.write(variable.declaration, variable.edits);
+        writer_.text(";");
+      }
+    }
+    outlined.needs_whole_group = needs.whole_group || !outlined.locals.empty() || sees_local_memory(function);
 
-    if (distinct_.contains(function.name) && !facts_.is_called(function.name, reachable_)) {
+    if (request_.distinct.contains(function.name) && !is_called) {
       add_restrict(function, needs.orders_memory, edits);
     }
-    outlined.may_idle = may_idle(function, needs, outlined);
-    outlined.idles = outlined.may_idle && idling_.contains(function.name);
-    if (const auto steady = steady_.find(function.name); copy == nullptr && steady != steady_.end() &&
-                                                         outlined.needs_whole_group && !outlined.idles &&
-                                                         !facts_.is_called(function.name, reachable_)) {
+    Edits idle = edits;
+    meet_in_whole_groups(function, idle);
+    outlined.may_idle = outlined.needs_whole_group && !needs.more_than_barriers &&
+                        outlined.sub_group_functions.empty() && !is_called &&
+                        let_items_idle(unit_, function, idle);
+    outlined.idles = outlined.may_idle && request_.idling.contains(function.name);
+    const auto steady = request_.steady.find(function.name);
+    if (outlined.idles) {
+      outlined.packs = false;
+      edits = std::move(idle);
+    } else if (copy == nullptr && steady != request_.steady.end() && outlined.needs_whole_group &&
+               !is_called) {
       std::string& before = edits[end_of_early_statements(unit_, function, steady->second)].before;
       before = fmt::format("TG_PASS({}) {}", item_argument, before);
       outlined.waits = true;
@@ -369,28 +380,13 @@ private:
     for (const std::size_t parameter : copy == nullptr ? std::set<std::size_t>() : copy->parameters) {
       keep_in_register(function, parameter, edits);
     }
-    if (outlined.idles) {
-      outlined.packs = false;
-      meet_in_whole_groups(function, edits);
-      let_items_idle(unit_, function, edits);
-    }
-    writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
-    if (!function.parameters.empty()) {
-      writer_.text(", ");
-      writer_.write(function.parameter_list, edits);
-    }
+    writer_.text(fmt::format("\n{} ", always_inline));
+    signature(function, name, edits);
     if (!outlined.locals.empty()) {
       writer_.text(fmt::format(", local {}* {}", outlined.locals, locals_argument));
     }
     writer_.text(") ");
     writer_.write(*function.body, edits);
-  }
-
-  [[nodiscard]] bool may_idle(const Function& function, const Needs& needs,
-                              const OutlinedKernel& outlined) const {
-    Edits unused;
-    return outlined.needs_whole_group && !needs.more_than_barriers && outlined.sub_group_functions.empty() &&
-           !facts_.is_called(function.name, reachable_) && let_items_idle(unit_, function, unused);
   }
 
   // Idle work-items come to the barriers, too.
@@ -447,67 +443,36 @@ private:
     }
   }
 
-  // Turns local variables into members of a structure that the persistent kernel declares.
-  void move_locals(const LocalVariables& variables, const Function& kernel, const std::string& type,
-                   Edits& edits) {
+  // Writes a structure of the local variables that the persistent kernel declares; returns false if there are none.
+  bool write_locals(const HoistedVariables& variables, const Function& kernel, const std::string& type) {
+    const auto& all = variables.declarations;
+    const auto first = std::ranges::find(all, true, &HoistedVariable::is_local);
+    if (first == all.end()) {
+      return false;
+    }
+    if (facts_.is_called(kernel.name, reachable_)) {
+      fail(kernel.name, first->declaration.begin,
+           "this kernel has local variables and is called by another function",
+           "pass the local memory as an argument");
+    }
     writer_.text(packs_ ? "\n#pragma pack(push)\n#pragma pack()\n" : "");
     writer_.text("\ntypedef struct {");
-    for (const HoistedVariable& variable : variables.locals) {
-      Edits inside;
-      rename(variable.declaration, inside);
-      for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
+    for (const HoistedVariable& variable : all) {
+      for (std::size_t i = variable.declaration.begin; variable.is_local && i < variable.declaration.end;
+           ++i) {
         if (packs_ && tokens_[i].is("{")) {
           fail(kernel.name, i, "this structure is declared with its variable, below a #pragma pack",
                "declare the structure outside of the kernel");
         }
-        if (address_space(tokens_[i].text) == AddressSpace::local || tokens_[i].is("static")) {
-          inside[i] = {.replaced = true}; // members cannot have these words
-        }
       }
-      move(variable, kernel, "", fmt::format("{}->", locals_argument), inside, edits);
+      if (variable.is_local) {
+        writer_.write(variable.declaration, variable.edits);
+        writer_.text(";");
+      }
     }
     writer_.text(fmt::format("}} {};", type));
     writer_.text(packs_ ? "\n#pragma pack(pop)\n" : "");
-  }
-
-  // Moves constant tables declared in a kernel's body to file scope.
-  void move_constants(const LocalVariables& variables, const Function& kernel, const std::string& function,
-                      Edits& edits) {
-    const std::string prefix = fmt::format("tg_constant{}_{}_", function.size(), function); // unique
-    for (const HoistedVariable& variable : variables.constants) {
-      Edits inside;
-      rename(variable.declaration, inside);
-      writer_.text("\n");
-      move(variable, kernel, prefix, prefix, inside, edits);
-    }
-  }
-
-  // Writes the declaration with a prefix before its names, removes it from the body, and replaces the uses of
-  // its names.
-  void move(const HoistedVariable& variable, const Function& kernel, const std::string& declared_prefix,
-            const std::string& used_prefix, Edits& inside, Edits& edits) {
-    std::map<std::size_t, std::string> used;
-    for (const HoistedName& name : variable.names) {
-      inside[name.token] = {.replaced = true, .text = declared_prefix + name.unique};
-      used[name.token] = used_prefix + name.unique;
-    }
-    erase(variable.remaining, inside);
-    for (const auto& [range, value] : variable.extents) {
-      erase({range}, inside);
-      inside[range.begin].text = std::to_string(value);
-    }
-    end_with_declarator(variable.names.back().declarator, inside);
-    writer_.write(variable.declaration, inside);
-    writer_.text(";");
-    replace(*kernel.body, used, edits);
-    if (variable.remaining.empty()) {
-      erase({variable.declaration}, edits);
-    } else {
-      for (const HoistedName& name : variable.names) {
-        erase({name.declarator}, edits);
-      }
-      end_with_declarator(variable.remaining.back(), edits);
-    }
+    return true;
   }
 
   static void erase(const std::vector<TokenRange>& ranges, Edits& edits) {
@@ -518,25 +483,14 @@ private:
     }
   }
 
-  // Drops the comma after it, if any.
-  void end_with_declarator(const TokenRange& last, Edits& edits) const {
-    if (tokens_[last.end - 1].is(",")) {
-      edits[last.end - 1] = {.replaced = true};
-    }
-  }
-
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   const Facts& facts_;
+  const OutlineRequest& request_;
   const std::set<std::string> reachable_;
-  MovedConstants constants_; // empty if no kernel takes constant arguments
-  const std::map<std::string, std::string>& renamed_;
+  MovedConstants constants_;                     // empty if no kernel takes constant arguments
   std::map<std::size_t, std::string> new_names_; // by declaring token: the renamed names of file scope
-  const std::set<std::string>& distinct_;
-  const std::vector<RegisterCopy>& copies_;
-  const SteadyParameters& steady_;
-  const std::set<std::string>& idling_;
-  const bool packs_; // some #pragma pack is in force
+  const bool packs_;                             // some #pragma pack is in force
   OutlinedUnit outlined_;
   TokenWriter writer_;
 };
@@ -563,14 +517,11 @@ bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
   return stars == 1 && spaces == 1 && arithmetic_type(parameter.type).has_value();
 }
 
-Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
-                             const std::map<std::string, std::string>& renamed,
-                             const std::set<std::string>& distinct, const std::vector<RegisterCopy>& copies,
-                             const SteadyParameters& steady, const std::set<std::string>& idling) {
+Result<OutlinedUnit> outline(const TranslationUnit& unit, const OutlineRequest& request) {
   OutlinedUnit outlined;
   const PragmaScope scope = pragma_scope(unit);
   const std::string& obstacle = unit.source.own_macros.empty() ? scope.obstacle : unit.source.own_macros;
-  std::set<std::string> open = kernels;
+  std::set<std::string> open = request.kernels;
   if (!obstacle.empty()) {
     for (const std::string& kernel : std::exchange(open, {})) {
       outlined.fallbacks[kernel] = {
@@ -579,8 +530,7 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::st
   }
   while (!open.empty()) {
     try {
-      OutlinedUnit written =
-          Outliner(unit, open, renamed, distinct, copies, steady, idling, scope.packs).run();
+      OutlinedUnit written = Outliner(unit, request, open, scope.packs).run();
       outlined.text = scope.before + written.text + scope.after;
       outlined.kernels = std::move(written.kernels);
       outlined.enables_fp64 = scope.enables_fp64;

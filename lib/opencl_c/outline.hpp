@@ -62,18 +62,23 @@ struct OutlinedUnit {
   bool enables_fp64 = false;              // must follow texts that do not enable it
 };
 
-// Outlines `kernels` and what they call. `renamed` maps file-scope names to new ones, because sources compiled together
-// may use one name for different things. Effects of pragmas end with the text. Pointers of kernels in `distinct` never
-// alias: they are marked TG_RESTRICT, which the caller's program defines, unless others may write what a work-item
-// reads through them. Copies follow their kernels. Kernels in `steady` whose work-items meet at barriers get a TG_PASS
-// after the statements that use no other pointers than these parameters. In kernels of `idling` that may, work-items
-// outside of the work-group idle. Error: unsupported_kernel at the place of anything that no program of tidegate may
-// use.
-Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
-                             const std::map<std::string, std::string>& renamed,
-                             const std::set<std::string>& distinct = {},
-                             const std::vector<RegisterCopy>& copies = {},
-                             const SteadyParameters& steady = {}, const std::set<std::string>& idling = {});
+struct OutlineRequest {
+  std::set<std::string> kernels; // with what they call
+  std::map<std::string, std::string>
+      renamed; // names of file scope: sources compiled together may use one for two things
+  std::set<std::string>
+      distinct; // kernels whose pointers never alias: they are marked TG_RESTRICT, which the
+                // caller's program defines, unless others may write what is read through them
+  std::vector<RegisterCopy> copies; // follow their kernels
+  SteadyParameters
+      steady; // kernels that get a TG_PASS after the statements that use no pointers but these parameters, if
+              // their work-items meet at barriers
+  std::set<std::string> idling; // kernels in which work-items outside of the work-group idle, if they may
+};
+
+// Outlines the kernels. Effects of pragmas end with the text. Error: unsupported_kernel at the place of anything that no
+// program of tidegate may use.
+Result<OutlinedUnit> outline(const TranslationUnit& unit, const OutlineRequest& request);
 
 // Returns the first token of the body that may read memory that changes; the closing brace if none does. Statements
 // before it use only the pointers among the parameters `steady`; no work-item returns or waits at a barrier there.
@@ -159,31 +164,22 @@ struct MovedConstants {
 };
 MovedConstants constants_to_global(const TranslationUnit& unit);
 
-// Kernels may declare variables in local and in constant memory, and functions may not: these variables move.
-
-struct HoistedName {
-  std::string unique; // the name, numbered when the kernel declares several of that name
-  std::size_t token = 0;
-  TokenRange declarator; // with the comma after it
-};
-
-// A declaration, possibly of several names. Its pointers are private and stay in the kernel.
+// Kernels may declare variables in local and in constant memory, and functions may not: these variables move, and get numbers
+// where the kernel declares several of a name. Their pointers are private and stay in the kernel.
 struct HoistedVariable {
-  TokenRange declaration;            // without the semicolon
-  std::vector<HoistedName> names;    // names that move
-  std::vector<TokenRange> remaining; // declarators of pointers, each with the comma after it
-  std::vector<std::pair<TokenRange, std::int64_t>> extents; // of arrays, with their values
+  TokenRange declaration; // without the semicolon
+  bool is_local = false;  // it becomes a member of a structure; constants move to file scope
+  Edits edits;            // for its new place
+};
+struct HoistedVariables {
+  std::vector<HoistedVariable> declarations;
+  std::optional<std::uint64_t> local_bytes = 0; // upper bound; empty if a type or bound is not known
 };
 
-struct LocalVariables {
-  std::vector<HoistedVariable> locals;
-  std::vector<HoistedVariable> constants;
-};
-
-// Error: unsupported_kernel for a declaration that needs more of the kernel than constants for the extents of arrays.
-Result<LocalVariables> find_local_variables(const TranslationUnit& unit, const Function& kernel);
-
-// Upper bound on the bytes of the variables in local memory; empty if a type or bound is not known.
-std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const LocalVariables& variables);
+// Adds to the edits of the kernel's body that the declarations are gone, and how their names are used: as members of
+// tg_locals, or with the prefix. Error: unsupported_kernel for a declaration that needs more of the kernel than constants
+// for the sizes of arrays.
+Result<HoistedVariables> hoist_variables(const TranslationUnit& unit, const Function& kernel,
+                                         const std::string& prefix, Edits& body);
 
 } // namespace tidegate::opencl_c

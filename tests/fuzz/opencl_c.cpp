@@ -40,7 +40,7 @@ FUZZ_TARGET(opencl_c) {
       kernels.insert(function.name);
     }
   }
-  const auto outlined = opencl_c::outline(*unit, kernels, {});
+  const auto outlined = opencl_c::outline(*unit, {.kernels = kernels});
   if (!outlined) {
     fuzz::require_sound(outlined.error());
     return 0;
