@@ -185,10 +185,11 @@ struct ProgramArgument {
   std::optional<Tiles> halo = {};
   // If the halo was derived from the kernel: bytes from one id to the next, in each dimension; 0 where an id moves nothing.
   std::array<std::uint64_t, 3> id_bytes{};
-  bool own = false;                  // each work-item uses nothing but the element with its id
-  bool assigned_first = false;       // likewise: every work-item assigns its element before any other access
-  bool neighbours = false;           // likewise: a work-item touches elements of other ids
-  std::optional<Touched> reach = {}; // if known: no other bytes are touched
+  bool own = false;            // each work-item uses nothing but the element with its id
+  bool assigned_first = false; // likewise: every work-item assigns its element before any other access
+  bool changed_first = false;  // each work-item adds to an element, or the like, before any other access
+  bool neighbours = false;     // if the halo was derived: a work-item touches elements of other ids
+  std::optional<Touched> reach = {};   // if known: no other bytes are touched
   std::optional<Touched> certain = {}; // these are touched whatever memory holds
   std::string any_element = {};        // why it may touch any element, with the place; empty if that is known
   std::optional<RowReach> rows = {};   // if known
@@ -266,6 +267,8 @@ struct ProgramWave {
   std::shared_ptr<const ActiveTiles> active = {};
   std::optional<TransferCommand> command = {}; // used where the wave is launched alone
   std::optional<std::uint32_t> place = {};     // index in the document, if it is another one
+  std::vector<std::string> early_returns =
+      {}; // that some work-items of a group take, where others come to a barrier
 
   [[nodiscard]] bool in_rounds() const { return rounds.has_value(); }
   [[nodiscard]] std::span<const ProgramArgument> users_arguments() const {

@@ -1,5 +1,4 @@
 #include "engine/compile.hpp"
-#include "opencl_c/facts.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
@@ -227,10 +226,8 @@ void unordered_conflicts(const Job& program, std::vector<Warning>& warnings) {
 // Returns true if a wave reads an argument before it writes it, as atomic sums and additions to elements do.
 bool reads_first(const Job& program, std::uint32_t wave, std::size_t i) {
   const ProgramArgument& argument = program.waves[wave].arguments[i];
-  const std::uint32_t op = program.waves[wave].op;
   return argument.access == Access::read || argument.combine ||
-         (!program.waves[wave].queue &&
-          opencl_c::changes_first(program.unit(op).unit, program.function(op), i));
+         (!program.waves[wave].queue && argument.changed_first);
 }
 
 void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
@@ -381,40 +378,14 @@ void wrong_footprints(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
-// Returns the number of an integer argument of 32 or 64 bits that does not change.
-std::optional<std::int64_t> number_of(const ProgramArgument& argument) {
-  std::int64_t number = 0;
-  if (argument.kind != ProgramArgument::Kind::value || !argument.changes.empty() ||
-      (argument.value.size() != sizeof(std::int32_t) && argument.value.size() != sizeof number)) {
-    return {};
-  }
-  std::memcpy(&number, argument.value.data(), argument.value.size());
-  return number;
-}
-
 // Work-items that return where others of their work-group wait at a barrier.
 void early_returns(const Job& program, std::vector<Warning>& warnings) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    const ProgramWave& spec = program.waves[wave];
-    if (!spec.users_kernel) {
-      continue;
-    }
-    const opencl_c::TranslationUnit& unit = program.unit(spec.op).unit;
-    for (const opencl_c::EarlyReturn& found :
-         opencl_c::returns_before_barrier(unit, program.function(spec.op))) {
-      const auto bound = found.parameter ? number_of(spec.arguments[*found.parameter]) : found.number;
-      const std::uint32_t local = spec.range.local[found.dimension];
-      if (bound && *bound > 0 && *bound < spec.range.global[found.dimension] &&
-          spec.range.offset[found.dimension] == 0 && *bound % local != 0) {
-        const Error place = opencl_c::error_at(unit, found.token, ErrorCode::unsupported_kernel, "", "");
-        warnings.push_back(
-            {.message = fmt::format(
-                 "{}: work-items from {} on return in line {} of the kernel's file, and others of their "
-                 "work-group of {} wait at a barrier after it",
-                 program.wave_text(wave), *bound, place.line.value_or(0), local),
-             .fix = "let all work-items of a group come to the barrier: put what follows the test into an if",
-             .pointer = program.wave_pointer(wave)});
-      }
+    for (const std::string& found : program.waves[wave].early_returns) {
+      warnings.push_back(
+          {.message = fmt::format("{}: {}", program.wave_text(wave), found),
+           .fix = "let all work-items of a group come to the barrier: put what follows the test into an if",
+           .pointer = program.wave_pointer(wave)});
     }
   }
 }

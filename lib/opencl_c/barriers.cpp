@@ -1,6 +1,5 @@
-// What kernels do around their barriers: statements that may run before a wait for other work-groups, returns that leave a
-// barrier without some work-items, and surplus work-items that idle.
-#include "opencl_c/constant_expression.hpp"
+// What kernels do around their barriers: statements that may run before a wait for other work-groups, and surplus
+// work-items that idle.
 #include "opencl_c/facts.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
@@ -8,43 +7,6 @@
 
 namespace tidegate::opencl_c {
 namespace {
-
-// True for get_global_id(0), also as (int)get_global_id(0); sets the dimension.
-bool is_global_id(const TranslationUnit& unit, const Expr& expr, std::uint32_t& dimension) {
-  const Expr& call = expr.kind == Expr::Kind::cast ? *expr.operands[0] : expr;
-  if (call.kind != Expr::Kind::call || call.operands.size() != 2 ||
-      !unit.is(call.operands[0]->token, "get_global_id")) {
-    return false;
-  }
-  const std::int64_t number = value_of(unit, *call.operands[1]).value_or(-1);
-  dimension = static_cast<std::uint32_t>(number);
-  return number >= 0 && number < 3;
-}
-
-// "i >= n" or "get_global_id(0) >= 64".
-std::optional<EarlyReturn> compared_id(const TranslationUnit& unit, const Function& kernel,
-                                       const Expr& part) {
-  if (part.kind != Expr::Kind::binary || !unit.is(part.token, ">=")) {
-    return {};
-  }
-  const auto is_changed = [&](const Decl* name) {
-    return std::ranges::any_of(unit.facts->own(kernel).changed,
-                               [&](std::size_t token) { return unit.meaning(token) == name; });
-  };
-  EarlyReturn found;
-  const Expr* id = part.operands[0];
-  if (const Decl* const name = named_by(unit, *id); name != nullptr && !is_changed(name)) {
-    id = name->value == nullptr ? id : name->value;
-  }
-  const Expr& bound = *part.operands[1];
-  const Decl* const name = named_by(unit, bound);
-  const auto parameter =
-      name == nullptr || is_changed(name) ? std::nullopt : parameter_at(unit, kernel, bound.token);
-  found.parameter = parameter && !kernel.parameters[*parameter].is_pointer ? parameter : std::nullopt;
-  found.number = bound.kind == Expr::Kind::number ? value_of(unit, bound).value_or(0) : 0;
-  const bool known = is_global_id(unit, *id, found.dimension) && (found.parameter || found.number > 0);
-  return known ? std::optional(found) : std::nullopt;
-}
 
 // The first statements of a kernel that may run before a work-group waits for other work-groups. What may occur in them
 // is on a list: types, variables of the body, values, pointers to memory that no wave writes, some functions.
@@ -131,7 +93,7 @@ private:
 // larger than the kernel's, and the kernel's last one smaller. They run to every barrier that the others run
 // to, and do nothing else.
 //
-//   float sum = in[i];                        float sum = 0; if (tg_in) sum = in[i];
+//   const float own = in[i];                  const float own = tg_in ? (in[i]) : 0;
 //   barrier(CLK_LOCAL_MEM_FENCE);             barrier(CLK_LOCAL_MEM_FENCE);
 //   for (int s = 32; s > 0; s /= 2) {         for (int s = 32; s > 0; s /= 2) {
 //     if (l < s) t[l] += t[l + s];              if (tg_in) { if (l < s) t[l] += t[l + s]; }
@@ -150,31 +112,26 @@ public:
       : unit_(unit), kernel_(kernel), edits_(edits), body_(*kernel.body) {}
 
   bool run() {
-    const Stmt* const body = kernel_.statements;
     bool known = !unit_.contains(body_, "volatile");
     for (std::size_t i = body_.begin; i < body_.end; ++i) {
       known = known && !is_attribute(text(i));
     }
-    if (!known) {
-      return false;
-    }
-    each_statement(*body, [&](const Stmt& stmt) {
-      known = known && stmt.kind != Stmt::Kind::opaque && stmt.kind != Stmt::Kind::goto_label &&
-              stmt.kind != Stmt::Kind::do_loop;
-    });
-    each_expression(*body, [&](const Expr& expr) { known = known && expr.kind != Expr::Kind::opaque; });
     for (const std::size_t i : unit_.facts->own(kernel_).functions) {
       if (unit_.meaning(i) == nullptr ? is_collective(text(i)) : unit_.facts->needs(text(i)).whole_group) {
         meetings_.insert(i);
       }
     }
-    each_statement(*body, [&](const Stmt& stmt) {
+    each_statement(*kernel_.statements, [&](const Stmt& stmt) {
+      known = known && stmt.kind != Stmt::Kind::opaque && stmt.kind != Stmt::Kind::goto_label &&
+              stmt.kind != Stmt::Kind::do_loop;
       if (stmt.kind == Stmt::Kind::for_loop && meets(stmt)) {
         heads_.push_back({.begin = stmt.tokens.begin, .end = unit_.counterpart(stmt.tokens.begin + 1)});
       }
     });
+    each_expression(*kernel_.statements,
+                    [&](const Expr& expr) { known = known && expr.kind != Expr::Kind::opaque; });
     edits_[body_.begin].after += " const bool tg_in = tg_inside(tg_self);";
-    return known && block(*body, false);
+    return known && statement(*kernel_.statements, false);
   }
 
 private:
@@ -186,33 +143,19 @@ private:
     return first != meetings_.end() && *first < stmt.tokens.end;
   }
 
-  bool block(const Stmt& of, bool in_loop) {
-    return of.kind != Stmt::Kind::block
-               ? statement(of, in_loop)
-               : std::ranges::all_of(of.parts, [&](const Stmt* part) { return statement(*part, in_loop); });
-  }
-
   bool statement(const Stmt& stmt, bool in_loop) {
+    if (stmt.kind == Stmt::Kind::block && (meets(stmt) || &stmt == kernel_.statements)) {
+      return std::ranges::all_of(stmt.parts, [&](const Stmt* part) { return statement(*part, in_loop); });
+    }
     if (!meets(stmt)) {
       return stmt.kind == Stmt::Kind::declaration ? declaration(stmt) : guarded(stmt, in_loop);
     }
-    if (stmt.kind == Stmt::Kind::block) {
-      return block(stmt, in_loop);
-    }
-    if (stmt.kind == Stmt::Kind::for_loop && uniform_head(stmt)) {
-      return block(*stmt.parts[1], true);
+    if (stmt.kind == Stmt::Kind::for_loop) {
+      return uniform_head(stmt) && statement(*stmt.parts[1], true);
     }
     const Expr* const call = stmt.kind == Stmt::Kind::expression ? stmt.values[0] : nullptr;
     return call != nullptr && call->kind == Expr::Kind::call && unit_.is(stmt.tokens.begin, "barrier") &&
-           call->operands[0]->token == stmt.tokens.begin &&
-           std::ranges::all_of(call->operands.subspan(1), [this](const Expr* part) { return pure(*part); });
-  }
-
-  [[nodiscard]] std::size_t pragmas_before(std::size_t token) const {
-    while (unit_.source.tokens[token - 1].kind == TokenKind::pragma) {
-      --token;
-    }
-    return token;
+           call->operands[0]->token == stmt.tokens.begin && all_pure(call->operands.subspan(1));
   }
 
   bool guarded(const Stmt& stmt, bool in_loop) {
@@ -225,79 +168,63 @@ private:
           stays &&
           !(leaves && (in_loop || (returns && meetings_.upper_bound(part.tokens.begin) != meetings_.end())));
     });
-    std::string& before = edits_[pragmas_before(stmt.tokens.begin)].before;
+    std::size_t begin = stmt.tokens.begin;
+    while (unit_.source.tokens[begin - 1].kind == TokenKind::pragma) {
+      --begin;
+    }
+    std::string& before = edits_[begin].before;
     before = fmt::format("{}{{ {}", guard, before);
     edits_[stmt.tokens.end - 1].after += " }";
     return stays;
   }
 
-  // Idle work-items evaluate values that touch nothing; the others are assigned under a guard.
+  // Idle work-items evaluate values that touch nothing; others are 0 there.
   bool declaration(const Stmt& stmt) {
-    if (pragmas_before(stmt.tokens.begin) != stmt.tokens.begin) {
-      return false;
-    }
     for (const Decl* const decl : stmt.declared) {
-      if (decl->value != nullptr && !pure(*decl->value)) {
-        return stmt.declared.size() == 1 && assigned_apart(stmt, *decl);
+      if (decl->value == nullptr || pure(*decl->value)) {
+        continue;
       }
+      const auto type = decl->type->is_arithmetic() ? arithmetic_type(decl->type->name) : std::nullopt;
+      if (decl->kind != Decl::Kind::variable || decl->value->kind == Expr::Kind::list ||
+          !(type || decl->type->is(Type::Kind::pointer))) {
+        return false;
+      }
+      std::string& before = edits_[decl->value->tokens.begin].before;
+      before = "tg_in ? (" + before;
+      edits_[decl->value->tokens.end - 1].after +=
+          type && type->width > 1 ? fmt::format(") : ({})(0)", decl->type->name) : ") : 0";
     }
     return true;
   }
 
-  // `const T name = value;` becomes `T name = 0; if (…) name = value;`.
-  bool assigned_apart(const Stmt& stmt, const Decl& decl) {
-    const std::size_t token = decl.value->tokens.begin - 2; // before =
-    const bool pointer = decl.type->is(Type::Kind::pointer);
-    if (decl.token != token || decl.kind != Decl::Kind::variable ||
-        unit_.contains({.begin = stmt.tokens.begin, .end = token}, "(") ||
-        unit_.contains(decl.specifiers, "static") ||
-        !(pointer || (decl.type->is_arithmetic() && arithmetic_type(decl.type->name)))) {
-      return false;
-    }
-    // The pointee of a pointer may be const.
-    std::size_t begin = stmt.tokens.begin;
-    for (std::size_t i = begin; pointer && i < token; ++i) {
-      begin = unit_.is(i, "*") ? i : begin;
-    }
-    for (std::size_t i = begin; i < token; ++i) {
-      if (unit_.is(i, "const")) {
-        edits_[i] = {.before = {}, .replaced = true, .text = {}, .after = {}};
-      }
-    }
-    edits_[token].after += fmt::format(" = 0; {}{}", guard, text(token));
-    return true;
+  [[nodiscard]] bool all_pure(std::span<const Expr* const> parts) const {
+    return std::ranges::all_of(parts, [this](const Expr* part) { return pure(*part); });
   }
 
   // Returns true if an idle work-item may evaluate the expression, whatever its variables hold: it reads no memory, has
   // no effect and does not divide by what may be 0.
   [[nodiscard]] bool pure(const Expr& expr) const {
-    static constexpr std::array<std::string_view, 4> signs{"+", "-", "~", "!"};
-    const auto parts_are = [&] {
-      return std::ranges::all_of(expr.operands, [this](const Expr* part) { return pure(*part); });
-    };
+    const auto is = [&](auto... signs) { return (unit_.is(expr.token, signs) || ...); };
     switch (expr.kind) {
     case Expr::Kind::number: return true;
     case Expr::Kind::text: return !expr.type->is(Type::Kind::pointer);
     case Expr::Kind::name: return is_number(expr);
-    case Expr::Kind::call: {
-      const std::string& name = text(expr.operands[0]->token);
+    case Expr::Kind::call:
       return expr.operands[0]->kind == Expr::Kind::name &&
              unit_.meaning(expr.operands[0]->token) == nullptr &&
-             is_builtin(name, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) &&
-             std::ranges::all_of(expr.operands.subspan(1), [this](const Expr* part) { return pure(*part); });
-    }
-    case Expr::Kind::member: return unit_.is(expr.token - 1, ".") && parts_are();
-    case Expr::Kind::unary: return std::ranges::find(signs, text(expr.token)) != signs.end() && parts_are();
-    case Expr::Kind::binary: {
-      const bool divides = unit_.is(expr.token, "/") || unit_.is(expr.token, "%");
-      return (!divides || is_positive(*expr.operands[1])) && parts_are();
-    }
-    case Expr::Kind::cast: return expr.type->is_arithmetic() && parts_are();
+             is_builtin(text(expr.operands[0]->token), Builtin::Kind::id, Builtin::Kind::arithmetic,
+                        Builtin::Kind::conversion) &&
+             all_pure(expr.operands.subspan(1));
+    case Expr::Kind::member: return unit_.is(expr.token - 1, ".") && all_pure(expr.operands);
+    case Expr::Kind::unary: return is("+", "-", "~", "!") && all_pure(expr.operands);
+    case Expr::Kind::binary:
+      return (!is("/", "%") || is_positive(*expr.operands[1])) && all_pure(expr.operands);
+    case Expr::Kind::cast: return expr.type->is_arithmetic() && all_pure(expr.operands);
     case Expr::Kind::conditional:
     case Expr::Kind::comma:
     case Expr::Kind::vector:
     case Expr::Kind::list:
-    case Expr::Kind::designated: return parts_are();
+    case Expr::Kind::designated: return all_pure(expr.operands);
     default: return false;
     }
   }
@@ -379,38 +306,6 @@ private:
 };
 
 } // namespace
-
-std::vector<EarlyReturn> returns_before_barrier(const TranslationUnit& unit, const Function& kernel) {
-  std::size_t last = 0; // barrier
-  for (const std::size_t token : unit.facts->own(kernel).functions) {
-    const bool is_barrier =
-        unit.meaning(token) == nullptr && (unit.is(token, "barrier") || unit.is(token, "work_group_barrier"));
-    last = is_barrier ? token : last;
-  }
-  std::vector<EarlyReturn> found;
-  for (const Stmt* const stmt : kernel.statements->parts) {
-    if (stmt->kind != Stmt::Kind::if_else || stmt->tokens.begin > last) {
-      continue;
-    }
-    const Stmt* then = stmt->parts[0];
-    then = then->kind == Stmt::Kind::block && !then->parts.empty() ? then->parts[0] : then;
-    std::vector<const Expr*> parts; // between ||
-    if (then->kind == Stmt::Kind::return_value && then->values.empty()) {
-      parts = {stmt->values[0]};
-    }
-    while (!parts.empty()) {
-      const Expr& part = *parts.back();
-      parts.pop_back();
-      if (part.kind == Expr::Kind::binary && unit.is(part.token, "||")) {
-        parts.insert(parts.end(), part.operands.rbegin(), part.operands.rend());
-      } else if (auto early = compared_id(unit, kernel, part)) {
-        early->token = then->tokens.begin;
-        found.push_back(*early);
-      }
-    }
-  }
-  return found;
-}
 
 std::size_t end_of_early_statements(const TranslationUnit& unit, const Function& kernel,
                                     const std::set<std::size_t>& steady) {

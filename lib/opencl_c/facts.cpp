@@ -181,13 +181,10 @@ Facts::Facts(const TranslationUnit& unit) {
         own.item |= called != nullptr && called->is_kernel; // outlined kernels always take one
         if (const auto found = needs_.find(callee); found != needs_.end()) {
           const Needs& inner = found->second;
-          own.item |= inner.item;
-          own.whole_group |= inner.whole_group;
-          own.more_than_barriers |= inner.more_than_barriers;
-          own.groups |= inner.groups;
-          own.orders_memory |= inner.orders_memory;
-          own.floats |= inner.floats;
-          own.divides |= inner.divides;
+          for (const auto need : {&Needs::item, &Needs::whole_group, &Needs::more_than_barriers,
+                                  &Needs::groups, &Needs::orders_memory, &Needs::floats, &Needs::divides}) {
+            own.*need |= inner.*need;
+          }
           own.loop_depth = std::max(own.loop_depth, inner.loop_depth);
           own.dimensions = std::max(own.dimensions, inner.dimensions);
           own.special.insert(inner.special.begin(), inner.special.end());
@@ -229,14 +226,10 @@ const Facts::Own& Facts::own(const Function& function) const {
   return found == own_.end() ? none : found->second;
 }
 
-bool Facts::is_called(const std::string& function, const std::set<std::string>& by) const {
+bool Facts::is_called(const std::string& function, const std::set<std::string>* by) const {
   return std::ranges::any_of(work_, [&](const auto& work) {
-    return by.contains(work.first) && work.second.calls.contains(function);
+    return (by == nullptr || by->contains(work.first)) && work.second.calls.contains(function);
   });
-}
-
-bool Facts::is_called(const std::string& function) const {
-  return std::ranges::any_of(work_, [&](const auto& work) { return work.second.calls.contains(function); });
 }
 
 std::set<std::string> Facts::reachable(const std::set<std::string>& from) const {
@@ -310,34 +303,6 @@ std::string launch_function(const TranslationUnit& unit, const Function& kernel,
     }
   }
   return {};
-}
-
-bool changes_first(const TranslationUnit& unit, const Function& kernel, std::size_t parameter) {
-  if (!kernel.body || parameter >= kernel.parameters.size()) {
-    return false;
-  }
-  const auto is_it = [&](const Expr& expr) {
-    return named_by(unit, expr) == kernel.parameters[parameter].decl;
-  };
-  for (const Stmt* const stmt : kernel.statements->parts) {
-    bool stops = false; // at another use, or where the rest may not run
-    each_statement(*stmt, [&](const Stmt& part) {
-      using Kind = Stmt::Kind;
-      stops |= part.kind == Kind::opaque || part.kind == Kind::return_value || part.kind == Kind::label ||
-               part.kind == Kind::goto_label;
-    });
-    each_expression(*stmt,
-                    [&](const Expr& expr) { stops |= expr.kind == Expr::Kind::opaque || is_it(expr); });
-    if (stops) {
-      const Expr* const expr = stmt->kind == Stmt::Kind::expression ? stmt->values[0] : nullptr;
-      const bool changes =
-          expr != nullptr && (expr->kind == Expr::Kind::postfix ||
-                              (expr->kind == Expr::Kind::assignment && !unit.is(expr->token, "=")));
-      const Expr* const target = changes ? expr->operands[0] : nullptr;
-      return changes && target->kind == Expr::Kind::subscript && is_it(*target->operands[0]);
-    }
-  }
-  return false;
 }
 
 } // namespace tidegate::opencl_c

@@ -34,8 +34,7 @@ public:
   [[nodiscard]] const Needs& needs(const std::string& function) const; // of a function defined in this file
 
   // True if one of these functions calls it, or any.
-  [[nodiscard]] bool is_called(const std::string& function, const std::set<std::string>& by) const;
-  [[nodiscard]] bool is_called(const std::string& function) const;
+  [[nodiscard]] bool is_called(const std::string& function, const std::set<std::string>* by = nullptr) const;
 
   // Elements of arrays, vectors and images that a work-item reads and writes in the function and its callees.
   // Loops run as often as `for (…; i < 16; …)` says, else iterations_of_a_loop times; all branches are taken;
@@ -86,20 +85,5 @@ std::vector<std::pair<std::size_t, std::string_view>> names_in(const Translation
 
 // True if one of these functions, or one that they call, has this word.
 bool mentions(const TranslationUnit& unit, const std::set<std::string>& functions, std::string_view word);
-
-// if (get_global_id(dimension) >= bound) return;
-struct EarlyReturn {
-  std::size_t token = 0; // of the return
-  std::uint32_t dimension = 0;
-  std::optional<std::size_t> parameter; // the bound; otherwise `number` is
-  std::int64_t number = 0;
-};
-
-// Returns those that a barrier of the kernel's body follows. The condition, or a part of it between ||, compares an id, or
-// a constant that is one, with a parameter that nothing changes or with a number; other returns are not looked at.
-std::vector<EarlyReturn> returns_before_barrier(const TranslationUnit& unit, const Function& kernel);
-
-// True if a kernel's first use of a parameter is "NAME[i] += …" or the like, in no branch and after no return.
-bool changes_first(const TranslationUnit& unit, const Function& kernel, std::size_t parameter);
 
 } // namespace tidegate::opencl_c

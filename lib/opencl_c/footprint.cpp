@@ -266,6 +266,8 @@ struct Reading {
   IdRanges ids;
   std::vector<Use> uses; // by parameter of the kernel
   std::size_t calls = 0; // that were followed
+  std::vector<EarlyReturn> returns = {};
+  std::size_t returns_before_barrier = 0; // of these
 };
 
 class FootprintReader {
@@ -281,12 +283,13 @@ public:
         continue; // the body cannot use it
       }
       Known value = arguments[i];
-      if (value.kind != Known::Kind::pointer && value.kind != Known::Kind::record) {
-        value = of_number(parameter.is_pointer ? std::nullopt : as_type(parameter.type, number_of(value)));
+      if (value.kind == Known::Kind::number || value.kind == Known::Kind::unknown) {
+        value = of_number(parameter.is_pointer ? std::nullopt : as_type(parameter.type, value.number));
       }
       variables_[parameter.decl] = {.value = value, .type = parameter.is_pointer ? "" : parameter.type};
     }
     given_ = variables_;
+    call_ids_ = ids();
   }
 
   // Returns why the body is not understood.
@@ -298,32 +301,22 @@ public:
       reading_.uses = before;
       read_body();
     }
+    reading_.uses = failed_ ? before : std::move(reading_.uses);
     bounds_ = at_call_;
     return failed_;
   }
 
   // After run(): returns what is known of the value that the function returns.
   [[nodiscard]] Known result() const {
-    const Decl* const decl = unit_.meaning(function_.name_token);
-    if (results_.empty() || decl == nullptr || !decl->type->is(Type::Kind::function)) {
+    const Type& type = *unit_.meaning(function_.name_token)->type;
+    if (!result_ || !type.is(Type::Kind::function)) {
       return {};
     }
-    std::optional<Linear> all;
-    IdRanges ids; // for which it is known
-    for (std::size_t i = 0; i < results_.size(); ++i) {
-      const auto& [value, at] = results_[i];
-      const auto number = value.number && value.kind == Known::Kind::number ? value.number : std::nullopt;
-      all = i == 0 ? number : all;
-      all = all && number ? either(*all, i == 0 ? at : ids, *number, at) : std::nullopt;
-      ids = i == 0 ? at : this->ids();
-    }
-    Known known = of_number(all ? as_type(text_of(*decl->type->inner), all) : std::nullopt);
-    if (results_.size() == 1) {
-      known.if_true = results_[0].first.if_true;
-      known.if_false = results_[0].first.if_false;
-      known.if_true.variables.clear();
-      known.if_false.variables.clear();
-    }
+    Known known = of_number(result_->number ? as_type(text_of(*type.inner), result_->number) : std::nullopt);
+    known.if_true = result_->if_true;
+    known.if_false = result_->if_false;
+    known.if_true.variables.clear();
+    known.if_false.variables.clear();
     return known;
   }
 
@@ -418,8 +411,11 @@ private:
   }
 
   void read_body() {
-    leaks_ = false;
-    returns_ = switches_ = loops_ = 0;
+    leaks_ = has_returned_ = false;
+    switches_ = loops_ = 0;
+    if (nesting_ == 0) {
+      reading_.returns.clear();
+    }
     variables_ = given_;
     for (const Decl* const name : changing_) {
       if (const auto variable = variables_.find(name); variable != variables_.end()) {
@@ -428,7 +424,7 @@ private:
       }
     }
     bounds_ = at_call_;
-    results_.clear();
+    result_.reset();
     for (const Stmt* const part : function_.statements->parts) {
       statement(*part);
     }
@@ -470,13 +466,10 @@ private:
     case Stmt::Kind::if_else: return if_else(stmt);
     case Stmt::Kind::return_value:
       if (!stmt.values.empty()) {
-        Known value = condition(*stmt.values[0]);
-        value.number = number_of(value);
-        value.kind = value.number ? Known::Kind::number : Known::Kind::unknown;
-        results_.emplace_back(std::move(value), ids());
+        returned(condition(*stmt.values[0]));
       }
-      ++returns_;
-      leaks_ = true; // until the branch that returns is left out
+      return_ = stmt.tokens.begin;
+      leaks_ = has_returned_ = true; // until the branch that returns is left out
       return true;
     case Stmt::Kind::while_loop: {
       const Known holds = condition(*stmt.values[0]);
@@ -506,29 +499,50 @@ private:
     return false;
   }
 
-  // What comes after it runs where neither branch has left.
+  // What comes after it runs where neither branch has left. Those that return in a branch that goes on stay among the ids of
+  // `bounds_`, and so do all that return in a loop, whose bounds are forgotten.
   bool if_else(const Stmt& stmt) {
+    const bool is_top = depth_ == 1 && nesting_ == 0;
     const Known holds = condition(*stmt.values[0]);
-    // Returns true if all that comes to the branch leaves; those that return otherwise may be among the ids of `bounds_`.
-    std::array<bool, 2> leaks{};
-    const auto leaves = [&](std::size_t branch, const Bounds& bounds) {
-      const std::size_t before = returns_;
-      const bool all_leave = where(bounds, [&] { return statement(*stmt.parts[branch]); });
-      leaks.at(branch) = returns_ != before;
-      return all_leave;
-    };
     const bool leaked = leaks_;
-    const bool then_leaves = leaves(0, holds.if_true);
-    const bool else_leaves = stmt.parts.size() > 1 && leaves(1, holds.if_false);
-    if (switches_ == 0 && then_leaves != else_leaves) {
-      bounds_ = tighter(bounds_, then_leaves ? holds.if_false : holds.if_true);
-      const bool stays = leaks.at(then_leaves ? 1 : 0); // a return in the branch that goes on
-      leaks_ =
-          leaked || stays || (loops_ != 0 && (leaks[0] || leaks[1])); // after a loop its bounds are forgotten
-    } else {
-      leaks_ = leaks_ || leaks[0] || leaks[1];
+    const bool returned = std::exchange(has_returned_, false);
+    const bool then_leaves = where(holds.if_true, [&] { return statement(*stmt.parts[0]); });
+    const bool then_returns = std::exchange(has_returned_, false);
+    leaks_ = leaked;
+    const bool else_leaves =
+        stmt.parts.size() > 1 && where(holds.if_false, [&] { return statement(*stmt.parts[1]); });
+    const bool else_returns = std::exchange(has_returned_, returned || then_returns || has_returned_);
+    if (switches_ != 0 || then_leaves == else_leaves) {
+      leaks_ = leaked || then_returns || else_returns;
+      return then_leaves && else_leaves;
     }
-    return then_leaves && else_leaves;
+    leaks_ = leaked || (loops_ != 0   ? then_returns || else_returns
+                        : then_leaves ? else_returns
+                                      : then_returns);
+    const Bounds& stays = then_leaves ? holds.if_false : holds.if_true;
+    bounds_ = tighter(bounds_, stays);
+    for (std::uint32_t d = 0; is_top && d < 3; ++d) {
+      const std::int64_t first = stays.ids[d].high + 1;
+      const std::int64_t begin = setting_.begin[d];
+      if (first > begin && first < begin + setting_.size[d] && (first - begin) % setting_.local[d] != 0) {
+        reading_.returns.push_back({return_, d, first});
+      }
+    }
+    return false;
+  }
+
+  // The value is the only result, or one of several.
+  void returned(Known value) {
+    value.number = number_of(value);
+    if (!result_) {
+      result_ = value;
+      result_ids_ = ids();
+      return;
+    }
+    const auto& other = result_->number;
+    result_ =
+        of_number(other && value.number ? either(*other, result_ids_, *value.number, ids()) : std::nullopt);
+    result_ids_ = call_ids_;
   }
 
   Known condition(const Expr& expr) {
@@ -583,16 +597,13 @@ private:
     return stepped;
   }
 
-  // Returns the variable that ++i, i-- or i += … changes; null for another step.
+  // Returns the variable that ++i, i--, i += … or i -= … changes; null for another step.
   [[nodiscard]] const Decl* stepped_variable(const Expr& step) const {
-    static constexpr std::array<std::string_view, 8> steps{"++", "+=", "*=", "<<=", "--", "-=", "/=", ">>="};
+    static constexpr std::array<std::string_view, 4> steps{"++", "+=", "--", "-="};
     const bool listed = std::ranges::find(steps, text(step.token)) != steps.end();
     return listed && changes(unit_, step) ? named_by(unit_, *step.operands[0]) : nullptr;
   }
-  [[nodiscard]] bool steps_up(const Expr& step) const {
-    const std::string_view sign = text(step.token);
-    return sign == "++" || sign == "+=" || sign == "*=" || sign == "<<=";
-  }
+  [[nodiscard]] bool steps_up(const Expr& step) const { return text(step.token).front() == '+'; }
 
   // Called before the condition is read: assumes that the variable stays on one side of its first value. Returns false if
   // that value is not known.
@@ -611,44 +622,30 @@ private:
   }
 
   // Reads the step, after the condition. If it may overflow, what start_count() has assumed does not hold.
-  void count(const Decl& variable, const Known& holds, const Expr& step) {
-    const std::string& sign = text(step.token);
+  void count(const Decl& name, const Known& holds, const Expr& step) {
     const Known by =
         step.kind == Expr::Kind::assignment ? read(*step.operands[1]) : of_number(constant_of(1, true));
     consume(by);
     seen_.insert(step.operands[0]->token);
-    const Linear number = *variables_[&variable].value->number;
-    const auto found = holds.if_true.variables.find(&variable);
+    Variable& variable = variables_[&name];
+    const auto found = holds.if_true.variables.find(&name);
     const Interval in_body = found == holds.if_true.variables.end() ? Interval() : found->second;
     const auto amount = number_of(by);
     const auto [least, greatest] = amount && amount->exact ? range_of(*amount, ids()) : Interval{-1, 0};
-    const bool scales = sign == "*=" || sign == "/=";
-    bool stays = least >= (scales ? 1 : 0);
-    if (steps_up(step)) {
-      const bool adds = sign == "++" || sign == "+=";
-      stays = stays && in_body.high <= most_count && greatest <= most_count && (adds || number.low >= 0) &&
-              (adds     ? in_body.high + greatest
-               : scales ? in_body.high * greatest
-                        : in_body.high << std::min(greatest, std::int64_t{31})) <= most_count;
-    } else {
-      stays =
-          stays && (sign == "--" || sign == "-=" ? in_body.low - greatest >= (number.is_int ? -most_count : 0)
-                                                 : in_body.low >= 0);
-    }
-    if (!stays) {
-      variables_[&variable].value.reset();
-      changing_.insert(&variable);
+    if (least < 0 || greatest > most_count ||
+        (steps_up(step) ? in_body.high > most_count - greatest
+                        : in_body.low - greatest < (variable.value->number->is_int ? -most_count : 0))) {
+      variable.value.reset();
+      changing_.insert(&name);
     }
   }
 
-  // After the loop nothing is known from its early returns: it may not run, or end earlier.
+  // It may not run, or end earlier.
   void loop_body(const Stmt& stmt, Bounds holds) {
-    const std::size_t before = returns_;
     ++loops_;
     holds.exact = false;
     where(holds, [&] { return statement(stmt); });
     --loops_;
-    leaks_ = leaks_ || returns_ != before;
   }
 
   // Returns the last variable if its value is known.
@@ -726,9 +723,9 @@ private:
     case Expr::Kind::member: return member(expr);
     case Expr::Kind::unary: return unary(expr);
     case Expr::Kind::binary: return binary(expr);
-    case Expr::Kind::assignment: return assignment(expr);
+    case Expr::Kind::assignment:
+    case Expr::Kind::postfix: return assignment(expr);
     case Expr::Kind::conditional: return conditional(expr);
-    case Expr::Kind::postfix: change(read(*expr.operands[0])); return {};
     case Expr::Kind::cast: {
       const Known value = read(*expr.operands[0]);
       if (is_same_pointer(value, *expr.type)) {
@@ -783,15 +780,22 @@ private:
     return known;
   }
 
+  // Also postfix ++ and --, which have one operand.
   Known assignment(const Expr& expr) {
-    const bool is_statement = &expr == statement_;
+    const bool is_certain_statement = &expr == statement_ && is_at_top_ && nesting_ == 0 && !has_returned_;
     const Known left = read(*expr.operands[0]);
+    Use* const use = is_certain_statement && left.kind == Known::Kind::element && !left.part
+                         ? &reading_.uses[left.parameter]
+                         : nullptr;
+    const bool is_first = use != nullptr && use->count == 1; // no use before it
     change(left);
-    consume(read(*expr.operands[1]));
-    if (is_statement && is_at_top_ && nesting_ == 0 && returns_ == 0 && unit_.is(expr.token, "=") &&
-        left.kind == Known::Kind::element && !left.part) {
-      Use& use = reading_.uses[left.parameter];
-      use.footprint.assigned_first |= use.count == 1; // no use before it or in its value
+    if (expr.operands.size() == 2) {
+      consume(read(*expr.operands[1]));
+    }
+    if (is_first && !unit_.is(expr.token, "=")) {
+      use->footprint.changed_first = true;
+    } else if (is_first) {
+      use->footprint.assigned_first |= use->count == 1; // nor in its value
     }
     return {};
   }
@@ -1048,6 +1052,9 @@ private:
     if (name != nullptr) {
       return call(unit_.definition(word), word, given);
     }
+    if (is_builtin(word, Builtin::Kind::barrier)) {
+      reading_.returns_before_barrier = reading_.returns.size();
+    }
     access(word, given, is_statement);
     return built_in(word, given);
   }
@@ -1067,9 +1074,9 @@ private:
           consume(argument, how);
           argument = {};
         }
+      } else if (argument.kind != Known::Kind::record) {
+        argument = of_number(number_of(argument));
       }
-      argument.number = argument.kind == Known::Kind::pointer ? argument.number : number_of(argument);
-      argument.kind = argument.kind == Known::Kind::element ? Known::Kind::number : argument.kind;
     }
     if (!follows) {
       return {};
@@ -1077,13 +1084,11 @@ private:
     Bounds here = bounds_;
     here.exact = is_certain();
     here.variables.clear(); // of another call, if it calls itself
-    const std::vector<Use> before = reading_.uses;
     FootprintReader reader(reading_, *callee, arguments, here, nesting_ + 1);
     const auto obstacle = reader.run();
     if (!obstacle) {
       return reader.result();
     }
-    reading_.uses = before;
     for (const Known& argument : arguments) {
       if (argument.kind == Known::Kind::pointer) {
         lose(argument.parameter, {fmt::format("it is {}, where {}", how, obstacle->reason), at});
@@ -1167,16 +1172,19 @@ private:
   std::optional<Obstacle> failed_;
   std::size_t depth_ = 0;
   std::size_t switches_ = 0, loops_ = 0;  // around the statement being read
-  std::size_t returns_ = 0;               // that have been read
+  bool has_returned_ = false;             // a return has been read
+  std::size_t return_ = 0;                // the last one
   bool leaks_ = false;                    // `bounds_` may have ids that returned
   std::size_t token_ = 0;                 // being read
   const Expr* statement_ = nullptr;       // the last that is one
   bool is_at_top_ = false;                // of the body
   std::map<const Decl*, Variable> given_; // parameters
   std::map<const Decl*, Variable> variables_;
-  std::set<const Decl*> changing_;                  // variables that more than their declarations set
-  std::set<std::size_t> seen_;                      // names that have been read
-  std::vector<std::pair<Known, IdRanges>> results_; // that the function returns
+  std::set<const Decl*> changing_; // variables that more than their declarations set
+  std::set<std::size_t> seen_;     // names that have been read
+  std::optional<Known> result_;    // what the function returns
+  IdRanges result_ids_;            // for which that is known
+  IdRanges call_ids_;              // for which it is called
 };
 
 // Returns why a compiler may read the kernel otherwise.
@@ -1194,8 +1202,7 @@ std::optional<Obstacle> other_meaning(const TranslationUnit& unit, const Functio
 
 } // namespace
 
-std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& kernel,
-                                  const LaunchSetting& setting) {
+Footprints footprints(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting) {
   Reading reading{.unit = unit, .kernel = kernel, .setting = setting, .uses{kernel.parameters.size()}};
   for (std::uint32_t d = 0; d < 3; ++d) {
     reading.ids.begin[d] = setting.begin[d];
@@ -1216,10 +1223,11 @@ std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& k
   }
   auto failed = other_meaning(unit, kernel);
   failed = failed ? failed : FootprintReader(reading, kernel, arguments, {.exact = true}, 0).run();
-  std::vector<Footprint> found(kernel.parameters.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
+  reading.returns.resize(failed ? 0 : std::min(reading.returns.size(), reading.returns_before_barrier));
+  Footprints found{.parameters{kernel.parameters.size()}, .returns = std::move(reading.returns)};
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
-    Footprint& footprint = found[i];
+    Footprint& footprint = found.parameters[i];
     if (failed || !parameter.is_pointer) {
       footprint.obstacle = failed;
       continue;
@@ -1227,6 +1235,7 @@ std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& k
     const Use& use = reading.uses[i];
     footprint.reduction = use.mixed ? std::nullopt : use.footprint.reduction;
     footprint.obstacle = use.footprint.obstacle;
+    footprint.changed_first = use.footprint.changed_first && !footprint.obstacle;
     const auto element = layout_of_pointee(unit, parameter);
     if (!element || element->kind != TypeLayout::Kind::arithmetic ||
         parameter.space != AddressSpace::global) {

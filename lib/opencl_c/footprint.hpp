@@ -58,15 +58,26 @@ struct Footprint {
   std::uint32_t element_bytes = 0;  // of a number or vector; 0: elements are not known
   std::optional<ElementsById> by_id;
   std::optional<RowElements> rows;
-  std::optional<Interval> elements;   // that may be accessed, if known: from 1 to 0 if none is
-  std::optional<Interval> certain;    // these two are accessed, whatever memory holds
-  bool own = false;                   // each work-item uses nothing but pointer[id], in the kernel's body
-  bool assigned_first = false;        // each work-item assigns its element before any other access
+  std::optional<Interval> elements; // that may be accessed, if known: from 1 to 0 if none is
+  std::optional<Interval> certain;  // these two are accessed, whatever memory holds
+  bool own = false;                 // each work-item uses nothing but pointer[id], in the kernel's body
+  bool assigned_first = false;      // each work-item assigns its element before any other access
+  bool changed_first = false;       // each work-item adds to an element, or the like, before any other access
   std::optional<Reduction> reduction; // that every use is
 };
 
-// Returns the footprint of each parameter.
-std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& kernel,
-                                  const LaunchSetting& setting);
+// Work-items from `first` on, in a dimension, return where others of their work-group come to a barrier later.
+struct EarlyReturn {
+  std::size_t token = 0;
+  std::uint32_t dimension = 0;
+  std::int64_t first = 0;
+};
+
+struct Footprints {
+  std::vector<Footprint> parameters;
+  std::vector<EarlyReturn> returns;
+};
+
+Footprints footprints(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting);
 
 } // namespace tidegate::opencl_c

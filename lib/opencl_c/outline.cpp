@@ -334,7 +334,7 @@ private:
     if (!variables) {
       throw Unfit{function.name, variables.error()};
     }
-    const bool is_called = facts_.is_called(function.name, reachable_);
+    const bool is_called = facts_.is_called(function.name, &reachable_);
     const Needs& needs = facts_.needs(function.name);
     OutlinedKernel& outlined = outlined_.kernels[copy == nullptr ? function.name : name];
     outlined.function = name;
@@ -450,7 +450,7 @@ private:
     if (first == all.end()) {
       return false;
     }
-    if (facts_.is_called(kernel.name, reachable_)) {
+    if (facts_.is_called(kernel.name, &reachable_)) {
       fail(kernel.name, first->declaration.begin,
            "this kernel has local variables and is called by another function",
            "pass the local memory as an argument");
@@ -504,17 +504,10 @@ std::string preprocessed_text(const TranslationUnit& unit) {
 }
 
 bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
-  std::size_t stars = 0;
-  std::size_t spaces = 0;
-  for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
-    const Token& token = unit.source.tokens[i];
-    if (token.is("[") || token.is("(") || token.is("volatile")) {
-      return false;
-    }
-    stars += token.is("*") ? 1 : 0;
-    spaces += address_space(token.text) == AddressSpace::global ? 1 : 0;
-  }
-  return stars == 1 && spaces == 1 && arithmetic_type(parameter.type).has_value();
+  const auto says = [&](auto... words) { return (unit.contains(parameter.tokens, words) || ...); };
+  const Type& type = *parameter.decl->type;
+  return type.is(Type::Kind::pointer) && type.inner->is_arithmetic() && !type.inner->is_volatile &&
+         arithmetic_type(parameter.type) && says("global", "__global") && !says("[", "(");
 }
 
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const OutlineRequest& request) {

@@ -8,24 +8,36 @@
 namespace tidegate::opencl_c {
 namespace {
 
-struct FollowRules {
-  std::function<bool(const Type& type)>
-      may_become; // what a cast, a conversion or a variable makes of the pointer
-  std::function<bool(const Function& callee, std::size_t index)> may_pass;
-  std::function<bool(std::string_view built_in, std::size_t index)> may_take;
-  bool may_write = false;   // the memory
-  bool may_compare = false; // the pointer, and choose between pointers
-};
+// True for a pointer to const numbers, vectors or structures, or arrays of them.
+bool points_to_const(const Type& type) {
+  const Type* inner = type.is(Type::Kind::pointer) ? type.inner : nullptr;
+  while (inner != nullptr && inner->is(Type::Kind::array)) {
+    inner = inner->inner;
+  }
+  return inner != nullptr && inner->is_const &&
+         (inner->is_arithmetic() || inner->is(Type::Kind::record) || inner->is(Type::Kind::nothing));
+}
 
+// The two uses of the rules: a pointer that is moved only accesses elements. A pointer to const keeps its const if nothing
+// becomes of it but pointers to const: C allows to drop it by a cast, by a conversion that compilers only warn of, through a
+// union, …
+enum class Rules : std::uint8_t { moved, constant };
+
+using Seen = std::set<std::pair<const Function*, std::size_t>>;
+
+// Finds whether every occurrence of the pointer, and of each local variable that may hold it, is in an expression that is
+// known, and all that happens to it is in the rules. Names in opaque tokens are in no such expression. A function keeps the
+// rules of `moved` if those that it hands the pointer to do.
 class Follower {
 public:
-  Follower(const FollowRules& rules, const TranslationUnit& unit, const Function& function)
-      : rules_(rules), unit_(unit), function_(function), type_(*unit.meaning(function.name_token)->type) {}
+  Follower(Rules rules, const TranslationUnit& unit, const Function& function, Seen& seen)
+      : rules_(rules), unit_(unit), function_(function), type_(*unit.meaning(function.name_token)->type),
+        functions_(seen) {}
 
   bool run(std::size_t parameter) {
     const Stmt* const body = function_.statements;
     const Decl& decl = *function_.parameters[parameter].decl;
-    if (body == nullptr || decl.token == no_token || !rules_.may_become(*decl.type)) {
+    if (body == nullptr || decl.token == no_token || !may_become(*decl.type)) {
       return false;
     }
     followed_ = {&decl};
@@ -41,6 +53,25 @@ public:
   }
 
 private:
+  // What a cast, a conversion or a variable makes of the pointer.
+  [[nodiscard]] bool may_become(const Type& type) const {
+    return rules_ == Rules::moved ? type.is(Type::Kind::pointer) : points_to_const(type);
+  }
+
+  [[nodiscard]] bool may_pass(const Function& callee, std::size_t index) const {
+    const Parameter& parameter = callee.parameters[index];
+    return rules_ == Rules::constant ? parameter.is_pointer && parameter.is_const
+                                     : !functions_.emplace(&callee, index).second ||
+                                           Follower(rules_, unit_, callee, functions_).run(index);
+  }
+
+  [[nodiscard]] bool may_take(std::string_view built_in, std::size_t index) const {
+    return rules_ == Rules::moved ? builtin(built_in) && !is_builtin(built_in, Builtin::Kind::print)
+                                  : (index == 1 && (built_in.starts_with("vload") ||
+                                                    built_in.starts_with("async_work_group_"))) ||
+                                        (index == 0 && built_in == "prefetch");
+  }
+
   // What an expression is: the memory that the parameter points to or a part of it, or an address in there.
   enum class State : std::uint8_t { other, place, pointer };
 
@@ -57,7 +88,7 @@ private:
       const bool known =
           stmt.kind == Stmt::Kind::expression ||
           (stmt.kind == Stmt::Kind::for_loop && expr == stmt.values[1]) ||
-          (stmt.kind == Stmt::Kind::return_value ? rules_.may_become(*type_.inner) : rules_.may_compare);
+          (stmt.kind == Stmt::Kind::return_value ? may_become(*type_.inner) : rules_ == Rules::constant);
       keeps_ = keeps_ && known;
     }
     for (const Decl* const decl : stmt.declared) {
@@ -70,7 +101,7 @@ private:
   // The pointer is stored in the variable.
   void joins(const Decl* variable) {
     if (variable != nullptr && variable->kind == Decl::Kind::variable && !variable->is_file_scope &&
-        rules_.may_become(*variable->type)) {
+        may_become(*variable->type)) {
       followed_.insert(variable);
     } else {
       lost();
@@ -89,7 +120,7 @@ private:
   }
 
   State becomes(State found, const Type& type) {
-    return found == State::pointer && !rules_.may_become(type) ? lost() : found;
+    return found == State::pointer && !may_become(type) ? lost() : found;
   }
 
   State pointee(State pointer, const Type& type) {
@@ -101,7 +132,7 @@ private:
   }
 
   State compared(State found) {
-    return found == State::pointer && !rules_.may_compare ? lost() : State::other;
+    return found == State::pointer && rules_ == Rules::moved ? lost() : State::other;
   }
 
   State state(const Expr& expr) {
@@ -206,7 +237,7 @@ private:
   State changed(const Expr& target) {
     const State found = state(target);
     if (found == State::place) {
-      return rules_.may_write ? State::other : lost();
+      return rules_ == Rules::moved ? State::other : lost();
     }
     return found == State::pointer && target.kind != Expr::Kind::name ? lost() : found;
   }
@@ -224,9 +255,9 @@ private:
       }
       const std::size_t index = i - 1;
       if (called == nullptr) {
-        keeps_ = keeps_ && callee.kind == Expr::Kind::name && rules_.may_take(name, index);
+        keeps_ = keeps_ && callee.kind == Expr::Kind::name && may_take(name, index);
       } else if (function != nullptr && !function->is_overloadable && index < function->parameters.size() &&
-                 rules_.may_pass(*function, index)) {
+                 may_pass(*function, index)) {
         result = callee.type->inner->is(Type::Kind::pointer) ? becomes(State::pointer, *expr.type) : result;
       } else {
         lost();
@@ -235,59 +266,15 @@ private:
     return result;
   }
 
-  const FollowRules& rules_;
+  const Rules rules_;
   const TranslationUnit& unit_;
   const Function& function_;
   const Type& type_; // of the function
   bool keeps_ = true;
   std::set<const Decl*> followed_; // names that may hold the pointer
   std::set<std::size_t> seen_;     // tokens of names in expressions that are known
+  Seen& functions_;
 };
-
-// Returns true if every occurrence of the pointer, and of each local variable that may hold it, is in an expression that
-// is known, and all that happens to it is in the rules. Names in opaque tokens are in no such expression.
-bool only_used_by(const FollowRules& rules, const TranslationUnit& unit, const Function& function,
-                  std::size_t parameter) {
-  return Follower(rules, unit, function).run(parameter);
-}
-
-// True if the function, and those that it hands the pointer to, only access elements through it.
-bool only_accesses_elements(const TranslationUnit& unit, const Function& function, std::size_t parameter,
-                            std::set<std::pair<const Function*, std::size_t>>& seen) {
-  const FollowRules rules{
-      .may_become = [](const Type& type) { return type.is(Type::Kind::pointer); },
-      .may_pass = [&](const Function& callee,
-                      std::size_t index) { return only_accesses_elements(unit, callee, index, seen); },
-      .may_take = [](std::string_view name,
-                     std::size_t) { return builtin(name) && !is_builtin(name, Builtin::Kind::print); },
-      .may_write = true};
-  return !seen.emplace(&function, parameter).second || only_used_by(rules, unit, function, parameter);
-}
-
-// True if the declaration is that of a pointer to global memory that the kernel may assign to.
-bool is_assignable(const TranslationUnit& unit, const Parameter& parameter) {
-  if (!parameter.is_pointer || parameter.space != AddressSpace::global || parameter.name.empty()) {
-    return false;
-  }
-  const auto tokens = unit.tokens(parameter.tokens);
-  const auto star =
-      std::ranges::find_if(tokens.rbegin(), tokens.rend(), [](const Token& token) { return token.is("*"); });
-  return star != tokens.rend() && std::none_of(tokens.rbegin(), star, [](const Token& token) {
-           return token.is("const") || token.is("[");
-         });
-}
-
-// A parameter keeps its const if nothing becomes of it but pointers to const: C allows to drop it by a cast, by a conversion
-// that compilers only warn of, through a union, …
-// True for a pointer to const numbers, vectors or structures, or arrays of them.
-bool points_to_const(const Type& type) {
-  const Type* inner = type.is(Type::Kind::pointer) ? type.inner : nullptr;
-  while (inner != nullptr && inner->is(Type::Kind::array)) {
-    inner = inner->inner;
-  }
-  return inner != nullptr && inner->is_const &&
-         (inner->is_arithmetic() || inner->is(Type::Kind::record) || inner->is(Type::Kind::nothing));
-}
 
 } // namespace
 
@@ -300,12 +287,13 @@ std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kern
     return fmt::format("how a compiler reads {} is not known: {}", kernel.name, unit.source.own_macros);
   }
   const Parameter& pointer = kernel.parameters[parameter];
-  if (!is_assignable(unit, pointer)) {
+  if (!pointer.is_pointer || pointer.space != AddressSpace::global || pointer.name.empty() ||
+      pointer.decl->type->is_const) {
     return fmt::format("the parameter {} of {} is not a pointer to global memory that can be assigned to",
                        pointer.name, kernel.name);
   }
-  std::set<std::pair<const Function*, std::size_t>> seen;
-  return only_accesses_elements(unit, kernel, parameter, seen)
+  Seen seen{{&kernel, parameter}};
+  return Follower(Rules::moved, unit, kernel, seen).run(parameter)
              ? ""
              : fmt::format("{} does more with {} than access elements", kernel.name, pointer.name);
 }
@@ -334,18 +322,7 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
 }
 
 void clear_lost_const(TranslationUnit& unit) {
-  const FollowRules rules{
-      .may_become = points_to_const,
-      .may_pass =
-          [](const Function& callee, std::size_t index) {
-            return callee.parameters[index].is_pointer && callee.parameters[index].is_const;
-          },
-      .may_take =
-          [](std::string_view name, std::size_t index) {
-            return (index == 1 && (name.starts_with("vload") || name.starts_with("async_work_group_"))) ||
-                   (index == 0 && name == "prefetch");
-          },
-      .may_compare = true};
+  Seen seen;
   for (bool changed = true;
        changed;) { // a function passes pointers on to those that have kept their const so far
     changed = false;
@@ -353,7 +330,7 @@ void clear_lost_const(TranslationUnit& unit) {
       for (std::size_t i = 0; i < function.parameters.size(); ++i) {
         Parameter& parameter = function.parameters[i];
         if (parameter.is_pointer && parameter.is_const && function.body &&
-            !only_used_by(rules, unit, function, i)) {
+            !Follower(Rules::constant, unit, function, seen).run(i)) {
           parameter.is_const = false;
           changed = true;
         }

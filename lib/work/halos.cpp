@@ -183,13 +183,21 @@ private:
     if (is_new) {
       found->second = opencl_c::footprints(unit, kernel, found->first.second);
     }
+    for (const opencl_c::EarlyReturn& early : found->second.returns) {
+      const Error at = opencl_c::error_at(unit, early.token, ErrorCode::unsupported_kernel, "", "");
+      wave.early_returns.push_back(
+          fmt::format("work-items from {} on return in line {} of the kernel's file, and others of their "
+                      "work-group of {} wait at a barrier after it",
+                      early.first, at.line.value_or(0), wave.range.local[early.dimension]));
+    }
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       ProgramArgument& argument = wave.arguments[i];
-      const opencl_c::Footprint& footprint = found->second[i];
+      const opencl_c::Footprint& footprint = found->second.parameters[i];
       if (argument.kind != ProgramArgument::Kind::buffer) {
         continue;
       }
       TIDEGATE_CHECK(combine(index, i, footprint));
+      argument.changed_first = footprint.changed_first;
       if (footprint.obstacle) {
         const Error at =
             opencl_c::error_at(unit, footprint.obstacle->token, ErrorCode::unsupported_kernel, "", "");
@@ -321,8 +329,7 @@ private:
   }
 
   Job& program_;
-  std::map<std::pair<std::uint32_t, opencl_c::LaunchSetting>, std::vector<opencl_c::Footprint>>
-      known_;                                                        // by op
+  std::map<std::pair<std::uint32_t, opencl_c::LaunchSetting>, opencl_c::Footprints> known_; // by op
   std::map<std::pair<std::uint32_t, std::size_t>, Derived> derived_; // by wave and argument
 };
 

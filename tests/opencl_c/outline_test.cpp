@@ -22,7 +22,7 @@ std::set<std::string> all_kernels(const TranslationUnit& unit) {
 
 OutlinedUnit outline_all(const std::string& source, const Renamed& renamed = {}) {
   const TranslationUnit unit = parse(source);
-  auto outlined = outline(unit, all_kernels(unit), renamed);
+  auto outlined = outline(unit, {.kernels = all_kernels(unit), .renamed = renamed});
   if (!outlined) {
     INFO(source);
     FAIL(describe(outlined.error()));
@@ -43,7 +43,7 @@ const OutlinedKernel& kernel(const OutlinedUnit& unit, const std::string& name =
 
 std::string refused(const std::string& source) {
   const TranslationUnit unit = parse(source);
-  const auto outlined = outline(unit, all_kernels(unit), {});
+  const auto outlined = outline(unit, {.kernels = all_kernels(unit)});
   if (outlined && !outlined->fallbacks.empty()) {
     return refusal(Result<void>(tl::unexpected(outlined->fallbacks.begin()->second)));
   }
@@ -69,28 +69,70 @@ std::size_t count(const std::string& text, std::string_view part) {
 
 } // namespace
 
+TEST_CASE("kernels and what they call take the work-item that asks") {
+  for (const auto& [source, result] : std::vector<std::pair<std::string, std::string>>{
+           // A kernel becomes a function of a work-item.
+           {"kernel void k(global int* a, const int n) { a[get_global_id(0)] = n; }",
+            "KERNEL k(tg_item tg_self, global int* a, const int n) { a[tg_get_global_id(tg_self, 0)] = n; }"},
+           {"__kernel void k() { }", "KERNEL k(tg_item tg_self) { }"},
+           {"kernel void k(void) { }", "KERNEL k(tg_item tg_self) { }"},
+           {"void kernel k(global int* a __attribute__((unused))) { return; }",
+            "KERNEL k(tg_item tg_self, global int* a __attribute__((unused))) { return; }"},
+           // Attributes of kernels are removed: functions may not have them.
+           {"__attribute__((reqd_work_group_size(8, 1, 1))) kernel void k() { }",
+            "KERNEL k(tg_item tg_self) { }"},
+           {"kernel __attribute__((vec_type_hint(float4))) void k() "
+            "__attribute__((work_group_size_hint(8, 1, 1))) "
+            "{ }",
+            "KERNEL k(tg_item tg_self) { }"},
+           // Helpers get the work-item when they ask, also through others.
+           {"int deep(int d) { return get_local_id(d); } int middle(void) { return deep(0); } "
+            "int plain(int x) { return x; } kernel void k(int n) { n = middle() + plain(n); }",
+            "int deep(tg_item tg_self, int d) { return tg_get_local_id(tg_self, d); }"
+            "int middle(tg_item tg_self) { return deep(tg_self, 0); } int plain(int x) { return x; }"
+            "KERNEL k(tg_item tg_self, int n) { n = middle(tg_self) + plain(n); }"},
+           {"int a(); int a() { return get_global_id(0); } kernel void k(int n) { n = a(); }",
+            "int a(tg_item tg_self); int a(tg_item tg_self) { return tg_get_global_id(tg_self, 0); }"
+            "KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"},
+           {"int a(void); kernel void k(int n) { n = a(); } int a(void) { return get_work_dim(); }",
+            "int a(tg_item tg_self); KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"
+            "int a(tg_item tg_self) { return tg_get_work_dim(tg_self); }"},
+           // Functions that call each other.
+           {"int b(int); int a(int n) { return n ? b(n - 1) : 0; } int b(int n) { return a(n) + "
+            "get_local_id(0); } "
+            "kernel void k(int n) { n = a(n); }",
+            "int b(tg_item tg_self, int); int a(tg_item tg_self, int n) { return n ? b(tg_self, n - 1) : 0; }"
+            "int b(tg_item tg_self, int n) { return a(tg_self, n) + tg_get_local_id(tg_self, 0); }"
+            "KERNEL k(tg_item tg_self, int n) { n = a(tg_self, n); }"},
+           // Members are no functions.
+           {"struct s { int get_local_id; }; kernel void k(global struct s* p) { p->get_local_id = "
+            "p[0].get_local_id; }",
+            "struct s { int get_local_id; }; KERNEL k(tg_item tg_self, global struct s* p) "
+            "{ p->get_local_id = p[0].get_local_id; }"},
+           // Functions that meet at barriers or see local memory become part of the kernel.
+           {"void h(void) { barrier(1); } kernel void k() { h(); }",
+            "__attribute__((always_inline)) void h(tg_item tg_self) { tg_barrier(tg_self, 1); }"
+            "KERNEL k(tg_item tg_self) { h(tg_self); }"},
+           {"int h(local int* a) { return *a; } kernel void k(local int* a) { *a = h(a); }",
+            "__attribute__((always_inline)) int h(local int* a) { return *a; }"
+            "KERNEL k(tg_item tg_self, local int* a) { *a = h(a); }"}}) {
+    CHECK(outlined(source) == expected(result));
+  }
+}
+
 TEST_CASE("a kernel becomes a function of a work-item") {
-  CHECK(
-      outlined("kernel void k(global int* a, const int n) { a[get_global_id(0)] = n; }") ==
-      expected(
-          "KERNEL k(tg_item tg_self, global int* a, const int n) { a[tg_get_global_id(tg_self, 0)] = n; }"));
-  CHECK(outlined("__kernel void k() { }") == expected("KERNEL k(tg_item tg_self) { }"));
-  CHECK(outlined("kernel void k(void) { }") == expected("KERNEL k(tg_item tg_self) { }"));
-  CHECK(outlined("void kernel k(global int* a __attribute__((unused))) { return; }") ==
-        expected("KERNEL k(tg_item tg_self, global int* a __attribute__((unused))) { return; }"));
   const OutlinedUnit unit = outline_all("kernel void k() { }");
   CHECK(unit.kernels.size() == 1);
   CHECK(kernel(unit).function == "k");
   CHECK(kernel(unit).locals.empty());
   CHECK_FALSE(kernel(unit).needs_whole_group);
 }
-
 // The body of kernel k, from `begin` on, with steady parameters w and n (0 and 1); the third, x, changes.
 std::string body_with_wait(const std::string& statements, const std::string& helpers = "") {
   const TranslationUnit unit =
       parse(helpers + "kernel void k(global const int* w, global const int* n, global int* x, uint at) { " +
             statements + " barrier(1); }");
-  const auto result = outline(unit, {"k"}, {}, {}, {}, {{"k", {0, 1}}});
+  const auto result = outline(unit, {.kernels = {"k"}, .steady = {{"k", {0, 1}}}});
   REQUIRE(result);
   CHECK(kernel(*result).waits);
   const std::string text = spaced(result->text);
@@ -124,18 +166,10 @@ TEST_CASE("a kernel waits after the statements that use steady memory alone") {
   CHECK(body_with_wait("int a = w[0];") == spaced("int a = w[0]; TG_PASS(tg_self)"));
   // One without barriers may not wait, as its work-items need not all be there.
   const TranslationUnit unit = parse("kernel void k(global const int* w, global int* x) { x[0] = w[0]; }");
-  const auto result = outline(unit, {"k"}, {}, {}, {}, {{"k", {0}}});
+  const auto result = outline(unit, {.kernels = {"k"}, .steady = {{"k", {0}}}});
   REQUIRE(result);
   CHECK_FALSE(kernel(*result).waits);
   CHECK(count(result->text, "TG_PASS") == 0);
-}
-
-TEST_CASE("attributes of kernels are removed: functions may not have them") {
-  CHECK(outlined("__attribute__((reqd_work_group_size(8, 1, 1))) kernel void k() { }") ==
-        expected("KERNEL k(tg_item tg_self) { }"));
-  CHECK(outlined("kernel __attribute__((vec_type_hint(float4))) void k() "
-                 "__attribute__((work_group_size_hint(8, 1, 1))) "
-                 "{ }") == expected("KERNEL k(tg_item tg_self) { }"));
 }
 
 TEST_CASE("each work-item function takes the item") {
@@ -153,37 +187,6 @@ TEST_CASE("each work-item function takes the item") {
   CHECK(outlined("kernel void k(int d) { d = get_global_id(get_local_id(0)); }") ==
         expected("KERNEL k(tg_item tg_self, int d) { d = tg_get_global_id(tg_self, tg_get_local_id(tg_self, "
                  "0)); }"));
-}
-
-TEST_CASE("helpers get the work-item when they ask, also through others") {
-  CHECK(outlined("int deep(int d) { return get_local_id(d); } int middle(void) { return deep(0); } "
-                 "int plain(int x) { return x; } kernel void k(int n) { n = middle() + plain(n); }") ==
-        expected("int deep(tg_item tg_self, int d) { return tg_get_local_id(tg_self, d); }"
-                 "int middle(tg_item tg_self) { return deep(tg_self, 0); } int plain(int x) { return x; }"
-                 "KERNEL k(tg_item tg_self, int n) { n = middle(tg_self) + plain(n); }"));
-  CHECK(outlined("int a(); int a() { return get_global_id(0); } kernel void k(int n) { n = a(); }") ==
-        expected("int a(tg_item tg_self); int a(tg_item tg_self) { return tg_get_global_id(tg_self, 0); }"
-                 "KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"));
-  CHECK(outlined("int a(void); kernel void k(int n) { n = a(); } int a(void) { return get_work_dim(); }") ==
-        expected("int a(tg_item tg_self); KERNEL k(tg_item tg_self, int n) { n = a(tg_self); }"
-                 "int a(tg_item tg_self) { return tg_get_work_dim(tg_self); }"));
-}
-
-TEST_CASE("functions that call each other") {
-  CHECK(outlined("int b(int); int a(int n) { return n ? b(n - 1) : 0; } int b(int n) { return a(n) + "
-                 "get_local_id(0); } "
-                 "kernel void k(int n) { n = a(n); }") ==
-        expected(
-            "int b(tg_item tg_self, int); int a(tg_item tg_self, int n) { return n ? b(tg_self, n - 1) : 0; }"
-            "int b(tg_item tg_self, int n) { return a(tg_self, n) + tg_get_local_id(tg_self, 0); }"
-            "KERNEL k(tg_item tg_self, int n) { n = a(tg_self, n); }"));
-}
-
-TEST_CASE("members are no functions") {
-  CHECK(outlined("struct s { int get_local_id; }; kernel void k(global struct s* p) { p->get_local_id = "
-                 "p[0].get_local_id; }") ==
-        expected("struct s { int get_local_id; }; KERNEL k(tg_item tg_self, global struct s* p) "
-                 "{ p->get_local_id = p[0].get_local_id; }"));
 }
 
 TEST_CASE("kernels that call kernels") {
@@ -212,12 +215,12 @@ TEST_CASE("functions that no kernel reaches are dropped") {
   const TranslationUnit unit =
       parse("int used(void) { return 1; } int unused(image2d_t i) { return other(); } "
             "int unused_too(void); kernel void k(int n) { n = used(); } kernel void not_asked() { }");
-  const auto result = outline(unit, {"k"}, {});
+  const auto result = outline(unit, {.kernels = {"k"}});
   REQUIRE(result);
   CHECK(spaced(result->text) ==
         expected("int used(void) { return 1; } KERNEL k(tg_item tg_self, int n) { n = used(); }"));
   CHECK(result->kernels.size() == 1);
-  const auto none = outline(unit, {}, {});
+  const auto none = outline(unit, {});
   REQUIRE(none);
   CHECK(spaced(none->text).empty());
 }
@@ -226,7 +229,7 @@ TEST_CASE("pointers are restricted unless others may write what is read through 
   const auto restricted = [](const std::string& body) {
     const auto unit = parse("int h(int a) { " + body +
                             " return a; } kernel void k(global const int* a, global int* b) { h(1); }");
-    const auto result = outline(unit, {"k"}, {}, {"k"});
+    const auto result = outline(unit, {.kernels = {"k"}, .distinct = {"k"}});
     REQUIRE(result);
     CHECK(result->text.find("* TG_RESTRICT a") != std::string::npos);
     return result->text.find("* TG_RESTRICT b") != std::string::npos;
@@ -241,105 +244,59 @@ TEST_CASE("pointers are restricted unless others may write what is read through 
 }
 
 TEST_CASE("who needs the whole group") {
-  const auto needs = [](const std::string& source) { return kernel(outline_all(source)).needs_whole_group; };
-  CHECK_FALSE(needs("kernel void k(global int* a) { a[get_local_id(0)] = 1; mem_fence(1); atomic_inc(a); }"));
-  CHECK(needs("kernel void k() { barrier(CLK_LOCAL_MEM_FENCE); }"));
-  CHECK(needs("kernel void k(int n) { n = work_group_reduce_add(n); }"));
-  CHECK(needs("kernel void k(int n) { n = get_sub_group_id(); }"));
-  CHECK(needs("kernel void k() { local int a; }"));
-  CHECK(needs("kernel void k(local int* a) { }"));
-  CHECK(needs("void h(void) { barrier(1); } kernel void k() { h(); }"));
-  CHECK(needs(
-      "void h(void) { barrier(1); } void g(void) { h(); } void f(void) { g(); } kernel void k() { f(); }"));
-  CHECK(needs("void h(void); kernel void k() { h(); } void h(void) { barrier(1); }"));
-  CHECK_FALSE(needs("void h(void) { barrier(1); } kernel void other() { h(); } kernel void k() { }"));
-  CHECK_FALSE(needs("void barrier_of(int a) { } struct s { int barrier; }; kernel void k(struct s a) { "
-                    "barrier_of(a.barrier); }"));
-  CHECK_FALSE(
-      needs("int work_group_size(int a) { return a; } kernel void k(int n) { n = work_group_size(n); }"));
-}
-
-TEST_CASE("functions that meet at barriers or see local memory become part of the kernel") {
-  CHECK(outlined("void h(void) { barrier(1); } kernel void k() { h(); }") ==
-        expected("__attribute__((always_inline)) void h(tg_item tg_self) { tg_barrier(tg_self, 1); }"
-                 "KERNEL k(tg_item tg_self) { h(tg_self); }"));
-  CHECK(outlined("int h(local int* a) { return *a; } kernel void k(local int* a) { *a = h(a); }") ==
-        expected("__attribute__((always_inline)) int h(local int* a) { return *a; }"
-                 "KERNEL k(tg_item tg_self, local int* a) { *a = h(a); }"));
+  const std::string one = "void h(void) { barrier(1); } ";
+  const auto needs = [&](const std::string& source) { return kernel(outline_all(source)).needs_whole_group; };
+  for (const std::string& source :
+       {std::string("kernel void k() { barrier(CLK_LOCAL_MEM_FENCE); }"),
+        std::string("kernel void k(int n) { n = work_group_reduce_add(n); }"),
+        std::string("kernel void k(int n) { n = get_sub_group_id(); }"),
+        std::string("kernel void k() { local int a; }"), std::string("kernel void k(local int* a) { }"),
+        one + "kernel void k() { h(); }",
+        one + "void g(void) { h(); } void f(void) { g(); } kernel void k() { f(); }",
+        "void h(void); kernel void k() { h(); } " + one}) {
+    CHECK_MESSAGE(needs(source), source);
+  }
+  for (const std::string& source :
+       {std::string("kernel void k(global int* a) { a[get_local_id(0)] = 1; mem_fence(1); atomic_inc(a); }"),
+        one + "kernel void other() { h(); } kernel void k() { }",
+        std::string("void barrier_of(int a) { } struct s { int barrier; }; kernel void k(struct s a) { "
+                    "barrier_of(a.barrier); }"),
+        std::string(
+            "int work_group_size(int a) { return a; } kernel void k(int n) { n = work_group_size(n); }")}) {
+    CHECK_MESSAGE(!needs(source), source);
+  }
 }
 
 TEST_CASE("what may be rounded otherwise when it is constant") {
   const auto rounds = [](const std::string& source) { return kernel(outline_all(source)).rounds; };
-  CHECK(rounds("kernel void k(global float* a) { *a = 1 / *a; }"));
-  CHECK(rounds("kernel void k(global float4* a) { *a = sqrt(*a); }"));
-  CHECK(rounds("typedef double real; kernel void k(global real* a) { *a /= 3; }"));
-  CHECK(rounds("float h(float x) { return 1 / x; } kernel void k(global float* a) { *a = h(*a); }"));
+  for (const char* const source :
+       {"kernel void k(global float* a) { *a = 1 / *a; }",
+        "kernel void k(global float4* a) { *a = sqrt(*a); }",
+        "typedef double real; kernel void k(global real* a) { *a /= 3; }",
+        "float h(float x) { return 1 / x; } kernel void k(global float* a) { *a = h(*a); }"}) {
+    CHECK_MESSAGE(rounds(source), std::string(source));
+  }
   CHECK_FALSE(rounds("kernel void k(global int* a) { *a = 1 / *a; }"));
   CHECK_FALSE(rounds("kernel void k(global float* a) { a[get_global_id(0)] *= 3; }"));
 }
 
-TEST_CASE("local variables become members of a structure") {
-  const std::string file = "typedef struct { int x; } point; struct s { int a; }; ";
-  // Members, and bodies: a declaration with a $ before it goes, and what has a % before it is a member.
-  for (const auto& [members, marked] : std::vector<std::pair<std::string, std::string>>{
-           {"float tile[16];", "$local float tile[16]; %tile[n] = %tile[0];"},
-           {"int total;", "$local int total; %total = 1;"},
-           {"uchar a[4] __attribute__((aligned(16))); point b;",
-            "$static local uchar a[4] __attribute__((aligned(16))); $local point b; %a[0] = %b.x;"},
-           {"int a;", "$local int a; struct s v = {.a = 1}; n = v.a + %a;"},
-           {"int a[2];", "$local int a[2]; { int a = n; n = a; } n = %a[0];"}, // hidden by the inner one
-           {"int a[2];", "$local int a[2]; { n = %a[1]; float4 a; a.x = n; { a.y = 1; } } %a[0] = 1;"},
-           {"int a[2];",
-            "$local int a[2]; if (n) return; else %a[0] = 1; do %a[1] = 2; while (n); n = sizeof %a; "
-            "switch (n) { case 1: %a[0] = 2; }"},
-           {"int a[2];", "$local int a[2]; { int* a = &n; *a = 1; } { int b = 1, a = 2; n = a + b; }"},
-           {"int a[2];", "$local int a[2]; for (int a = 0; a < n; ++a) { n += a; } n = %a[0];"}}) {
-    std::string source;
-    std::string result;
-    bool goes = false;
-    for (const char c : marked) {
-      goes = c == '$' || (goes && c != ';');
-      source += c == '%' || c == '$' ? "" : std::string(1, c);
-      result += c == '%' ? "tg_locals->" : goes ? "" : std::string(1, c);
-    }
-    CHECK(outlined(file + "kernel void k(int n) {" + source + "}") ==
-          expected(file + "typedef struct {" + members +
-                   "} tg_locals_k; KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) {" +
-                   result + "}"));
-  }
-  CHECK(kernel(outline_all("kernel void k(int n) { local float tile[16]; }")).locals == "tg_locals_k");
-  // Pointers stay, and names that are equal get a number.
+TEST_CASE("local variables become members of a structure, tables in constant memory move to file scope") {
   CHECK(
       outlined(
-          "kernel void k(int n) { __local int a[2][3], b, *p = &a[1][2], c[4]; volatile local uint d[8 * 2]; *p = b + d[b]; }") ==
+          "struct s { int a; }; kernel void k(int n) { local int a, *p = &a; constant int t[2] = {1, 2}; "
+          "struct s v = {.a = 1}; { int a = n; n = a; } n = v.a + a + t[*p]; }") ==
       expected(
-          "typedef struct { int a[2][3], b, c[4]; volatile uint d[8 * 2]; } tg_locals_k;"
-          "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) "
-          "{ __local int *p = &tg_locals->a[1][2]; ; *p = tg_locals->b + tg_locals->d[tg_locals->b]; }"));
-  CHECK(outlined("kernel void k() { { local int a[2]; a[0] = 1; } { local float a; a = 2; { a = 3; } } }") ==
-        expected("typedef struct { int a[2]; float a_2; } tg_locals_k;"
-                 "KERNEL k(tg_item tg_self, local tg_locals_k* tg_locals) "
-                 "{ { ; tg_locals->a[0] = 1; } { ; tg_locals->a_2 = 2; { tg_locals->a_2 = 3; } } }"));
-  const std::string text =
-      outlined("kernel void k() { { local int a; a = 1; } { local int a; a = 2; } local int a_2; a_2 = 3; }");
-  CHECK(count(text, "int a_2 ;") == 1);
-}
-
-TEST_CASE("tables in constant memory move to file scope") {
-  CHECK(
-      outlined("kernel void k(global int* a) { constant int t[2] = {1, 2}, m = 3; *a = t[0] + m; { constant "
-               "int t = 4; *a = t; } }") ==
-      expected("constant int tg_constant1_k_t[2] = {1, 2}, tg_constant1_k_m = 3; constant int "
-               "tg_constant1_k_t_2 = 4;"
-               "KERNEL k(tg_item tg_self, global int* a) "
-               "{ ; *a = tg_constant1_k_t[0] + tg_constant1_k_m; { ; *a = tg_constant1_k_t_2; } }"));
+          "struct s { int a; }; typedef struct { int a; } tg_locals_k; constant int tg_constant1_k_t[2] = {1, 2};"
+          "KERNEL k(tg_item tg_self, int n, local tg_locals_k* tg_locals) { local int *p = &tg_locals->a; ; "
+          "struct s v = {.a = 1}; { int a = n; n = a; } n = v.a + tg_locals->a + tg_constant1_k_t[*p]; }"));
+  CHECK(kernel(outline_all("kernel void k(int n) { local float tile[16]; }")).locals == "tg_locals_k");
   CHECK_FALSE(kernel(outline_all("kernel void k() { constant int t = 1; }")).needs_whole_group);
 }
 
-TEST_CASE("a table that needs another one is refused, or finds it under its new name") {
-  const TranslationUnit unit = parse("kernel void k(global int* a) { constant int t[] = {1, 2}; "
-                                     "constant int n = sizeof(t) / sizeof(t[0]); *a = t[n - 1]; }");
-  const auto result = outline(unit, {"k"}, {});
+TEST_CASE("a table that needs another one keeps its kernel out") {
+  const auto result = outline(parse("kernel void k(global int* a) { constant int t[] = {1, 2}; "
+                                    "constant int n = sizeof(t) / sizeof(t[0]); *a = t[n - 1]; }"),
+                              {.kernels = {"k"}});
   REQUIRE(result);
   CHECK(result->text.empty());
   CHECK(result->fallbacks.at("k").message ==
@@ -513,7 +470,7 @@ TEST_CASE("what cannot be carried is named with its place") {
 
 TEST_CASE("an unreachable caller does not count") {
   const TranslationUnit unit = parse("kernel void k() { local int a; } void unused(void) { k(); }");
-  CHECK(refusal(outline(unit, {"k"}, {})) == "none");
+  CHECK(refusal(outline(unit, {.kernels = {"k"}})) == "none");
 }
 
 TEST_CASE("pragmas go along") {
@@ -532,22 +489,13 @@ TEST_CASE("what one kernel cannot be carried for keeps no other one back") {
                                      "kernel void both(constant int* t, global int* a, int n) {\n"
                                      "  constant int* p = n ? t : w;\n  a[0] = p[0]; }\n"
                                      "kernel void fine(global int* a) { a[1] = first(w); }\n");
-  const auto outlined = outline(unit, {"both", "fine"}, {});
+  const auto outlined = outline(unit, {.kernels = {"both", "fine"}});
   REQUIRE(outlined);
   CHECK(outlined->fallbacks.size() == 1);
   CHECK(outlined->fallbacks.at("both").line == 4);
   CHECK(outlined->kernels.size() == 1);
   CHECK(outlined->kernels.contains("fine"));
   CHECK(count(outlined->text, "both") == 0);
-}
-
-TEST_CASE("sizes of local variables are the values of the body's constants") {
-  CHECK(outlined(
-            "kernel void k(global int* a) { enum { size = 4 }; const int n = 2 * size; local int t[n][size]; "
-            "a[0] = t[n - 1][size - 1]; }") ==
-        expected("typedef struct { int t[8][4]; } tg_locals_k;"
-                 "KERNEL k(tg_item tg_self, global int* a, local tg_locals_k* tg_locals) "
-                 "{ enum { size = 4 }; const int n = 2 * size; ; a[0] = tg_locals->t[n - 1][size - 1]; }"));
 }
 
 TEST_CASE("samplers of file scope go along with the kernels that use them") {
@@ -561,7 +509,7 @@ TEST_CASE("local variables are not packed with the structures of the source") {
               "#pragma pack()\n\ntypedef struct {") == 1);
   const TranslationUnit unit =
       parse("#pragma pack(1)\nkernel void k() {\n local struct { char c; int i; } t[4]; }");
-  const auto result = outline(unit, {"k"}, {});
+  const auto result = outline(unit, {.kernels = {"k"}});
   REQUIRE(result);
   CHECK(result->fallbacks.at("k").message ==
         "this structure is declared with its variable, below a #pragma pack");
@@ -638,7 +586,7 @@ Lines check_lines(const TranslationUnit& unit, const OutlinedUnit& outlined) {
 TEST_CASE("directives state the line of every token") {
   const auto check = [](const std::string& source) {
     const TranslationUnit unit = parse(source);
-    const auto result = outline(unit, all_kernels(unit), {});
+    const auto result = outline(unit, {.kernels = all_kernels(unit)});
     REQUIRE(result);
     INFO(result->text);
     CHECK(check_lines(unit, *result).wrong == "");
@@ -664,7 +612,7 @@ TEST_CASE("directives state the line of every token") {
 
 TEST_CASE("the corpus is outlined, and directives state the line of every token") {
   for (const CorpusUnit& found : corpus()) {
-    const auto result = outline(found.unit, all_kernels(found.unit), {});
+    const auto result = outline(found.unit, {.kernels = all_kernels(found.unit)});
     if (!result) {
       FAIL(describe(result.error()));
     }
@@ -682,7 +630,7 @@ TEST_CASE("the corpus under other names") {
     for (const std::string& name : found.unit.file_scope_names) {
       renamed[name] = "u7_" + name;
     }
-    const auto result = outline(found.unit, all_kernels(found.unit), renamed);
+    const auto result = outline(found.unit, {.kernels = all_kernels(found.unit), .renamed = renamed});
     REQUIRE(result);
     INFO(found.name);
     for (const auto& [name, kernel] : result->kernels) {
@@ -705,9 +653,10 @@ TEST_CASE("a copy of a kernel has elements in registers") {
             "  uint i = get_global_id(0);\n"
             "  if (i < n) b[i] = a[get_global_id(0)] * b[i];\n"
             "}\n");
-  const auto made = outline(unit, {"k"}, {}, {"k"},
-                            {{.kernel = "k", .parameters = {1}, .function = "k_b"},
-                             {.kernel = "k", .parameters = {0, 1}, .function = "k_ab"}});
+  const auto made = outline(unit, {.kernels = {"k"},
+                                   .distinct = {"k"},
+                                   .copies = {{.kernel = "k", .parameters = {1}, .function = "k_b"},
+                                              {.kernel = "k", .parameters = {0, 1}, .function = "k_ab"}}});
   REQUIRE(made);
   const std::string text = spaced(made->text);
   CHECK(text.find("k_b ( tg_item tg_self , global const float * restrict a , private float * b , "
@@ -794,7 +743,7 @@ namespace {
 std::string idling(const std::string& source) {
   const TranslationUnit unit = parse(source);
   const std::set<std::string> kernels = all_kernels(unit);
-  const auto outlined = outline(unit, kernels, {}, {}, {}, {}, kernels);
+  const auto outlined = outline(unit, {.kernels = kernels, .idling = kernels});
   REQUIRE(outlined);
   const OutlinedKernel& made = kernel(*outlined);
   CHECK(made.may_idle == made.idles);
@@ -820,15 +769,15 @@ TEST_CASE("items idle between barriers") {
   CHECK(idle_body("t[0] = a[0]; barrier(1); if (n) { a[0] = t[0]; } else a[1] = 2;") ==
         with_head(
             "if (tg_in) { t[0] = a[0]; } barrier(1); if (tg_in) { if (n) { a[0] = t[0]; } else a[1] = 2; }"));
-  // Values that read memory are assigned apart.
+  // Values that read memory are 0 in items that idle.
   CHECK(
       idle_body(
           "const int l = get_local_id(0), h = l / 2; const int v = a[l]; global const int* const p = a + l; "
           "int c[2]; barrier(1);") ==
-      with_head("const int l = tg_get_local_id(tg_self, 0), h = l / 2; int v = 0; if (tg_in) v = a[l]; "
-                "global const int* p = 0; if (tg_in) p = a + l; int c[2]; barrier(1);"));
-  CHECK(idle_body("{ float4 v = vload4(0, (global float*)a); barrier(1); }") ==
-        with_head("{ float4 v = 0; if (tg_in) v = vload4(0, (global float*)a); barrier(1); }"));
+      with_head("const int l = tg_get_local_id(tg_self, 0), h = l / 2; const int v = tg_in ? (a[l]) : 0; "
+                "global const int* const p = tg_in ? (a + l) : 0; int c[2]; barrier(1);"));
+  CHECK(idle_body("{ float4 v = vload4(0, (global float*)a), w = v; barrier(1); }") ==
+        with_head("{ float4 v = tg_in ? (vload4(0, (global float*)a)) : (float4)(0), w = v; barrier(1); }"));
   // After the last barrier an item may leave.
   CHECK(idle_body("barrier(1); if (n) return; a[0] = 1;") ==
         with_head("barrier(1); if (tg_in) { if (n) return; } if (tg_in) { a[0] = 1; }"));
@@ -874,8 +823,8 @@ TEST_CASE("items idle in loops whose heads are the same for all") {
 TEST_CASE("bodies that allow no idle items") {
   for (const std::string body :
        {"if (n) { barrier(1); }", "if (a[0]) return; barrier(1);", "switch (n) { case 1: barrier(1); }",
-        "int v = a[0], w = a[1]; barrier(1);", "struct s { int x; } v = { a[0] }; barrier(1);",
-        "int c[2] = { a[0], 1 }; barrier(1);", "volatile int v = 0; barrier(1);", "barrier(a[0]);",
+        "struct s { int x; } v = { a[0] }; barrier(1);", "int c[2] = { a[0], 1 }; barrier(1);",
+        "volatile int v = 0; barrier(1);", "barrier(a[0]);",
         "event_t e = async_work_group_copy(t, a, 4, 0); wait_group_events(1, &e);",
         "goto end; end: barrier(1);", "n = 1, barrier(1);"}) {
     INFO(body);
@@ -886,7 +835,7 @@ TEST_CASE("bodies that allow no idle items") {
   for (const std::string value :
        {"n / n", "n ? 840 / (n % 8) : 0", "*(int*)(n)", "n++", "n = 3", "a[0]", "*a", "foo(n)", "t[1]"}) {
     INFO(value);
-    CHECK(idle_body("const int v = " + value + "; barrier(1);").find("int v = 0 ;") != std::string::npos);
+    CHECK(idle_body("const int v = " + value + "; barrier(1);").find("tg_in ? (") != std::string::npos);
   }
   for (const std::string value :
        {"n / 2", "n % 0x10", "(n << 3) + min(n, 4)", "(int)(n * 2.5f)", "n ? -n : ~n"}) {
