@@ -69,7 +69,7 @@ struct Access {
 struct Use {
   Footprint footprint{.own = true}; // its obstacle: it may touch any element
   std::vector<Access> accesses;
-  std::size_t count = 0; // of accesses, also of those that never run
+  std::size_t count = 0; // of accesses, also of those that never run, and of other uses
   bool mixed = false;    // some use is no reduction, or another one
 };
 
@@ -345,6 +345,7 @@ private:
     Use& use = reading_.uses[parameter];
     use.footprint.obstacle = use.footprint.obstacle ? use.footprint.obstacle : obstacle;
     use.mixed = true;
+    ++use.count;
     use.footprint.own = use.footprint.assigned_first = false;
   }
 
@@ -1052,7 +1053,7 @@ private:
     if (name != nullptr) {
       return call(unit_.definition(word), word, given);
     }
-    if (is_builtin(word, Builtin::Kind::barrier)) {
+    if (word == "barrier" || word == "work_group_barrier") {
       reading_.returns_before_barrier = reading_.returns.size();
     }
     access(word, given, is_statement);
@@ -1235,7 +1236,7 @@ Footprints footprints(const TranslationUnit& unit, const Function& kernel, const
     const Use& use = reading.uses[i];
     footprint.reduction = use.mixed ? std::nullopt : use.footprint.reduction;
     footprint.obstacle = use.footprint.obstacle;
-    footprint.changed_first = use.footprint.changed_first && !footprint.obstacle;
+    footprint.changed_first = use.footprint.changed_first;
     const auto element = layout_of_pointee(unit, parameter);
     if (!element || element->kind != TypeLayout::Kind::arithmetic ||
         parameter.space != AddressSpace::global) {

@@ -434,13 +434,14 @@ TEST_CASE("what is certain does not depend on memory") {
   check_claims(certain,
                {{"0 to 31", "a[x] = 1;"},
                 {"43 to 70", "if (x > 2 && x + 1 < w) a[x + 40] = 1;"},
-                {"-", "if (x > 2 || x == 0) return; a[x] = 1; | if (x > 2 && b[0] > 1) a[x] = 1; | "
+                {"-", "if (x > 2 && b[0] > 1) a[x] = 1; | "
                       "if (b[0] > 1) { if (x >= 9) return; } a[x] = 1; | "
                       "if (x < 20) { if (x >= 9) return; } a[x] = 1; | return; a[x] = 1; | "
                       "if (x > 3) return; else return; a[x] = 1; | for (int k = 0; k < 3; ++k) a[x] = 1; | "
                       "for (int k = 0; k < 3; ++k) if (x > k) return; a[x] = 1; | "
                       "switch (x) { default: a[x] = 1; } | b[0] = sizeof(a[x]); | b[0] = &a[x] != 0; | "
                       "a[min(x, 3)] = 1;"},
+                {"1 to 2", "if (x > 2 || x == 0) return; a[x] = 1;"},
                 {"0 to 8", "if (x >= 9) return; a[x] = 1; | { if (x >= 9) return; } a[x] = 1;"},
                 {"-1 to 2", "b[0] = x < 4 ? a[x - 1] : 0;"},
                 {"0 to 3", "b[0] = x < 4 && a[x] > 0;"}});
