@@ -5,6 +5,7 @@
 //   tg_value, tg_along, tg_better, tg_merged, tg_merge      what an edge passes on, and what becomes of it (push.cl, pull.cl); the
 //                                                           other two kinds give tg_push_edge and tg_pull
 //   tg_own_step                                             the steps that it alone has
+//   tg_goes_on, tg_count_far, tg_end_iteration              and what follows them (choice.cl)
 //   TG_NOTHING, tg_fetch, tg_collect, tg_combined, tg_deliver   pulls by shares (shares.cl)
 
 #include "frontier/policy.h"
@@ -24,6 +25,15 @@
 #include "frontier/pagerank.cl"
 #endif
 
+#if !TG_FOREST
+#define tg_goes_on(at, counts) false
+#endif
+#if !TG_PUTS_OFF
+#define tg_count_far(at, setting, counts)
+#endif
+#if !TG_ITERATES
+#define tg_end_iteration(at, setting, counts)
+#endif
 #ifndef TG_ADDS
 #define TG_ADDS 0 // every edge adds to its end
 #endif

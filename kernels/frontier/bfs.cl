@@ -55,3 +55,19 @@ void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* set
     }
   }
 }
+
+#if TG_RANKS && TG_PARENTS
+// The parent of each own vertex is the smallest that there is; the levels of all vertices are known.
+void tg_find_parents(const tg_job* job) {
+  TG_EACH_ITEM(job, i, job->rows, 1) {
+    const uint v = job->first + i;
+    const uint level = job->values[v];
+    uint parent = level == 0 ? v : TG_NOBODY;
+    const tg_offset end = level == 0 || level == TG_UNREACHED ? 0 : job->in_offsets[v + 1ul];
+    for (tg_offset e = job->in_offsets[v]; parent == TG_NOBODY && e < end; ++e) {
+      parent = job->values[job->in_neighbours[e]] == level - 1 ? job->in_neighbours[e] : TG_NOBODY;
+    }
+    job->others[v] = parent;
+  }
+}
+#endif

@@ -15,6 +15,18 @@
 #define TG_FOUND_ONCE(at) false
 #define TG_SAMPLES TG_SCRATCH
 
+// Compresses, links, and compresses again before the wave.
+bool tg_goes_on(tg_position* at, tg_counts counts) {
+  const bool linked = at->step == TG_STEP_LINK;
+  if (!linked && at->mixed != 0) {
+    return false;
+  }
+  at->scanned_edges = linked ? counts.scanned : at->scanned_edges;
+  at->mixed = 1;
+  at->step = linked ? TG_STEP_COMPRESS : TG_STEP_LINK;
+  return true;
+}
+
 // Halves the path with stores that may be lost or late: `at` is no root any more, so nothing else hooks it, and every link
 // that it has had leads to its root. An atomic minimum in place of the store takes 1.3 times as long on an H100.
 uint tg_root(global uint* values, uint v) {

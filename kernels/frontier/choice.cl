@@ -14,7 +14,7 @@ bool tg_pushes(uint topology) { return topology == TG_SPARSE || topology == TG_H
 // Returns the step that the chosen topology needs next.
 uint tg_plan(const tg_position* at) {
   if (at->topology == TG_EMPTY) {
-    return TG_ALGORITHM == TG_CC || (TG_ALGORITHM == TG_BFS && TG_PARENTS && at->mixed != 0) ? TG_STEP_FINISH : TG_STEP_DONE;
+    return TG_FOREST || (TG_PARENTS && at->mixed != 0) ? TG_STEP_FINISH : TG_STEP_DONE;
   }
   const bool needs_queue = at->topology == TG_SPARSE || at->topology == TG_HYBRID;
   if (needs_queue && (at->has & TG_HAS_QUEUE) == 0) {
@@ -59,13 +59,8 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   at->previous_topology = at->topology;
   at->previous_edges = at->chosen_edges;
   at->dense_waves = at->topology == TG_DENSE || at->topology == TG_FUSED ? at->dense_waves + 1 : 0;
-  if (TG_ALGORITHM == TG_PAGERANK) {
-    at->idle = counts.idle + at->pulled_idle;
-    at->change = counts.change + at->pulled_change;
-    at->pulled_idle = at->pulled_change = 0;
-    if (at->change < setting->rank_tolerance || at->wave >= setting->most_waves) {
-      at->vertices = 0;
-    }
+  if (TG_ITERATES) {
+    tg_end_iteration(at, setting, counts);
     return;
   }
   at->unexplored_edges -= min(at->frontier_edges, at->unexplored_edges);
@@ -85,20 +80,10 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
   bool choose = true;
   at->executed = 0;
   at->round += 1;
-#if TG_ALGORITHM == TG_SSSP
-  if (step == TG_STEP_REFILL) {
-    at->near = tg_next_near(at, setting);
-    at->far = counts.far;
-    at->nearest = counts.nearest;
-    at->far_turn += 1;
-  } else {
-    at->far += counts.far;
-    at->nearest = min(at->nearest, counts.nearest);
-  }
-#endif
+  tg_count_far(at, setting, counts);
   switch (step) {
   case TG_STEP_WAVE:
-    if (TG_ALGORITHM == TG_PAGERANK && (at->topology != TG_DENSE || TG_MAY_PULL_SHARES)) {
+    if (TG_ITERATES && (at->topology != TG_DENSE || TG_MAY_PULL_SHARES)) {
       at->scanned_edges = tg_pushes(at->topology) ? 0 : counts.scanned;
       if (at->topology == TG_DENSE) { // the next step ranks the rows of several shares
         at->pulled_idle = counts.idle;
@@ -117,41 +102,26 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->least = counts.least;
     choose = false;
     break;
-#if TG_ALGORITHM == TG_CC
   case TG_STEP_LINK:
-    at->scanned_edges = counts.scanned;
-    at->step = TG_STEP_COMPRESS;
-    return;
   case TG_STEP_COMPRESS:
-    if (at->mixed == 0) {
-      at->mixed = 1;
-      at->step = TG_STEP_LINK;
+    if (tg_goes_on(at, counts)) {
       return;
     }
     break;
-#endif
   case TG_STEP_START:
     at->unexplored_edges = setting->policy.edges;
-    at->has = TG_HAS_BITMAP;
-#if TG_FROM_ALL
-    at->vertices = setting->vertices;
-    at->frontier_edges = setting->policy.edges;
+    at->has = TG_FROM_ALL || TG_STARTS_ANYWHERE || setting->constrained != 0 ? TG_HAS_BITMAP : TG_HAS_BITMAP | TG_HAS_QUEUE;
+    at->vertices = TG_FROM_ALL ? setting->vertices : counts.vertices;
+    at->frontier_edges = TG_FROM_ALL ? setting->policy.edges : counts.edges;
+    at->long_runs = counts.long_runs;
     at->idle = counts.idle;
-    if (TG_ALGORITHM == TG_CC) {
-      at->long_runs = counts.long_runs;
-      at->step = TG_STEP_COMPRESS;
+    at->near = setting->delta;
+    at->nearest = 0xffffffffu;
+    if (!TG_ITERATES) {
+      at->step = TG_FOREST ? TG_STEP_COMPRESS : TG_STEP_SEED;
       return;
     }
     break;
-#else
-    at->has |= TG_STARTS_ANYWHERE || setting->constrained != 0 ? 0u : TG_HAS_QUEUE;
-    at->vertices = counts.vertices; // sources follow
-    at->frontier_edges = counts.edges;
-    at->near = setting->delta;
-    at->nearest = 0xffffffffu;
-    at->step = TG_STEP_SEED;
-    return;
-#endif
   case TG_STEP_SEED:
     counts.vertices += at->vertices;
     counts.edges += at->frontier_edges;
@@ -170,7 +140,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     at->step = TG_STEP_DONE;
     return;
   }
-  if (TG_ALGORITHM == TG_SSSP && at->vertices == 0 && at->far != 0) {
+  if (TG_PUTS_OFF && at->vertices == 0 && at->far != 0) {
     at->step = TG_STEP_REFILL;
     return;
   }

@@ -30,11 +30,14 @@
 #define TG_CC 3
 #define TG_PAGERANK 4
 #define TG_OWN 5 // own.cl has more definitions
-#define TG_FROM_ALL (TG_ALGORITHM == TG_PAGERANK || TG_ALGORITHM == TG_CC) // every vertex is in the first frontier
-#define TG_MAY_PULL_SHARES (((TG_ALGORITHM == TG_PAGERANK && !TG_SHORT_ROWS) || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
-#define TG_MAY_LEAVE_ROWS (TG_ALGORITHM == TG_SSSP && TG_GROUP_SIZE > 1) // pull.cl
+#define TG_FOREST (TG_ALGORITHM == TG_CC)         // links and compresses, before a wave and after it
+#define TG_ITERATES (TG_ALGORITHM == TG_PAGERANK) // over all vertices: it has sums, and one bitmap and queue
+#define TG_PUTS_OFF (TG_ALGORITHM == TG_SSSP)     // far vertices, and knows the least distance of a frontier
+#define TG_FROM_ALL (TG_FOREST || TG_ITERATES)    // every vertex is in the first frontier
+#define TG_MAY_PULL_SHARES (((TG_ITERATES && !TG_SHORT_ROWS) || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
+#define TG_MAY_LEAVE_ROWS (TG_PUTS_OFF && TG_GROUP_SIZE > 1) // pull.cl
 #define TG_MAY_WORK_ALONE (!TG_FROM_ALL && !TG_RANKS)
-#define TG_MAY_REFILL_ALONE (TG_ALGORITHM == TG_SSSP && TG_GROUP_SIZE == 1) // on an H100 it would be 1 to 3 % slower
+#define TG_MAY_REFILL_ALONE (TG_PUTS_OFF && TG_GROUP_SIZE == 1) // on an H100 it would be 1 to 3 % slower
 #define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // CPU groups wait in vain for a busy core
 
 #define TG_LONG_ROW (TG_GROUP_SIZE == 1 ? 0xffffffffu : 1024u)
@@ -45,10 +48,10 @@
 #define TG_HELD 64u  // entries that it keeps before it reserves their slots
 #define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_NOBODY 0xffffffffu
-#define TG_SCRATCH (TG_ALGORITHM == TG_CC ? 16u : 1u) // words of local memory for the algorithm
+#define TG_SCRATCH (TG_FOREST ? 16u : 1u) // words of local memory for the algorithm
 
 // Only fused waves make levels need stamps, and they clear them. Pagerank has sums in their place.
-#define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS && TG_ALGORITHM != TG_PAGERANK)
+#define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS && !TG_ITERATES)
 
 // Vertices other than sources start too; the first frontier is then a bitmap.
 #if TG_ALGORITHM == TG_OWN && TG_OWN_INITIAL != 0
@@ -134,16 +137,16 @@ typedef struct {
 #define TG_MAKE_JOB(job, group_number, group_count)                                                                 \
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
                       others,  stamps,     bitmaps, queues,     far,           far,                             \
-                      TG_ALGORITHM == TG_PAGERANK && setting.has_seats != 0 ? sources : 0, state,               \
+                      TG_ITERATES && setting.has_seats != 0 ? sources : 0, state,               \
                       setting.vertices, setting.words, setting.queue_room, group_number, group_count, TG_LANE, \
                       setting.vertices, 0}
 
 // The bitmap and the queue of a wave's frontier. All waves of pagerank share one.
 global uint* tg_bitmap_of(const tg_job* job, uint wave) {
-  return job->bitmaps + (TG_ALGORITHM == TG_PAGERANK ? 0u : wave % 3u) * job->words;
+  return job->bitmaps + (TG_ITERATES ? 0u : wave % 3u) * job->words;
 }
 global uint4* tg_queue_of(const tg_job* job, uint wave) {
-  return job->queues + (TG_ALGORITHM == TG_PAGERANK ? 0u : (ulong)(wave & 1u) * job->queue_room);
+  return job->queues + (TG_ITERATES ? 0u : (ulong)(wave & 1u) * job->queue_room);
 }
 global uint* tg_far_bits(const tg_job* job) { return job->far + 2ul * job->vertices; }
 global uint* tg_far_queue(const tg_job* job, uint turn) { return job->far + (ulong)(turn & 1u) * job->vertices; }
@@ -230,7 +233,7 @@ uint tg_lowest(uint bits) { return 31 - clz(bits & (0u - bits)); }
 // Clears the bitmap of wave `wave`.
 TG_OUTLINED void tg_clear_bitmap(const tg_job* job, uint wave) {
   global uint* const bitmap = tg_bitmap_of(job, wave);
-  TG_EACH_ITEM(job, word, TG_ALGORITHM == TG_PAGERANK ? 0u : job->words, 1) {
+  TG_EACH_ITEM(job, word, TG_ITERATES ? 0u : job->words, 1) {
     bitmap[word] = 0;
   }
 }
@@ -283,7 +286,7 @@ uint tg_take_place(volatile global uint* counter) {
 #define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_SHUFFLES (TG_ORDERING == TG_ORDERING_PTX && TG_TEAM == 32)
 
-#if TG_ALGORITHM == TG_PAGERANK
+#if TG_ITERATES
 typedef ulong tg_collected;
 typedef float tg_fetched;
 #else
@@ -321,6 +324,20 @@ typedef struct {
   uint nearest; // complement of the least postponed distance
   uint least;   // complement of the least distance in a bitmap
 } tg_found;
+
+// Counters of a step.
+typedef struct {
+  ulong edges;
+  ulong scanned;
+  ulong change;
+  ulong idle;
+  uint entries;
+  uint long_runs;
+  uint vertices;
+  uint far;
+  uint nearest;
+  uint least;
+} tg_counts;
 
 // Entries that a work-item has not written yet, to reduce contention on the queue's tail.
 typedef struct {

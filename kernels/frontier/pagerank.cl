@@ -119,20 +119,12 @@ void tg_rank_received(const tg_job* job, const tg_position* at, const tg_setting
   sum[1] = 0;
 }
 
-void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found);
-
-// The second step of a wave: ranks from received sums.
-TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
-                 tg_found* found) {
-#if TG_MAY_PULL_SHARES
-  if (at->topology == TG_DENSE) {
-    tg_apply_shares(job, at, setting, found);
-    return;
-  }
-#endif
-  const float base = tg_base(job, at, setting);
-  TG_EACH_ITEM(job, v, job->vertices, 1) {
-    tg_rank_received(job, at, setting, base, v, found);
+void tg_end_iteration(tg_position* at, const tg_setting* setting, tg_counts counts) {
+  at->idle = counts.idle + at->pulled_idle;
+  at->change = counts.change + at->pulled_change;
+  at->pulled_idle = at->pulled_change = 0;
+  if (at->change < setting->rank_tolerance || at->wave >= setting->most_waves) {
+    at->vertices = 0;
   }
 }
 
@@ -152,4 +144,35 @@ void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* sett
     TG_ADD_WIDE(tg_received_by(job, row.seat), what);
   }
 }
+
+#include "frontier/shares.cl"
+
+// Ranks the rows that several shares have parts of, each by the work-item of the first share that begins inside the row.
+void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
+  const uint shares = tg_share_count(job);
+  const float base = tg_base(job, at, setting);
+  TG_EACH_ITEM(job, k, shares, 1) {
+    const uint v = job->shares[k];
+    const ulong place = tg_place_of(job, v);
+    if (place >= k * (ulong)TG_SHARE || k == 0 || place < (k - 1) * (ulong)TG_SHARE) {
+      continue;
+    }
+    tg_rank_received(job, at, setting, base, v, found);
+  }
+}
 #endif
+
+// The second step of a wave: ranks from received sums.
+TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
+                 tg_found* found) {
+#if TG_MAY_PULL_SHARES
+  if (at->topology == TG_DENSE) {
+    tg_apply_shares(job, at, setting, found);
+    return;
+  }
+#endif
+  const float base = tg_base(job, at, setting);
+  TG_EACH_ITEM(job, v, job->vertices, 1) {
+    tg_rank_received(job, at, setting, base, v, found);
+  }
+}

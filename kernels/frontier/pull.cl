@@ -8,11 +8,11 @@
 #if !TG_FROM_ALL
 // True if no edge of this weight or a greater one can improve a distance.
 TG_INLINE bool tg_too_heavy(const tg_position* at, uint weight, tg_bits distance) {
-  return TG_ALGORITHM == TG_SSSP && TG_WEIGHTS && tg_along(at->least, weight) >= distance;
+  return TG_PUTS_OFF && TG_WEIGHTS && tg_along(at->least, weight) >= distance;
 }
 
 // The complement of a distance, for the least one of a frontier.
-#define TG_NEARNESS(distance) (TG_ALGORITHM == TG_SSSP ? ~(uint)(distance) : 0u)
+#define TG_NEARNESS(distance) (TG_PUTS_OFF ? ~(uint)(distance) : 0u)
 
 // Rows that work-items leave to their group, in local memory: {vertex, distance so far, visited edges}.
 typedef struct {
@@ -349,7 +349,7 @@ TG_OUTLINED void tg_to_bitmap(const tg_job* job, const tg_position* at, tg_found
       }
     }
     bitmap[word] = bits;
-    for (; TG_ALGORITHM == TG_SSSP && bits != 0; bits &= bits - 1) {
+    for (; TG_PUTS_OFF && bits != 0; bits &= bits - 1) {
       found->least = max(found->least, ~(uint)job->values[word * 32 + tg_lowest(bits)]);
     }
   }

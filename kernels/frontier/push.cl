@@ -37,7 +37,7 @@ TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
 TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, tg_bits value, tg_offset begin,
               tg_offset degree, tg_found* found) {
   const uint bit = 1u << (v & 31u);
-  if (TG_ALGORITHM == TG_SSSP && to.queue != 0 && value >= at->near) {
+  if (TG_PUTS_OFF && to.queue != 0 && value >= at->near) {
     if ((atomic_or(&tg_far_bits(job)[v >> 5], bit) & bit) == 0) {
       tg_far_queue(job, at->far_turn)[tg_take_place(tg_far_tail(job, at->far_turn))] = v;
       found->far += 1;

@@ -28,9 +28,6 @@ bool tg_is_here(const tg_job* job, uint v) { return v - job->first < job->rows; 
 void tg_send(const tg_job* job, tg_target to, uint v) { job->far[tg_take_place(&to.tails[TG_TAIL * TG_COUNTER_LINE]) * TG_SENT_WORDS] = v; }
 
 #include "frontier/push.cl"
-#if TG_MAY_PULL_SHARES
-#include "frontier/shares.cl"
-#endif
 #include "frontier/sums.cl"
 
 #if !TG_FROM_ALL
@@ -67,7 +64,7 @@ void tg_count(const tg_job* job, const tg_position* at, global uint* frontier, g
     uint far = 0;
     for (uint bits = next[word]; bits != 0; bits &= bits - 1) {
       const uint v = word * 32 + tg_lowest(bits);
-      if (TG_ALGORITHM == TG_SSSP && job->values[v] >= at->near) {
+      if (TG_PUTS_OFF && job->values[v] >= at->near) {
         far |= 1u << (v & 31u);
         found->far += 1;
         found->nearest = max(found->nearest, ~(uint)job->values[v]);
@@ -82,22 +79,6 @@ void tg_count(const tg_job* job, const tg_position* at, global uint* frontier, g
 }
 #endif
 
-#if TG_ALGORITHM == TG_BFS && TG_PARENTS
-// The parent is the smallest that there is; the levels of all vertices are known.
-void tg_find_parents(const tg_job* job) {
-  TG_EACH_ITEM(job, i, job->rows, 1) {
-    const uint v = job->first + i;
-    const uint level = job->values[v];
-    uint parent = level == 0 ? v : TG_NOBODY;
-    const tg_offset end = level == 0 || level == TG_UNREACHED ? 0 : job->in_offsets[v + 1ul];
-    for (tg_offset e = job->in_offsets[v]; parent == TG_NOBODY && e < end; ++e) {
-      parent = job->values[job->in_neighbours[e]] == level - 1 ? job->in_neighbours[e] : TG_NOBODY;
-    }
-    job->others[v] = parent;
-  }
-}
-#endif
-
 // The memory of one process, with two bitmaps, what others have sent in place of queues, the list of vertices to send after it, and
 // the counters of a step in place of the state.
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_ranks(TG_GRAPH_PARAMETERS, tg_part part) {
@@ -107,7 +88,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   global uint* const heard = (global uint*)queues;
   volatile global uint* const counters = (volatile global uint*)state;
   // Rows are named by their vertices, but those of pagerank by their place among the own ones.
-  const uint shift = TG_ALGORITHM == TG_PAGERANK ? 0 : part.first;
+  const uint shift = TG_ITERATES ? 0 : part.first;
   const tg_job job = {offsets - shift, neighbours, weights, in_offsets - shift, in_neighbours, in_weights,
                       values + (part.first - shift), others, stamps - 2ul * part.first, 0, 0, heard + TG_HEARD * TG_SENT_WORDS,
                       far, 0, 0, setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0), TG_LANE,
@@ -135,19 +116,19 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       if (tg_is_here(&job, v)) {
         tg_begin_vertex(&job, to, v - part.first + shift, false, &found);
 #if TG_MAY_PULL_SHARES
-        if (TG_ALGORITHM == TG_PAGERANK) {
+        if (TG_ITERATES) {
           tg_begin_shares(&job, v - part.first);
         }
 #endif
-      } else if (TG_ALGORITHM != TG_PAGERANK) {
+      } else if (!TG_ITERATES) {
         values[v] = TG_FIRST_VALUE(v);
       }
     }
-    TG_EACH_ITEM(&job, word, TG_ALGORITHM == TG_PAGERANK ? 0 : job.words, 1) {
+    TG_EACH_ITEM(&job, word, TG_ITERATES ? 0 : job.words, 1) {
       next[word] = tg_is_here(&job, word * 32) ? tg_first_members(&job, word, &found) : 0;
     }
     break;
-#if TG_ALGORITHM == TG_PAGERANK
+#if TG_ITERATES
 #if TG_MAY_PULL_SHARES
   case TG_PART_RANK: tg_pull_shares(&job, &at, &setting, to, &group.of.share, &found); break;
   case TG_PART_APPLY: tg_apply_shares(&job, &at, &setting, &found); break;
@@ -157,7 +138,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
 #else
   case TG_PART_PUSH: tg_push_bitmap(&job, &at, TG_FROM_ALL ? next : frontier, to, &found); break;
 #endif
-#if TG_ALGORITHM == TG_CC
+#if TG_FOREST
   case TG_PART_ADOPT: {
     TG_EACH_ITEM(&job, v, job.vertices, 1) {
       tg_join(&job, v, heard[v]);
@@ -165,7 +146,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     break;
   }
   case TG_PART_FINISH: tg_compress(&job); break;
-#elif TG_ALGORITHM != TG_PAGERANK
+#elif !TG_ITERATES
   case TG_PART_SEED:
     for (uint i = 0; get_global_id(0) == 0 && i < setting.source_count; ++i) {
       if (tg_is_here(&job, sources[i]) && tg_give_source(&job, sources[i], i)) {
@@ -177,7 +158,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   case TG_PART_ADOPT: tg_adopt(&job, &at, to, part.count, heard, &found); break;
   case TG_PART_COUNT: tg_count(&job, &at, frontier, next, &found); break;
 #endif
-#if TG_ALGORITHM == TG_BFS && TG_PARENTS
+#if TG_PARENTS
   case TG_PART_FINISH: tg_find_parents(&job); break;
 #endif
   default: break;

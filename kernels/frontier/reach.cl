@@ -54,4 +54,6 @@ void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* sett
     found->edges += row.degree;
   }
 }
+
+#include "frontier/shares.cl"
 #endif

@@ -160,19 +160,3 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
     }
   }
 }
-
-#if TG_ALGORITHM == TG_PAGERANK
-// Ranks the rows that several shares have parts of, each by the work-item of the first share that begins inside the row.
-void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
-  const uint shares = tg_share_count(job);
-  const float base = tg_base(job, at, setting);
-  TG_EACH_ITEM(job, k, shares, 1) {
-    const uint v = job->shares[k];
-    const ulong place = tg_place_of(job, v);
-    if (place >= k * (ulong)TG_SHARE || k == 0 || place < (k - 1) * (ulong)TG_SHARE) {
-      continue;
-    }
-    tg_rank_received(job, at, setting, base, v, found);
-  }
-}
-#endif

@@ -47,6 +47,18 @@ uint tg_next_near(const tg_position* at, const tg_setting* setting) {
   return max(tg_sum(at->nearest, setting->delta), at->nearest + 1);
 }
 
+void tg_count_far(tg_position* at, const tg_setting* setting, tg_counts counts) {
+  if (at->step == TG_STEP_REFILL) {
+    at->near = tg_next_near(at, setting);
+    at->far = counts.far;
+    at->nearest = counts.nearest;
+    at->far_turn += 1;
+  } else {
+    at->far += counts.far;
+    at->nearest = min(at->nearest, counts.nearest);
+  }
+}
+
 // Moves what is near now from the far queue to the next frontier.
 TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
                  tg_found* found) {

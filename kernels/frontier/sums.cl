@@ -44,20 +44,6 @@ TG_INLINE void tg_meet(local tg_group* group, tg_meeting meeting) {
   }
 }
 
-// Counters of a step.
-typedef struct {
-  ulong edges;
-  ulong scanned;
-  ulong change;
-  ulong idle;
-  uint entries;
-  uint long_runs;
-  uint vertices;
-  uint far;
-  uint nearest;
-  uint least;
-} tg_counts;
-
 // Reads counters that are `line` words apart, in any address space; omits those that the algorithm does not
 // count.
 #define TG_READ_COUNTS(counts, counters, line)                                                         \
@@ -67,11 +53,11 @@ typedef struct {
     (counts).vertices = (counters)[TG_VERTICES * (line)];                                              \
     (counts).edges = TG_PARTS((counters) + TG_EDGES * (line));                                         \
     (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));                                     \
-    (counts).far = TG_ALGORITHM == TG_SSSP ? (counters)[TG_FAR * (line)] : 0;                          \
-    (counts).nearest = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_NEAREST * (line)] : 0xffffffffu;       \
-    (counts).least = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_LEAST * (line)] : 0;                     \
-    (counts).change = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_CHANGE * (line)) : 0;  \
-    (counts).idle = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_IDLE * (line)) : 0;      \
+    (counts).far = TG_PUTS_OFF ? (counters)[TG_FAR * (line)] : 0;                                      \
+    (counts).nearest = TG_PUTS_OFF ? ~(counters)[TG_NEAREST * (line)] : 0xffffffffu;                   \
+    (counts).least = TG_PUTS_OFF ? ~(counters)[TG_LEAST * (line)] : 0;                                 \
+    (counts).change = TG_ITERATES ? TG_WIDE_SUM((counters) + TG_CHANGE * (line)) : 0;                  \
+    (counts).idle = TG_ITERATES ? TG_WIDE_SUM((counters) + TG_IDLE * (line)) : 0;                      \
   } while (0)
 
 tg_counts tg_counts_of(volatile global const uint* slot) {
@@ -96,14 +82,14 @@ tg_counts tg_counts_of_sums(local const uint* sums) {
     if ((of).scanned != 0) {                                                      \
       TG_ADD_PARTS((counters) + TG_SCANNED * (line), (of).scanned);               \
     }                                                                             \
-    if (TG_ALGORITHM == TG_SSSP && (nearest_) != 0) {                             \
+    if (TG_PUTS_OFF && (nearest_) != 0) {                                         \
       atomic_add(&(counters)[TG_FAR * (line)], (of).far);                         \
       atomic_max(&(counters)[TG_NEAREST * (line)], nearest_);                     \
     }                                                                             \
-    if (TG_ALGORITHM == TG_SSSP && (least_) != 0) {                               \
+    if (TG_PUTS_OFF && (least_) != 0) {                                           \
       atomic_max(&(counters)[TG_LEAST * (line)], least_);                         \
     }                                                                             \
-    if (TG_ALGORITHM == TG_PAGERANK) {                                            \
+    if (TG_ITERATES) {                                                            \
       TG_ADD_WIDE((counters) + TG_CHANGE * (line), (of).change);                  \
       TG_ADD_WIDE((counters) + TG_IDLE * (line), (of).idle);                      \
     }                                                                             \
@@ -129,7 +115,7 @@ TG_OUTLINED void tg_clear_counters(const tg_job* job, const tg_position* at) {
   for (uint i = TG_LANE_OF(job); i < TG_SLOT_WORDS; i += TG_GROUP_SIZE) {
     next[i] = 0;
   }
-  if (TG_ALGORITHM == TG_SSSP && TG_LANE_OF(job) == 0) {
+  if (TG_PUTS_OFF && TG_LANE_OF(job) == 0) {
     *tg_far_tail(job, at->far_turn + 2) = 0; // of the queue that was consumed one turn ago
   }
 }

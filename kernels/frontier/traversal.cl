@@ -19,9 +19,6 @@
 #include "frontier/algorithm.cl"
 #include "frontier/push.cl"
 #include "frontier/pull.cl"
-#if TG_MAY_PULL_SHARES
-#include "frontier/shares.cl"
-#endif
 #include "frontier/sums.cl"
 #include "frontier/choice.cl"
 #include "frontier/few_edges.cl"
@@ -48,11 +45,11 @@ TG_OUTLINED void tg_begin(const tg_job* job, const tg_setting* setting, tg_targe
   }
   TG_EACH_ITEM(job, word, job->words, 1) {
     job->bitmaps[word] = tg_first_members(job, word, found);
-    if (TG_ALGORITHM != TG_PAGERANK) { // it has one
+    if (!TG_ITERATES) { // it has one
       job->bitmaps[job->words + word] = 0;
       job->bitmaps[2u * job->words + word] = 0;
     }
-    if (TG_ALGORITHM == TG_SSSP && unconstrained) {
+    if (TG_PUTS_OFF && unconstrained) {
       tg_far_bits(job)[word] = 0;
     }
   }
