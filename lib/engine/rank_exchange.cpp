@@ -9,10 +9,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using device::require;
 
-std::string with_fix(const std::string& reason, const std::string& fix) {
-  return fix.empty() ? reason : reason + ": " + fix;
-}
-
 } // namespace
 
 bool is_compared(const Job& program, const RunOptions& options) {
@@ -362,7 +358,7 @@ RankBufferReport RankExchange::report_buffer(std::uint32_t buffer) const {
                           .bytes_sent = buffer_bytes_[buffer],
                           .reason = {}};
   if (report.split) {
-    report.reason = with_fix(split_.whole[buffer].reason, split_.whole[buffer].fix);
+    report.reason = split_.whole[buffer].text();
     return report;
   }
   report.reason = "no wave writes it";
@@ -376,10 +372,11 @@ RankBufferReport RankExchange::report_buffer(std::uint32_t buffer) const {
       }
       whole = cut.on_one_rank();
       report.reason =
-          with_fix(fmt::format("{} {}{}{}", whole ? "rank 0 runs all of" : "ranks combine theirs after",
+          Obstacle{fmt::format("{} {}{}{}", whole ? "rank 0 runs all of" : "ranks combine theirs after",
                                program_.wave_text(wave), whole ? ", which writes it" : "",
                                argument.buffer == buffer ? "" : " when it is swapped"),
-                   cut.fix);
+                   cut.whole.fix}
+              .text();
     }
   }
   return report;
@@ -395,8 +392,7 @@ RanksReport RankExchange::report(const DispatchOutcome& outcome, const std::stri
                                               ranks_));
   for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
     if (split_.waves[wave].on_one_rank()) {
-      report.waves.push_back({.wave = program_.wave_text(wave),
-                              .reason = with_fix(split_.waves[wave].reason, split_.waves[wave].fix)});
+      report.waves.push_back({.wave = program_.wave_text(wave), .reason = split_.waves[wave].whole.text()});
     }
   }
   for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {

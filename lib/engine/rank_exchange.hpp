@@ -54,9 +54,8 @@ public:
   // In rank 0, of all ranks; of a run that ended early each has its own.
   RanksReport report(const DispatchOutcome& outcome, const std::string& device);
 
-  [[nodiscard]] const std::vector<std::byte>& until_value() const {
-    return until_value_;
-  }                                                                              // after the last iteration
+  // After the last iteration.
+  [[nodiscard]] const std::vector<std::byte>& until_value() const { return until_value_; }
   [[nodiscard]] const ranks::Traffic& traffic() const { return clock_.traffic; } // of the dispatch
   [[nodiscard]] std::uint64_t device_bytes() const { return device_bytes_; }     // of all buffers
   // By buffer: sent by all ranks in the dispatch.

@@ -162,7 +162,7 @@ private:
 
   WaveCut cut(const ProgramWave& wave) {
     const auto whole = [](std::string reason, std::string fix = "") {
-      return WaveCut{.reason = std::move(reason), .fix = std::move(fix)};
+      return WaveCut{.whole = {std::move(reason), std::move(fix)}};
     };
     if (wave.listed_items) {
       return whole("it is a queue, whose items run in any order");
@@ -248,8 +248,7 @@ JobSplit split_job(const Job& program, std::uint32_t ranks) {
 namespace {
 
 // Returns why a wave needs all of a split buffer on every rank.
-JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint32_t wave,
-                            std::size_t argument) {
+Obstacle obstacle(const Job& program, const JobSplit& split, std::uint32_t wave, std::size_t argument) {
   const ProgramWave& spec = program.waves[wave];
   const ProgramArgument& given = spec.arguments[argument];
   const std::string name = in_quotes(program.buffers[given.buffer].name);
@@ -258,7 +257,7 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
     return {};
   }
   if (!split.waves[wave].cut()) {
-    return {fmt::format("rank 0 runs all of {}, which uses {}", text, name), split.waves[wave].fix};
+    return {fmt::format("rank 0 runs all of {}, which uses {}", text, name), split.waves[wave].whole.fix};
   }
   if (!given.rows || given.rows->row_bytes == 0) {
     return {fmt::format("which rows of {} {} reads is not known{}{}", name, text,
@@ -276,8 +275,8 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
 void store_in_parts(const Job& program, JobSplit& split) {
   // All types are aligned to 128 bytes or fewer, and so is memory: what the buffer has aligned, its part has aligned.
   constexpr std::uint64_t granule = 128;
-  std::vector<JobSplit::Obstacle> whole(program.buffers.size()); // of sets
-  std::vector<std::vector<ByteRange>> parts = split.owned;       // likewise, with what the ranks' tiles touch
+  std::vector<Obstacle> whole(program.buffers.size());     // of sets
+  std::vector<std::vector<ByteRange>> parts = split.owned; // likewise, with what the ranks' tiles touch
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     const ProgramWave& spec = program.waves[wave];
     const WaveCut& cut = split.waves[wave];

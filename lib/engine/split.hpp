@@ -31,14 +31,21 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
+// Why something is not divided among ranks.
+struct Obstacle {
+  std::string reason;
+  std::string fix; // what to declare; empty if nothing helps
+
+  [[nodiscard]] std::string text() const { return fix.empty() ? reason : reason + ": " + fix; }
+};
+
 // A wave is cut if each of its tiles is known to write only the rows that belong to the tile, or if what it writes is
 // combined: then each rank runs its part. A fill or a copy that needs no message is local: every rank does it on all
 // bytes that it has memory for. Rank 0 runs all of any other wave, and sends what it may have written.
 struct WaveCut {
   std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut
   bool local = false;
-  std::string reason; // why rank 0 runs it
-  std::string fix;    // what to declare so that it is cut; empty if nothing helps
+  Obstacle whole; // why rank 0 runs all of it
 
   [[nodiscard]] bool cut() const { return !begin.empty(); }
   [[nodiscard]] bool on_one_rank() const { return !cut() && !local; }
@@ -53,9 +60,6 @@ struct JobSplit {
 
   // The bytes that a rank has memory for, by buffer and rank; empty: all of them.
   std::vector<std::vector<ByteRange>> parts;
-  struct Obstacle {
-    std::string reason, fix;
-  };
   std::vector<Obstacle> whole; // by buffer: why every rank has memory for all of a split one
 
   [[nodiscard]] bool split(std::uint32_t buffer) const { return !owned[buffer].empty(); }

@@ -100,7 +100,6 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
                         .waits = synchronize(program, schedule, memory, strategy)};
     candidate.load = load_of(program, ops, schedule, candidate.waits, question.interpreted);
     const ProgramLoad& load = candidate.load;
-    candidate.group_size = load.group_size;
     if (is_persistent(strategy)) {
       const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
           model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));

@@ -98,7 +98,6 @@ struct Candidate {
   LaunchShape shape;
   std::size_t schedule = 0;       // index of its schedule
   std::uint32_t side_by_side = 1; // concurrent tiles in a work-group of a persistent launch
-  std::uint32_t group_size = 0;   // work-items of the work-group
   std::size_t plain_stages = 0;   // stages between persistent launches
   device::CostParts cost;         // nanoseconds
   device::CostParts of_iteration; // nanoseconds of each iteration

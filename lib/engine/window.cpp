@@ -237,11 +237,6 @@ std::vector<ResolvedDependency> dependencies_between(const Job& program,
   return dependencies;
 }
 
-struct Place {
-  std::uint32_t node = 0; // wave of the fused program
-  std::size_t at = 0;     // index in its window
-};
-
 // Returns the memory that two waves of a window share beyond their tiles, or an empty string.
 std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t second) {
   bool stated = false;
@@ -274,32 +269,33 @@ std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, con
 
 std::string window_violation(const Job& program, const Job& fused,
                              const std::vector<std::vector<std::uint32_t>>& parts) {
-  std::vector<std::optional<Place>> places(program.waves.size());
+  constexpr std::size_t nowhere = ~std::size_t{0};
+  std::vector<std::size_t> node_of(program.waves.size(), nowhere); // the wave of the fused program
+  std::vector<std::size_t> place_of(program.waves.size());         // in its window
   for (std::uint32_t node = 0; node < fused.waves.size(); ++node) {
     if (node >= parts.size() || parts[node].size() != fused.waves[node].joined_waves) {
       return fmt::format("{} stands for other waves", fused.wave_text(node));
     }
     for (std::size_t at = 0; at < parts[node].size(); ++at) {
       const std::uint32_t wave = parts[node][at];
-      if (wave >= places.size() || places[wave]) {
+      if (wave >= node_of.size() || node_of[wave] != nowhere) {
         return fmt::format("{} runs a wave that another one runs, too", fused.wave_text(node));
       }
-      places[wave] = {.node = node, .at = at};
+      node_of[wave] = node;
+      place_of[wave] = at;
     }
   }
-  for (std::uint32_t wave = 0; wave < places.size(); ++wave) {
-    if (!places[wave]) {
-      return fmt::format("{} is nowhere", program.wave_text(wave));
-    }
+  if (const auto missing = std::ranges::find(node_of, nowhere); missing != node_of.end()) {
+    return fmt::format("{} is nowhere",
+                       program.wave_text(static_cast<std::uint32_t>(missing - node_of.begin())));
   }
   for (const ResolvedDependency& dependency : program.dependencies) {
-    const Place& before = *places[dependency.before];
-    const Place& after = *places[dependency.after];
-    bool kept = before.node == after.node && before.at < after.at;
-    for (const ResolvedDependency& other : fused.dependencies) {
-      kept |= other.before == before.node && other.after == after.node;
-    }
-    if (!kept) {
+    const std::size_t before = node_of[dependency.before];
+    const std::size_t after = node_of[dependency.after];
+    const bool kept = std::ranges::any_of(fused.dependencies, [&](const ResolvedDependency& other) {
+      return other.before == before && other.after == after;
+    });
+    if (before == after ? place_of[dependency.before] >= place_of[dependency.after] : !kept) {
       return fmt::format("{} does not come after {}", program.wave_text(dependency.after),
                          program.wave_text(dependency.before));
     }
@@ -324,19 +320,17 @@ std::string window_violation(const Job& program, const Job& fused,
     if (!fused.buffers[buffer].in_registers) {
       continue;
     }
-    std::optional<std::uint32_t> node;
-    bool sound = !spec.first && !spec.output && !spec.swapped && spec.in_arena() &&
-                 !(program.until && program.until->buffer == buffer);
+    bool sound = spec.transient() && spec.in_arena() && !(program.until && program.until->buffer == buffer);
+    std::set<std::size_t> nodes; // that use it
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
         if (argument.is_of(buffer)) {
-          sound &= parts[places[wave]->node].size() > 1 &&
-                   node.value_or(places[wave]->node) == places[wave]->node && argument.halo == none &&
-                   argument.own;
-          node = places[wave]->node;
+          sound &= argument.halo == none && argument.own && parts[node_of[wave]].size() > 1;
+          nodes.insert(node_of[wave]);
         }
       }
     }
+    sound &= nodes.size() <= 1;
     for (const ProgramWave& wave : fused.waves) {
       for (const ProgramArgument& argument : wave.arguments) {
         sound &= !argument.is_of(buffer);

@@ -206,9 +206,8 @@ Result<std::unique_ptr<Ranks>> begin() {
   if (by.size == 0 ? by.rank >= ranks->size() : by.size != ranks->size()) {
     return failure(
         ErrorCode::missing_program,
-        by.size == 0
-            ? fmt::format("this is process {} of its launcher, and MPI knows of {}", by.rank, ranks->size())
-            : fmt::format("the launcher started {} processes, and MPI knows of {}", by.size, ranks->size()),
+        fmt::format("the launcher started {} processes{}, and MPI knows of {}",
+                    std::max(by.size, by.rank + 1), by.size == 0 ? " or more" : "", ranks->size()),
         "start them with the mpirun of the MPI library that tidegate was built with, or with srun --mpi=pmix");
   }
   return ranks->size() == 1 ? nullptr : std::move(ranks);

@@ -28,39 +28,36 @@ ProgramLoad chain(std::uint32_t tiles, std::uint64_t bytes, std::uint32_t side_b
 
 } // namespace
 
-TEST_CASE("parts add up") {
-  const DeviceModel model;
-  const ProgramLoad load = chain(132, 16, 1);
-  const LaunchShape shape{.strategy = Strategy::barrier, .workers = 132};
-  const device::CostParts parts = estimate(load, shape, model);
-  CHECK(parts.sum() == parts.start + parts.launches + parts.barriers + parts.waits + parts.work);
-  CHECK(parts.start == 11'200);
-  CHECK(parts.launches == 0);
-  CHECK(parts.barriers == doctest::Approx(1000 * (594 + 132 * 2.56)));
-  CHECK(parts.waits == 0);
-  const device::CostParts counters = estimate(load, {.strategy = Strategy::counters, .workers = 132}, model);
-  CHECK(counters.waits == 1000 * 850);
-  CHECK(counters.barriers == 0);
-}
-
 TEST_CASE("what runs before and after the repetition counts once, and plain stages start launches again") {
   const DeviceModel model;
   ProgramLoad load{.repeat_begin = 2, .repeat_end = 3, .iterations = 100, .group_size = 256};
   load.stages.assign(5, {.packs = 132, .work_items = 132 * 256});
   const auto cost = [&](Strategy strategy) {
-    return estimate(load, {.strategy = strategy, .workers = 132}, model);
+    const device::CostParts parts = estimate(load, {.strategy = strategy, .workers = 132}, model);
+    CHECK(parts.sum() == parts.start + parts.launches + parts.barriers + parts.waits + parts.work);
+    return parts;
   };
-  CHECK(cost(Strategy::launch).launches == 104 * 4500);
-  CHECK(cost(Strategy::launch).start == 10'900 - 4500);
-  CHECK(cost(Strategy::barrier).barriers == doctest::Approx(104 * (594 + 132 * 2.56)));
-  CHECK(cost(Strategy::barrier).start == 11'200);
+  const double host_ns = model.round_trip_ns - model.launch_ns;
+  CHECK(cost(Strategy::launch).launches == 104 * model.launch_ns);
+  CHECK(cost(Strategy::launch).start == host_ns);
+  CHECK(cost(Strategy::barrier).launches == 0);
+  CHECK(cost(Strategy::barrier).waits == 0);
+  CHECK(cost(Strategy::barrier).barriers ==
+        doctest::Approx(104 * (model.costs.barrier_ns + 132 * model.costs.barrier_group_ns)));
+  CHECK(cost(Strategy::barrier).start == model.costs.persistent_start_ns);
   load.until = true; // the host checks after every iteration, unless the device does
-  CHECK(cost(Strategy::launch).start == 10'900 - 4500 + 100 * 10'900);
-  CHECK(cost(Strategy::barrier).start == 11'200);
+  CHECK(cost(Strategy::launch).start == host_ns + 100 * model.round_trip_ns);
+  CHECK(cost(Strategy::barrier).start == model.costs.persistent_start_ns);
   load.until = false;
   load.stages[1].plain = true; // three persistent launches: before, all iterations, and after
-  CHECK(cost(Strategy::barrier).launches == 4500);
-  CHECK(cost(Strategy::barrier).start == 10'900 - 4500 + 3 * (11'200 + 10'900));
+  CHECK(cost(Strategy::barrier).launches == model.launch_ns);
+  CHECK(cost(Strategy::barrier).start ==
+        host_ns + 3 * (model.costs.persistent_start_ns + model.round_trip_ns));
+  for (StageLoad& stage : load.stages) {
+    stage.waits = Waits::few;
+  }
+  CHECK(cost(Strategy::counters).waits == 104 * model.costs.wait_ns - model.costs.wait_ns);
+  CHECK(cost(Strategy::counters).barriers == 0);
 }
 
 TEST_CASE("waits for all tiles of a wave are longer, the more groups have them") {

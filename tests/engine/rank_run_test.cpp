@@ -486,15 +486,14 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
   const WaveCut near = split(wave_text("near", "p", "q", sizes, R"({"u32":64})"));
   CHECK(near.begin == std::vector<std::uint32_t>{0, 3, 6, 8});
   CHECK(split(wave_text("mirrored", "p", "q", sizes, R"({"u32":64})"))
-            .reason.starts_with("which elements of \"q\" a work-item writes is not known"));
-  CHECK(split(wave_text("grouped", "p", "q", sizes, R"({"u32":64})")).reason ==
+            .whole.reason.starts_with("which elements of \"q\" a work-item writes is not known"));
+  CHECK(split(wave_text("grouped", "p", "q", sizes, R"({"u32":64})")).whole.reason ==
         "its source calls get_group_id, which is another number in a part of the range");
-  CHECK(
-      split(wave_text("near", "p", "q", R"("global_size":[64],"local_size":[64])", R"({"u32":64})")).reason ==
-      "its outermost dimension has one work-group");
+  CHECK(split(wave_text("near", "p", "q", R"("global_size":[64],"local_size":[64])", R"({"u32":64})"))
+            .whole.reason == "its outermost dimension has one work-group");
   CHECK(split(R"({"fill":{"buffer":"p"}})").local);
   const std::string item = R"({"op_handle":0,"input_handle":0,"output_handle":1,"param":3})";
-  CHECK(split(R"({"queue":{"ops":["own"],"buffers":["p","q"],"items":[)" + item + "]}}").reason ==
+  CHECK(split(R"({"queue":{"ops":["own"],"buffers":["p","q"],"items":[)" + item + "]}}").whole.reason ==
         "it is a queue, whose items run in any order");
 }
 
@@ -542,7 +541,8 @@ TEST_CASE("atomics that ranks can combine are derived, and others run on one ran
     const JobSplit cut = split_job(job, 3);
     const auto& combine = job.waves[0].arguments[1].combine;
     CHECK(cut.waves[0].cut() == combine.has_value());
-    return combine ? std::string(combine_names[static_cast<std::size_t>(*combine)]) : cut.waves[0].reason;
+    return combine ? std::string(combine_names[static_cast<std::size_t>(*combine)])
+                   : cut.waves[0].whole.reason;
   };
   CHECK(derived("counted", "u32") == "sum");
   CHECK(derived("counted", "i32") == "sum"); // the same bits

@@ -130,7 +130,7 @@ TEST_CASE("a stage waits for what its waves depend on, in this iteration and in 
     const std::uint32_t in = (i % 2) * 2 + (i / 2) % 2;
     two_chains.push_back(wave_of(0, {reads(in), writes(in ^ 1U)}, range_of(i / 2 % 2 == 0 ? 1024 : 512, 64)));
   }
-  struct Case {
+  struct WaitCase {
     std::string name;
     Job program;
     std::string waits;
@@ -139,7 +139,7 @@ TEST_CASE("a stage waits for what its waves depend on, in this iteration and in 
     std::vector<std::uint64_t> offsets = {}; // buffers share memory
   };
   for (
-      const Case& expected : std::vector<Case>{
+      const WaitCase& expected : std::vector<WaitCase>{
           {"a stencil", chain(2, 10), "0<1'+1! | 1<0+1!"},
           {"a wave that is launched alone, whose end ends a launch",
            changed(chain(2, 10),

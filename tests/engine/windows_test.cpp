@@ -100,13 +100,13 @@ TEST_CASE(
     change(program);
     return program;
   };
-  struct Case {
+  struct WindowCase {
     std::string name;
     Job program;
     std::string windows;
     bool one_call = false; // of a function with barriers in a kernel, as for PoCL
   };
-  for (const Case& expected : std::vector<Case>{
+  for (const WindowCase& expected : std::vector<WindowCase>{
            {"element-wise", chain({whole, whole, whole}), "0+1+2 [1,2]"},
            {"element-wise, under a condition", chain({whole, guarded, whole}), "0+1+2 [1,2]"},
            {"an element of another tile", chain({whole, beside, whole}), "1+2 [2]"},
@@ -223,36 +223,39 @@ TEST_CASE("the fused program") {
 TEST_CASE("the checker names what is wrong") {
   Made made = windows_of(chain({whole, whole, beside}));
   REQUIRE(text(made.windows) == "0+1 [1]");
-  const auto violation = [&made](auto&& change) {
+  using Parts = std::vector<std::vector<std::uint32_t>>;
+  for (const auto& [parts, named] : std::vector<std::pair<Parts, std::string>>{
+           {{{1, 0}, {2}}, "wave 1 (op0) does not come after wave 0 (op0)"},
+           {{{0, 1}, {1}}, "wave 2 (op2) runs a wave that another one runs, too"},
+           {{{0, 3}, {2}}, "wave 0 (op0), wave 1 (op0) runs a wave that another one runs, too"},
+           {{{0, 1, 0}, {2}}, "wave 0 (op0), wave 1 (op0) stands for other waves"},
+           {{{0, 1}, {}}, "wave 2 (op2) stands for other waves"}}) {
+    CHECK(window_violation(made.program, made.fused.program, parts) == named);
+  }
+  using Change = std::function<void(Job & program, Job & fused)>;
+  for (const auto& [change, named] : std::vector<std::pair<Change, std::string>>{
+           {[](Job&, Job&fused) { fused.waves.pop_back(); }, "wave 2 (op2) is nowhere"},
+           {[](Job&, Job&fused) { fused.waves.push_back(fused.waves[1]); },
+            "wave 2 (op2) stands for other waves"},
+           {[](Job&, Job&fused) { fused.dependencies.clear(); },
+            "wave 2 (op2) does not come after wave 1 (op0)"},
+           {[](Job&program, Job&) { program.waves[1].range.global[0] = 255; },
+            "wave 1 (op0) has other tiles than its window"},
+           {[](Job&program, Job&) {
+              program.waves[1].arguments[0].halo = Tiles{1, 0, 0};
+            },
+            "wave 0 (op0) and wave 1 (op0) share \"b1\" beyond their tiles"},
+           {[](Job&program, Job&) { program.derived = false; },
+            "wave 0 (op0) and wave 1 (op0) share a dependency that is not tile-local beyond their tiles"},
+           {[](Job&program, Job&) { program.buffers[1].output = "kept"; },
+            "\"b1\" is in registers and needed elsewhere"},
+           {[](Job&, Job&fused) { fused.buffers[2].in_registers = true; },
+            "\"b2\" is in registers and needed elsewhere"}}) {
     Job program = made.program;
     Job fused = made.fused.program;
     change(program, fused);
-    return window_violation(program, fused, made.fused.parts);
-  };
-  const auto violation_of = [&made](const std::vector<std::vector<std::uint32_t>>& parts) {
-    return window_violation(made.program, made.fused.program, parts);
-  };
-  CHECK(violation_of({{1, 0}, {2}}) == "wave 1 (op0) does not come after wave 0 (op0)");
-  CHECK(violation_of({{0, 1}, {1}}) == "wave 2 (op2) runs a wave that another one runs, too");
-  CHECK(violation_of({{0, 3}, {2}}) == "wave 0 (op0), wave 1 (op0) runs a wave that another one runs, too");
-  CHECK(violation_of({{0, 1, 0}, {2}}) == "wave 0 (op0), wave 1 (op0) stands for other waves");
-  CHECK(violation_of({{0, 1}, {}}) == "wave 2 (op2) stands for other waves");
-  CHECK(violation([](auto&, auto& fused) { fused.waves.pop_back(); }) == "wave 2 (op2) is nowhere");
-  CHECK(violation([](auto&, auto& fused) { fused.waves.push_back(fused.waves[1]); }) ==
-        "wave 2 (op2) stands for other waves");
-  CHECK(violation([](auto&, auto& fused) { fused.dependencies.clear(); }) ==
-        "wave 2 (op2) does not come after wave 1 (op0)");
-  CHECK(violation([](auto& program, auto&) { program.waves[1].range.global[0] = 255; }) ==
-        "wave 1 (op0) has other tiles than its window");
-  CHECK(violation([](auto& program, auto&) {
-          program.waves[1].arguments[0].halo = {1, 0, 0};
-        }) == "wave 0 (op0) and wave 1 (op0) share \"b1\" beyond their tiles");
-  CHECK(violation([](auto& program, auto&) { program.derived = false; }) ==
-        "wave 0 (op0) and wave 1 (op0) share a dependency that is not tile-local beyond their tiles");
-  CHECK(violation([](auto& program, auto&) { program.buffers[1].output = "kept"; }) ==
-        "\"b1\" is in registers and needed elsewhere");
-  CHECK(violation([](auto&, auto& fused) { fused.buffers[2].in_registers = true; }) ==
-        "\"b2\" is in registers and needed elsewhere");
+    CHECK(window_violation(program, fused, made.fused.parts) == named);
+  }
 }
 
 TEST_CASE("a stated halo is not smaller than what the kernels need") {

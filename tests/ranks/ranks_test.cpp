@@ -179,19 +179,18 @@ TEST_CASE("launchers are known by their variables") {
     }
     return std::vector<int>{found.rank, found.size, found.by_launcher ? 1 : 0};
   };
-  using Found = std::vector<int>;
-  CHECK(launched({}) == Found{0, 1, 0});
-  CHECK(launched({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "2"}}) ==
-        Found{2, 4, 1});
-  CHECK(launched({{"PMI_RANK", "1"}, {"PMI_SIZE", "3"}}) == Found{1, 3, 1});
-  // srun, with and without PMIx; a shell of salloc, which may be a step of one task; a script of sbatch.
-  CHECK(launched({{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "2"}}) ==
-        Found{1, 2, 1});
-  CHECK(launched({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"PMIX_RANK", "0"}}) ==
-        Found{0, 2, 1});
-  CHECK(launched({{"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}) == Found{0, 1, 0});
-  CHECK(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "1"}}) ==
-        Found{0, 1, 1});
-  CHECK(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}) == Found{0, 1, 0});
-  CHECK(launched({{"PMIX_RANK", "1"}}) == Found{1, 0, 1}); // of how many, MPI knows
+  for (
+      const auto& [set, found] : std::vector<std::pair<Variables, std::vector<int>>>{
+          {{}, {0, 1, 0}},
+          {{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "2"}}, {2, 4, 1}},
+          {{{"PMI_RANK", "1"}, {"PMI_SIZE", "3"}}, {1, 3, 1}},
+          // srun, with and without PMIx; a shell of salloc, which may be a step of one task; a script of sbatch.
+          {{{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "2"}}, {1, 2, 1}},
+          {{{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"PMIX_RANK", "0"}}, {0, 2, 1}},
+          {{{"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}, {0, 1, 0}},
+          {{{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "1"}}, {0, 1, 1}},
+          {{{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}, {0, 1, 0}},
+          {{{"PMIX_RANK", "1"}}, {1, 0, 1}}}) { // of how many, MPI knows
+    CHECK(launched(set) == found);
+  }
 }
