@@ -1204,7 +1204,8 @@ std::optional<Obstacle> other_meaning(const TranslationUnit& unit, const Functio
 } // namespace
 
 Footprints footprints(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting) {
-  Reading reading{.unit = unit, .kernel = kernel, .setting = setting, .uses{kernel.parameters.size()}};
+  Reading reading{
+      .unit = unit, .kernel = kernel, .setting = setting, .uses = std::vector<Use>(kernel.parameters.size())};
   for (std::uint32_t d = 0; d < 3; ++d) {
     reading.ids.begin[d] = setting.begin[d];
     reading.ids.end[d] = setting.begin[d] + setting.size[d];
@@ -1225,7 +1226,8 @@ Footprints footprints(const TranslationUnit& unit, const Function& kernel, const
   auto failed = other_meaning(unit, kernel);
   failed = failed ? failed : FootprintReader(reading, kernel, arguments, {.exact = true}, 0).run();
   reading.returns.resize(failed ? 0 : std::min(reading.returns.size(), reading.returns_before_barrier));
-  Footprints found{.parameters{kernel.parameters.size()}, .returns = std::move(reading.returns)};
+  Footprints found{.parameters = std::vector<Footprint>(kernel.parameters.size()),
+                   .returns = std::move(reading.returns)};
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
     Footprint& footprint = found.parameters[i];

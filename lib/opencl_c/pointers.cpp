@@ -21,7 +21,7 @@ bool points_to_const(const Type& type) {
 // The two uses of the rules: a pointer that is moved only accesses elements. A pointer to const keeps its const if nothing
 // becomes of it but pointers to const: C allows to drop it by a cast, by a conversion that compilers only warn of, through a
 // union, …
-enum class Rules : std::uint8_t { moved, constant };
+enum class Property : std::uint8_t { moved, constant };
 
 using Seen = std::set<std::pair<const Function*, std::size_t>>;
 
@@ -30,9 +30,9 @@ using Seen = std::set<std::pair<const Function*, std::size_t>>;
 // rules of `moved` if those that it hands the pointer to do.
 class Follower {
 public:
-  Follower(Rules rules, const TranslationUnit& unit, const Function& function, Seen& seen)
-      : rules_(rules), unit_(unit), function_(function), type_(*unit.meaning(function.name_token)->type),
-        functions_(seen) {}
+  Follower(Property property, const TranslationUnit& unit, const Function& function, Seen& seen)
+      : property_(property), unit_(unit), function_(function),
+        type_(*unit.meaning(function.name_token)->type), functions_(seen) {}
 
   bool run(std::size_t parameter) {
     const Stmt* const body = function_.statements;
@@ -55,21 +55,21 @@ public:
 private:
   // What a cast, a conversion or a variable makes of the pointer.
   [[nodiscard]] bool may_become(const Type& type) const {
-    return rules_ == Rules::moved ? type.is(Type::Kind::pointer) : points_to_const(type);
+    return property_ == Property::moved ? type.is(Type::Kind::pointer) : points_to_const(type);
   }
 
   [[nodiscard]] bool may_pass(const Function& callee, std::size_t index) const {
     const Parameter& parameter = callee.parameters[index];
-    return rules_ == Rules::constant ? parameter.is_pointer && parameter.is_const
-                                     : !functions_.emplace(&callee, index).second ||
-                                           Follower(rules_, unit_, callee, functions_).run(index);
+    return property_ == Property::constant ? parameter.is_pointer && parameter.is_const
+                                           : !functions_.emplace(&callee, index).second ||
+                                                 Follower(property_, unit_, callee, functions_).run(index);
   }
 
   [[nodiscard]] bool may_take(std::string_view built_in, std::size_t index) const {
-    return rules_ == Rules::moved ? builtin(built_in) && !is_builtin(built_in, Builtin::Kind::print)
-                                  : (index == 1 && (built_in.starts_with("vload") ||
-                                                    built_in.starts_with("async_work_group_"))) ||
-                                        (index == 0 && built_in == "prefetch");
+    return property_ == Property::moved ? builtin(built_in) && !is_builtin(built_in, Builtin::Kind::print)
+                                        : (index == 1 && (built_in.starts_with("vload") ||
+                                                          built_in.starts_with("async_work_group_"))) ||
+                                              (index == 0 && built_in == "prefetch");
   }
 
   // What an expression is: the memory that the parameter points to or a part of it, or an address in there.
@@ -85,10 +85,10 @@ private:
       if (expr == nullptr || value(*expr) != State::pointer) {
         continue;
       }
-      const bool known =
-          stmt.kind == Stmt::Kind::expression ||
-          (stmt.kind == Stmt::Kind::for_loop && expr == stmt.values[1]) ||
-          (stmt.kind == Stmt::Kind::return_value ? may_become(*type_.inner) : rules_ == Rules::constant);
+      const bool known = stmt.kind == Stmt::Kind::expression ||
+                         (stmt.kind == Stmt::Kind::for_loop && expr == stmt.values[1]) ||
+                         (stmt.kind == Stmt::Kind::return_value ? may_become(*type_.inner)
+                                                                : property_ == Property::constant);
       keeps_ = keeps_ && known;
     }
     for (const Decl* const decl : stmt.declared) {
@@ -132,7 +132,7 @@ private:
   }
 
   State compared(State found) {
-    return found == State::pointer && rules_ == Rules::moved ? lost() : State::other;
+    return found == State::pointer && property_ == Property::moved ? lost() : State::other;
   }
 
   State state(const Expr& expr) {
@@ -237,7 +237,7 @@ private:
   State changed(const Expr& target) {
     const State found = state(target);
     if (found == State::place) {
-      return rules_ == Rules::moved ? State::other : lost();
+      return property_ == Property::moved ? State::other : lost();
     }
     return found == State::pointer && target.kind != Expr::Kind::name ? lost() : found;
   }
@@ -266,7 +266,7 @@ private:
     return result;
   }
 
-  const Rules rules_;
+  const Property property_;
   const TranslationUnit& unit_;
   const Function& function_;
   const Type& type_; // of the function
@@ -293,7 +293,7 @@ std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kern
                        pointer.name, kernel.name);
   }
   Seen seen{{&kernel, parameter}};
-  return Follower(Rules::moved, unit, kernel, seen).run(parameter)
+  return Follower(Property::moved, unit, kernel, seen).run(parameter)
              ? ""
              : fmt::format("{} does more with {} than access elements", kernel.name, pointer.name);
 }
@@ -330,7 +330,7 @@ void clear_lost_const(TranslationUnit& unit) {
       for (std::size_t i = 0; i < function.parameters.size(); ++i) {
         Parameter& parameter = function.parameters[i];
         if (parameter.is_pointer && parameter.is_const && function.body &&
-            !Follower(Rules::constant, unit, function, seen).run(i)) {
+            !Follower(Property::constant, unit, function, seen).run(i)) {
           parameter.is_const = false;
           changed = true;
         }
