@@ -95,7 +95,6 @@ TIDEGATE_CHOICES(graphs::FileFormat, graphs::file_format_names);
 TIDEGATE_CHOICES(graphs::ValueColumn, graphs::value_column_names);
 
 TIDEGATE_HAS_RECORD(GraphContents);
-TIDEGATE_HAS_RECORD(runtime::Comparison);
 TIDEGATE_HAS_DOCUMENT(StreamError);
 TIDEGATE_HAS_DOCUMENT(RunRequest);
 TIDEGATE_HAS_DOCUMENT(CheckReport);

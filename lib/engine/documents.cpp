@@ -259,7 +259,7 @@ constexpr Field run_evidence_fields[] = {
 };
 constinit const Record run_evidence = record_of<Evidence>(run_evidence_fields);
 
-using RunFields = Head<RunReportDocument, &RunReportDocument::report>;
+using RunFields = HeadFields<RunReportDocument, &RunReportDocument::report>;
 
 // A field of the report inside its document.
 template <auto Member>

@@ -239,7 +239,8 @@ PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recom
   if (!includes(wanted, Promotion::opcodes)) {
     ops.clear();
   }
-  return {.promoted = both(!windows.empty(), !ops.empty()),
+  const auto promoted = both(!windows.empty(), !ops.empty());
+  return {.promoted = promoted,
           .reason = std::move(reason),
           .windows = std::move(windows),
           .ops = std::move(ops)};

@@ -301,7 +301,9 @@ public:
       reading_.uses = before;
       read_body();
     }
-    reading_.uses = failed_ ? before : std::move(reading_.uses);
+    if (failed_) {
+      reading_.uses = before;
+    }
     bounds_ = at_call_;
     return failed_;
   }

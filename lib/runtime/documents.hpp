@@ -27,6 +27,7 @@ TIDEGATE_CHOICES(SpeedVerdict, speed_verdict_names);
 
 TIDEGATE_HAS_RECORD(runtime::DeviceReport);
 TIDEGATE_HAS_RECORD(runtime::RankReport);
+TIDEGATE_HAS_RECORD(runtime::Comparison);
 TIDEGATE_HAS_RECORD(runtime::StuckGroup);
 TIDEGATE_HAS_RECORD(runtime::WrittenFile);
 TIDEGATE_HAS_RECORD(runtime::Geometry);
@@ -36,7 +37,7 @@ extern const Record reported_error; // code, message, fix and pointer
 
 // The head of a report in the document `Report`, which is the report or has it at the path `Outer`.
 template <class Report, auto... Outer>
-struct Head {
+struct HeadFields {
   template <auto... Members>
   static constexpr Field of(std::string_view meaning) {
     return field_of<Report, Outer..., Members...>(meaning, Presence::required);

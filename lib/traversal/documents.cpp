@@ -242,7 +242,7 @@ constexpr Field graph_ranks_fields[] = {
 };
 constinit const Record graph_ranks = record_of<runtime::RanksReport>(graph_ranks_fields);
 
-using ReportFields = Head<FrontierReport>;
+using ReportFields = HeadFields<FrontierReport>;
 
 constexpr auto report_fields = ReportFields::with({
     required<&FrontierReport::algorithm>("algorithm of the traversal"),
