@@ -46,11 +46,11 @@ struct ExpectedOutput {
   std::function<Result<std::vector<std::byte>>()> read = {};
 };
 
-// Arguments whose value changes with each iteration i: first + by * i, or first * by^i. Integers are computed in 64 bits
-// and truncated to the type. Floats are only added, with one rounding (fma).
+// Arguments whose value changes with each iteration i: first + by * i, first * by^i, or first / by^i rounded down,
+// where first is not negative and by at least 2. Integers are computed in 64 bits and truncated to the type. Floats are only added, with one rounding (fma).
 // kernels/wave/progression.cl computes it, on the device and here for launches of the user's kernels.
 struct Progression {
-  enum class Form : std::uint8_t { add, multiply };
+  enum class Form : std::uint8_t { add, multiply, divide };
   ElementType type = ElementType::u32;
   Form form = Form::add;
   std::uint64_t first = 0; // integers sign-extended, floats as bits

@@ -131,10 +131,12 @@ constexpr Field iteration_fields[] = {
                                        "added in every iteration; a float is first + iterations * add with "
                                        "one rounding, not a sum of rounded values"),
     step_field<Progression::Form::multiply>("multiply", "multiplied by in every iteration, integers alone"),
+    step_field<Progression::Form::divide>(
+        "divide", "divided by in every iteration and rounded down, integers from 0 on alone; 2 or more"),
     defaulted<&IterationSpec::round>("whether rounds of the wave's innermost loop are counted, from 0, and "
                                      "not iterations"),
 };
-constexpr Rule iteration_rules[] = {exactly_one(iteration_fields, "add multiply")};
+constexpr Rule iteration_rules[] = {exactly_one(iteration_fields, "add multiply divide")};
 TIDEGATE_RECORD(IterationSpec, iteration_fields, iteration_rules);
 
 template <ElementType Type>

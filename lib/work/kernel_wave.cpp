@@ -33,10 +33,17 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                "give a buffer that a wave changes"}};
   TIDEGATE_CHECK(first_of(refusals, pointer));
   std::vector<std::byte> by(element_bytes(type));
-  TIDEGATE_CHECK(at_place(pointer + (adds ? "/add" : "/multiply"), store_number(number, type, by.data())));
+  constexpr std::array<std::string_view, 3> places{"/add", "/multiply", "/divide"};
+  const std::string place = fmt::format("{}{}", pointer, places[static_cast<std::size_t>(form)]);
+  TIDEGATE_CHECK(at_place(place, store_number(number, type, by.data())));
   Progression result = constant_progression(type, first);
   result.form = form;
   result.by = constant_progression(type, by).first;
+  const auto negative = [type](std::uint64_t bits) { return is_signed_integer(type) && bits >> 63U != 0; };
+  if (form == Progression::Form::divide && (result.by < 2 || negative(result.by) || negative(result.first))) {
+    return invalid_program("only numbers from 0 on are divided, by 2 or more",
+                           "give a buffer that a wave changes", place);
+  }
   return result;
 }
 

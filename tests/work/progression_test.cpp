@@ -47,6 +47,9 @@ void check_integers(ElementType type, T first, T by) {
   const auto wide = [](T value) { return static_cast<std::uint64_t>(value); };
   check(type, Form::add, first, by, 40, [&](T value) { return wrapped(wide(value) + wide(by)); });
   check(type, Form::multiply, first, by, 40, [&](T value) { return wrapped(wide(value) * wide(by)); });
+  if (first >= 0 && by >= 2) {
+    check(type, Form::divide, first, by, 70, [&](T value) { return static_cast<T>(value / by); });
+  }
 }
 
 } // namespace
@@ -78,6 +81,10 @@ TEST_CASE("invalid progressions are refused") {
            {Form::multiply, 2.0, ElementType::f32, "invalid_program /i: floats can only be changed by add"},
            {Form::add, std::uint64_t{1}, ElementType::f16,
             "invalid_program /i: a half cannot change from iteration to iteration"},
+           {Form::divide, std::uint64_t{1}, ElementType::u32,
+            "invalid_program /i/divide: only numbers from 0 on are divided, by 2 or more"},
+           {Form::divide, std::int64_t{-2}, ElementType::i32,
+            "invalid_program /i/divide: only numbers from 0 on are divided, by 2 or more"},
            {Form::add, 0.5, ElementType::u32,
             "out_of_range /i/add: 0.5 is not an integer, and u32 takes those from 0 to 4294967295"}}) {
     const auto made = progression_of({.step = IterationStep{form, by}}, type,
