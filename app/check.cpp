@@ -209,7 +209,9 @@ std::string junit(const CheckReport& report) {
     cases += fmt::format("<testcase classname=\"{}\" name=\"{}\">\n",
                          xml_text(checked.document.value_or("unknown")), xml_text(file_of(checked)));
     for (const Error& error : findings_of(checked)) {
-      const std::string text = xml_text(describe(error));
+      std::vector<std::string> lines = words_in(describe(error), '\n');
+      std::ranges::transform(lines, lines.begin(), xml_text);
+      const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
       cases += is_warning(error) ? fmt::format("<system-out>{}</system-out>\n", text)
                                  : fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>\n",
                                                code_of(error), xml_text(error.message), text);

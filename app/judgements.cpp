@@ -249,8 +249,8 @@ void add_warning(const Warning& warning, CheckedDocument& entry) {
 Result<void> judge(const engine::WaveProgram& program, Context context, CheckedDocument& entry) {
   const std::string folder = program_folder(entry.file);
   std::set<std::string> assumed;
-  TIDEGATE_TRY(const engine::Job resolved, engine::resolve(program, folder, engine::assume_macros(assumed),
-                                                           context.scope, engine::FileCheck::contents));
+  TIDEGATE_TRY(const engine::Job resolved, engine::resolve({program, folder, engine::assume_macros(assumed),
+                                                            context.scope, engine::FileCheck::contents}));
   const auto files =
       engine::keep_inputs(resolved, {.inputs = {{entry.file, "the program", {}}}, .outputs = {}});
   const auto compiled = engine::compile(resolved, nullptr, {.dry_run = true});

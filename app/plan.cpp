@@ -170,7 +170,7 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
   TIDEGATE_TRY(const auto program, documents::decode<engine::WaveProgram>(json));
   std::set<std::string> assumed;
   TIDEGATE_TRY(const auto resolved,
-               engine::resolve(program, options.folder, engine::assume_macros(assumed), options.scope));
+               engine::resolve({program, options.folder, engine::assume_macros(assumed), options.scope}));
   TIDEGATE_CHECK(engine::keep_inputs(resolved, options.files));
   return dag_of(resolved, options.budget_bytes.value_or(resolved.budget_bytes));
 }

@@ -8,17 +8,12 @@ namespace tidegate::app {
 
 std::string xml_text(std::string_view text) {
   std::string safe;
-  for (std::size_t at = 0; at <= text.size();) { // lines stay lines
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    for (const char c : printable(text.substr(at, end - at))) {
-      safe += c == '&'   ? "&amp;"
-              : c == '<' ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '"' ? "&quot;"
-                         : std::string(1, c);
-    }
-    safe += end == text.size() ? "" : "\n";
-    at = end + 1;
+  for (const char c : printable(text)) {
+    safe += c == '&'   ? "&amp;"
+            : c == '<' ? "&lt;"
+            : c == '>' ? "&gt;"
+            : c == '"' ? "&quot;"
+                       : std::string(1, c);
   }
   // XML does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
   for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {

@@ -370,13 +370,17 @@ private:
 
   // The errors. Those of a value or a key leave the value out.
 
+  struct Words { // of an error, for programs
+    std::optional<std::string_view> field, nearest;
+  };
+
   void fail(std::size_t at, const Place& place, ErrorCode code, std::string message, std::string fix,
-            std::optional<std::string_view> field = {}, std::optional<std::string_view> nearest = {}) {
+            const Words& words = {}) {
     Error error = error_at(
         json_, at,
         {.code = code, .message = std::move(message), .fix = std::move(fix), .pointer = pointer(place)});
-    error.field = field;
-    error.nearest = nearest;
+    error.field = words.field;
+    error.nearest = words.nearest;
     errors_.add(std::move(error));
   }
 
@@ -408,7 +412,7 @@ private:
              ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
                            document_.kind)
              : fmt::format("remove it, or give {}", one_of(known)),
-         shortened(place.key), nearest);
+         {shortened(place.key), nearest});
     return nearest ? std::optional<std::size_t>(std::ranges::find(known, *nearest) - known.begin())
                    : std::nullopt;
   }
@@ -435,7 +439,7 @@ private:
          : few   ? fmt::format("give {}", type_phrase(type))
                  : fmt::format("give one such as {}; `tidegate schema {}` has all", choices_like(name, words),
                                document_.kind),
-         {}, nearest);
+         {{}, nearest});
   }
 
   void missing_keys(const Record& record, FieldMask missing, JsonValue text, const Place& place) {
@@ -443,7 +447,7 @@ private:
     const bool one = names.size() == 1;
     fail(text.end() - 1, place, ErrorCode::missing_key,
          fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
-         one ? "add it" : "add them", names.front());
+         one ? "add it" : "add them", {names.front(), {}});
   }
 
   // A key whose value is its default counts as left out.

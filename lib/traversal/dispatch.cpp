@@ -50,7 +50,7 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
 // Returns the times of launches and, with a clock, of the first waves. `clocks`: of the launches that `times` has.
 runtime::Trace trace_of(const device::Session& session, const runtime::DispatchLimits& limits,
                         const runtime::LaunchTimes& times, std::span<const tg_clock> clocks,
-                        std::uint64_t first_wave, std::span<const std::uint64_t> ends, std::uint64_t waves) {
+                        std::uint64_t first_wave, std::span<const std::uint64_t> ends) {
   runtime::Trace trace{.launches = times.spans(session), .tasks = {}, .left_out = times.left_out()};
   if (limits.clock == runtime::DeviceClock::none) {
     return trace;
@@ -64,7 +64,6 @@ runtime::Trace trace_of(const device::Session& session, const runtime::DispatchL
                       .end_ticks = clock.end});
   }
   trace.tasks = wave_spans(limits.clock, slices, first_wave, ends);
-  trace.left_out += waves - ends.size();
   return trace;
 }
 
@@ -255,7 +254,9 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
   outcome.dispatch_ns = elapsed_ns(start, outcome.ended_at);
   outcome.calls = session.calls()->since(calls_before);
   if (limits.trace_spans != 0) {
-    outcome.trace = trace_of(session, limits, times, clocks, first_wave, ends, outcome.waves.sums.waves);
+    outcome.trace = trace_of(session, limits, times, clocks, first_wave, ends);
+    outcome.trace->left_out +=
+        limits.clock == runtime::DeviceClock::none ? 0 : outcome.waves.sums.waves - ends.size();
     for (const runtime::TaskSpan& task : outcome.trace->tasks) {
       outcome.waves.records[task.iteration].time_ns = task.ended_ns - task.began_ns;
     }

@@ -259,13 +259,11 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
 
 } // namespace
 
-Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
-                    PathScope scope, FileCheck files, const device::Tuning& tuning,
-                    const device::DeviceInfo* device) {
-  const ResolveInput input{program, folder, answer, scope, files, tuning, device};
+Result<Job> resolve(const ResolveInput& input) {
+  const WaveProgram& program = input.program;
   ErrorList errors;
   Job resolved;
-  resolved.folder = folder;
+  resolved.folder = input.folder;
   resolved.budget_bytes = program.device_memory_budget_bytes;
   resolved.policy = program.policy;
   resolved.iterations =

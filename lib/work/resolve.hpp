@@ -12,14 +12,20 @@
 
 namespace tidegate::engine {
 
-// Resolves the names of a program, checks it and lowers it to a job. `folder` is the program's; `answer` knows the
-// macros of the device's compiler; `files` selects checks of data files; `tuning` sets the default work-group size and
-// the publishing of queues; `device` will run it, if it is known. Errors: invalid_program, unknown_name, duplicate_name,
+struct ResolveInput {
+  const WaveProgram& program;
+  const std::string& folder;  // of the program
+  const AnswerMacros& answer; // knows the macros of the device's compiler
+  PathScope scope = PathScope::folder;
+  FileCheck files = FileCheck::none;
+  device::Tuning tuning = {};                 // the default work-group size, the publishing of queues
+  const device::DeviceInfo* device = nullptr; // that will run it, if it is known
+};
+
+// Resolves the names of a program, checks it and lowers it to a job. Errors: invalid_program, unknown_name, duplicate_name,
 // argument_mismatch, unsupported_kernel, outside_folder, those of sources and files, each with its place in the program
 // or a source. Reports all errors at once, without consequences of other errors.
-Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
-                    PathScope scope = PathScope::folder, FileCheck files = FileCheck::none,
-                    const device::Tuning& tuning = {}, const device::DeviceInfo* device = nullptr);
+Result<Job> resolve(const ResolveInput& input);
 
 // Gives a job, as it was resolved and as it runs, the contents of inputs and the files of outputs of another program,
 // which differs in nothing else. Errors: as resolve(), of buffers and images.
@@ -36,16 +42,6 @@ Error unknown_name(std::string_view what, std::string_view name, const NameIndex
 // Returns the index of the name; already_reported() if it is invalid.
 Result<std::uint32_t> find_name(std::string_view what, std::string_view name, const NameIndex& known,
                                 const std::string& pointer);
-
-struct ResolveInput { // arguments of resolve()
-  const WaveProgram& program;
-  const std::string& folder;
-  const AnswerMacros& answer;
-  const PathScope scope;
-  const FileCheck files;
-  const device::Tuning& tuning;
-  const device::DeviceInfo* device;
-};
 
 // Memory.
 

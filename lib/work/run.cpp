@@ -138,8 +138,8 @@ Result<const Job*> Lowering::job(const device::Tuning& tuning) {
     job_.reset();
     began_ = std::chrono::steady_clock::now();
     std::set<std::string> assumed;
-    TIDEGATE_TRY(job_, resolve(program_, folder_, device_ != nullptr ? answer_ : assume_macros(assumed),
-                               scope_, files_, tuning, device_));
+    TIDEGATE_TRY(job_, resolve({program_, folder_, device_ != nullptr ? answer_ : assume_macros(assumed),
+                                scope_, files_, tuning, device_}));
     job_->assumed_macros = {assumed.begin(), assumed.end()};
     tuning_ = tuning;
   }

@@ -186,7 +186,7 @@ struct Compiled {
     const auto document = documents::decode<WaveProgram>(json);
     REQUIRE(document);
     std::set<std::string> assumed;
-    auto job = resolve(*document, folder.path().string(), assume_macros(assumed));
+    auto job = resolve({*document, folder.path().string(), assume_macros(assumed)});
     REQUIRE_MESSAGE(job, (job ? "" : job.error().message));
     auto made = compile(std::move(*job), nullptr,
                         {.strategy = Strategy::plain, .promote = Promotion::none, .dry_run = true});

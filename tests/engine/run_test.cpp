@@ -313,8 +313,8 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
     run.options.compile.claims = false;
     const std::uint32_t workers = std::min(2U, run.device.compute_units);
     std::set<std::string> assumed;
-    auto job = resolve(*documents::decode<WaveProgram>(document(1, local)), run.folder.path().string(),
-                       assume_macros(assumed));
+    auto job = resolve({*documents::decode<WaveProgram>(document(1, local)), run.folder.path().string(),
+                        assume_macros(assumed)});
     REQUIRE(job);
     const auto compiled = compile(std::move(*job), &run.device, run.options.compile);
     REQUIRE(compiled);

@@ -19,7 +19,7 @@ Result<WaveProgram> try_draft(const std::vector<std::string>& texts) {
   std::set<std::string> assumed;
   auto drafted = draft_program(request, assume_macros(assumed));
   if (drafted) { // unchanged
-    const auto resolved = resolve(*drafted, request.folder, assume_macros(assumed));
+    const auto resolved = resolve({*drafted, request.folder, assume_macros(assumed)});
     CHECK_MESSAGE(resolved, (resolved ? "" : describe(resolved.error())));
   }
   return drafted;

@@ -31,7 +31,7 @@ Result<Job> looped(const std::string& rest, const std::string& number = R"({"u32
     }
     return {};
   };
-  return resolve(*program, folder.path(), none);
+  return resolve({*program, folder.path(), none});
 }
 
 std::string names(const Result<Job>& job) {

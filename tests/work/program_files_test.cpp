@@ -42,7 +42,7 @@ public:
   void read(const std::string& path) { buffer().init = BufferInit{.file = path}; }
 
   [[nodiscard]] Result<Job> resolved(PathScope scope = PathScope::folder) const {
-    return resolve(program, file(""), {}, scope);
+    return resolve({program, file(""), {}, scope});
   }
 
   // The error's text with HOME for the program's folder and TOP for its parent; "" without an error.

@@ -60,7 +60,7 @@ AnswerMacros macros(std::map<std::string, std::string> defined) {
 Result<Job> resolved(const WaveProgram& program, std::string_view text = source) {
   const TemporaryFolder folder;
   folder.write("k.cl", std::string(text));
-  return resolve(program, folder.path(), macros({{"__OPENCL_VERSION__", "120"}}));
+  return resolve({program, folder.path(), macros({{"__OPENCL_VERSION__", "120"}})});
 }
 
 Job expect(const WaveProgram& program, std::string_view text = source) {
@@ -450,7 +450,7 @@ TEST_CASE("sources and options") {
       "waves": [{"op": "narrow", "global_size": 1, "args": [{"f32": 1}]},
                 {"op": "wide", "global_size": 1, "args": [{"f32": [1, 2, 3, 4]}]},
                 {"op": "again", "global_size": 1, "args": [{"f32": 1}]}]})");
-  const auto found = resolve(program, folder.path(), assume_macros(assumed));
+  const auto found = resolve({program, folder.path(), assume_macros(assumed)});
   REQUIRE_MESSAGE(found, describe(found.error()));
   CHECK(found->units.size() == 2);
   CHECK(found->ops[0].unit == found->ops[2].unit);
@@ -459,7 +459,7 @@ TEST_CASE("sources and options") {
 
   const auto error = [&](const std::string& source_path, const std::string& options) {
     program.ops[0].second = {.source = source_path, .kernel = "k", .options = options};
-    const auto result = resolve(program, folder.path(), assume_macros(assumed));
+    const auto result = resolve({program, folder.path(), assume_macros(assumed)});
     REQUIRE_FALSE(result);
     return result.error();
   };
@@ -481,10 +481,10 @@ TEST_CASE("the macros of the device's compiler are there, and options may change
                "#if LEVEL == 2\nkernel void k(float a) {}\n#else\nkernel void k(uint a) {}\n#endif\n");
   WaveProgram program = wave_program(R"({"buffers": {}, "ops": {"k": {"source": "k.cl"}},
       "waves": [{"op": "k", "global_size": 1, "args": [{"f32": 1}]}]})");
-  CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "2"}}))) == "none");
-  CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "1"}}))).starts_with("argument_mismatch"));
+  CHECK(refusal(resolve({program, folder.path(), macros({{"LEVEL", "2"}})})) == "none");
+  CHECK(refusal(resolve({program, folder.path(), macros({{"LEVEL", "1"}})})).starts_with("argument_mismatch"));
   program.ops[0].second.options = "-DLEVEL=2";
-  CHECK(refusal(resolve(program, folder.path(), macros({{"LEVEL", "1"}}))) == "none");
+  CHECK(refusal(resolve({program, folder.path(), macros({{"LEVEL", "1"}})})) == "none");
 }
 
 TEST_CASE("an error in a source has its place there, whichever op names it") {
@@ -557,10 +557,10 @@ TEST_CASE("files are checked on request") {
   program.buffers[1].second.init = BufferInit{.file = "short.bin"};
   program.buffers[1].second.output = "no/folder.npy";
   const AnswerMacros answer = macros({{"__OPENCL_VERSION__", "120"}});
-  CHECK(resolve(program, folder.path(), answer));
-  CHECK(refusals(resolve(program, folder.path(), answer, PathScope::folder, FileCheck::reachable)) ==
+  CHECK(resolve({program, folder.path(), answer}));
+  CHECK(refusals(resolve({program, folder.path(), answer, PathScope::folder, FileCheck::reachable})) ==
         std::vector<std::string>{"cannot_read /buffers/x/init/file", "cannot_write /buffers/y/output"});
-  CHECK(refusals(resolve(program, folder.path(), answer, PathScope::folder, FileCheck::contents)) ==
+  CHECK(refusals(resolve({program, folder.path(), answer, PathScope::folder, FileCheck::contents})) ==
         std::vector<std::string>{"cannot_read /buffers/x/init/file", "bad_array /buffers/y/init/file",
                                  "cannot_write /buffers/y/output"});
 }
