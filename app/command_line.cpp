@@ -4,6 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/json.hpp"
 #include "core/table.hpp"
+#include "device/isolation.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -400,6 +401,7 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
     return ExitCode::interrupted;
   }
   const InterruptWatch interrupts;
+  device::CapturedErrors::end(); // of a build that was left behind
   print_error(error);
   return exit_code(error);
 }

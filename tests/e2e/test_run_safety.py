@@ -195,18 +195,20 @@ class Signals(Safety):
             seconds.append(time.monotonic() - began)
         for number in range(int(os.environ.get("TIDEGATE_TEST_INTERRUPTS", "8"))):
             command, longest = draw.choice(list(zip(commands, seconds)))
-            group, moment = draw.random() < 0.5, draw.uniform(0, min(1.1 * longest, 1))
-            with self.subTest(seed=SEED, number=number, command=command, group=group, moment=moment):
-                self.interrupt_at(command, group, moment)
+            moment = draw.uniform(0, min(1.1 * longest, 1))
+            with self.subTest(seed=SEED, number=number, command=command, moment=moment):
+                self.interrupt_at(command, moment)
 
-    def interrupt_at(self, command: list[str], group: bool, moment: float) -> None:
+    # One process gets the signal: the second one, which the parent passes on after that of a group, may come so late on a busy
+    # machine that it counts as the wish to end at once.
+    def interrupt_at(self, command: list[str], moment: float) -> None:
         self.restore()
         process = self.started(*command)
         while process.poll() is None and not catches_interrupts(process.pid):
             pass  # main() has not begun
         time.sleep(moment)
         if process.poll() is None:
-            (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+            os.kill(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
         answer = parse(out) if out else None
         if process.returncode == 130:
