@@ -482,7 +482,8 @@ TEST_CASE("the macros of the device's compiler are there, and options may change
   WaveProgram program = wave_program(R"({"buffers": {}, "ops": {"k": {"source": "k.cl"}},
       "waves": [{"op": "k", "global_size": 1, "args": [{"f32": 1}]}]})");
   CHECK(refusal(resolve({program, folder.path(), macros({{"LEVEL", "2"}})})) == "none");
-  CHECK(refusal(resolve({program, folder.path(), macros({{"LEVEL", "1"}})})).starts_with("argument_mismatch"));
+  CHECK(
+      refusal(resolve({program, folder.path(), macros({{"LEVEL", "1"}})})).starts_with("argument_mismatch"));
   program.ops[0].second.options = "-DLEVEL=2";
   CHECK(refusal(resolve({program, folder.path(), macros({{"LEVEL", "1"}})})) == "none");
 }
