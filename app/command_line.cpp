@@ -401,7 +401,7 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
     return ExitCode::interrupted;
   }
   const InterruptWatch interrupts;
-  device::CapturedErrors::end(); // of a build that was left behind
+  device::CapturedErrors::end(); // a build in the background may still capture standard error
   print_error(error);
   return exit_code(error);
 }

@@ -70,7 +70,7 @@ struct ComparedNumber {
 struct ReportComparison {
   std::string a; // files
   std::string b;
-  // Of B against A, if both were run with --compare: `run_ns` is A's, `speedup` that time divided by B's.
+  // If both were run with --compare. `run_ns` is the time of A, and `speedup` is that time divided by the time of B.
   std::optional<runtime::Comparison> speed;
   std::vector<ComparedText> texts;
   std::vector<ComparedNumber> numbers;

@@ -89,7 +89,7 @@ std::string tile(std::string_view name, const std::string& shown, const std::str
                      text, xml_text(rest));
 }
 
-// What differs between the pages of wave and graph programs.
+// The parts of a page in which wave programs and graph programs differ.
 struct Shown {
   std::string_view outputs;
   std::string verdict{};

@@ -1,4 +1,4 @@
-// The device's clock. TG_CLOCK selects it (the numbers of lib/engine/generate.hpp). Its rate may be unknown: the
+// The device's clock. TG_CLOCK selects it (the numbers of lib/runtime/trace.hpp). Its rate may be unknown: the
 // host measures by its own clock when a launch began and ended.
 #define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a nanosecond register that all multiprocessors share
 #define TG_CLOCK_EXTENSION 2   // cl_khr_kernel_clock

@@ -137,7 +137,7 @@ typedef struct {
   tg_clock clocks[TG_MOST_BATCH]; // of launches; they take turns
 } tg_state;
 
-// What a launch gets besides the traversal.
+// Numbers of one launch.
 typedef struct {
   tg_u32 number;               // of the launches so far
   tg_u32 limit_wave;

@@ -334,7 +334,7 @@ private:
     }
   }
 
-  // The keys of a document that are not in its record, in bits of `seen` behind the fields'.
+  // Keys of a document beside those of its record. Their bits in `seen` follow the bits of the fields.
   static constexpr std::array<std::string_view, 3> envelope_keys{"kind", "schema_version", "$schema"};
 
   [[nodiscard]] std::size_t envelope_key(std::string_view name) const {

@@ -139,7 +139,7 @@ private:
     json_ += spaced_ ? ": " : ":";
   }
 
-  // Each item has a line of its own if `broken`. `fill` calls its argument before each item.
+  // If `broken`, each item begins a new line. `fill` calls its argument before each item.
   void bracketed(std::string_view brackets, bool broken, auto fill) {
     bool empty = true;
     const auto break_line = [&] {

@@ -77,7 +77,7 @@ std::string some_names(const Tensors& tensors) {
                      tensors.size() > most ? fmt::format(" and {} more", tensors.size() - most) : "");
 }
 
-// Reads the entries of a header before so many bytes of data, each of which must belong to one tensor. Error: what is wrong.
+// Reads the entries of a header. `bytes` of data follow it, and each byte must belong to one tensor. Error: the fault.
 tl::expected<Tensors, std::string> read_header(std::string_view text, std::uint64_t bytes) {
   static constexpr documents::Document entry_document{
       .kind = "tensor", .record = &documents::Description<TensorEntry>::record, .has_kind = false};
