@@ -52,14 +52,14 @@ struct BlockEntries {
   std::uint64_t lines = 0;
   EdgeChunk chunk;
   std::vector<std::uint64_t> ids; // of the ends of the edges, with EntryRules::compact
-  std::optional<Vertex> least_vertex, last_vertex;
+  Vertex least_vertex = no_vertex, last_vertex = 0;
   ValueRange values;
   std::optional<Error> error; // its line counts from the start of the block
   bool not_as_first = false;  // the error is a value that is a number, and not an integer as the first one
 };
 
 // Scans the entries of whole lines. Every line ends with a newline, so no step checks for the end of the text. Each step
-// takes a position and returns the one after what it has read; a fault is recorded, and nullptr returned.
+// takes a position and returns the one after what it has read, or throws an Error.
 template <ValueColumn column>
 class BlockScanner {
 public:
@@ -71,22 +71,20 @@ public:
       reserve();
     }
     const char* const end = text_.data() + text_.size();
-    for (const char* at = text_.data(); at != end; ++block_.lines) {
-      line_ = at;
-      at = skip_blanks(at);
-      // A blank line is the row of a vertex without neighbours, if there is one.
-      const bool skipped = *at == '\n' ? !rules_.rows || row >= rules_.last_vertex
-                                       : rules_.comments.find(*at) != std::string_view::npos;
-      at = skipped ? static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1
-           : rules_.rows ? neighbours(at, row++)
-                         : entry(keyword(at));
-      if (at == nullptr) {
-        break;
+    try {
+      for (const char* at = text_.data(); at != end; ++block_.lines) {
+        line_ = at;
+        at = skip_blanks(at);
+        // A blank line is the row of a vertex without neighbours, if there is one.
+        const bool skipped = *at == '\n' ? !rules_.rows || row >= rules_.last_vertex
+                                         : rules_.comments.find(*at) != std::string_view::npos;
+        at = skipped ? static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)))
+             : rules_.rows ? neighbours(at, row++)
+                           : entry(at);
+        ++at;
       }
-    }
-    if (!block_.chunk.edges.empty()) {
-      block_.least_vertex = least_vertex_;
-      block_.last_vertex = last_vertex_;
+    } catch (Error& error) {
+      block_.error = std::move(error);
     }
     if (column != ValueColumn::none && least_ <= greatest_) {
       block_.values.least = number(least_);
@@ -117,84 +115,79 @@ private:
     block_.chunk.weights.reserve(rules_.weights == WeightType::none ? 0 : entries);
   }
 
-  const char* keyword(const char* at) {
-    if (rules_.keyword == '\0') {
-      return at;
-    }
-    return *at == rules_.keyword && is_blank(at[1])
-               ? skip_blanks(at + 1)
-               : expected(at, fmt::format("\"{}\" and an edge, or a comment", rules_.keyword));
-  }
-
+  // Reads a line with an edge, up to its end.
   const char* entry(const char* at) {
-    std::uint32_t weight = unit_weight(rules_.weights);
-    if (at == nullptr || (at = vertex(at, 0)) == nullptr || (at = gap(at, rules_.ends[1])) == nullptr ||
-        (at = vertex(at, 1)) == nullptr) {
-      return nullptr;
+    if (rules_.keyword != '\0') {
+      if (*at != rules_.keyword || !is_blank(at[1])) {
+        expected(at, fmt::format("\"{}\" and an edge, or a comment", rules_.keyword));
+      }
+      at = skip_blanks(at + 1);
     }
+    at = vertex(gap(vertex(at, 0), rules_.ends[1]), 1);
     if (rules_.skew && ends_[0] == ends_[1]) {
-      return fault(at, "a skew-symmetric matrix has no entries on its diagonal", "leave it out");
+      fault(at, "a skew-symmetric matrix has no entries on its diagonal", "leave it out");
     }
-    if ((at = value(at, weight)) == nullptr) {
-      return nullptr;
-    }
-    at = skip_blanks(at);
+    at = skip_blanks(add(at));
     if (*at != '\n') {
-      return expected(at, "the end of the line");
+      expected(at, "the end of the line");
     }
-    add(weight);
-    return at + 1;
+    return at;
   }
 
   // Reads the rest of a line: the row of a vertex.
   const char* neighbours(const char* at, std::uint64_t row) {
     if (row >= rules_.last_vertex) {
-      return fault(at, fmt::format("a row after that of the last vertex, {}", rules_.last_vertex),
-                   "correct the number of vertices that the file states");
+      fault(at, fmt::format("a row after that of the last vertex, {}", rules_.last_vertex),
+            "correct the number of vertices that the file states");
     }
     ends_[0] = row + rules_.first_vertex;
     for (std::uint64_t i = 0; i < rules_.row_numbers; ++i) {
       const std::string_view word = word_at(at);
       if (word.empty() || !std::ranges::all_of(word, is_digit)) {
-        return expected(at, "a weight or the size of the vertex, a whole number");
+        expected(at, "a weight or the size of the vertex, a whole number");
       }
       at = skip_blanks(word.data() + word.size());
     }
     while (*at != '\n') {
       const char* const begin = at;
-      std::uint32_t weight = unit_weight(rules_.weights);
-      if ((at = vertex(at, 1)) == nullptr) {
-        return nullptr;
-      }
+      at = vertex(at, 1);
       if (!ends_word(*at)) {
-        return not_a_vertex(begin, 1);
+        not_a_vertex(begin, 1);
       }
       if (ends_[0] == ends_[1]) {
-        return fault(begin, fmt::format("the row of vertex {} lists the vertex itself", ends_[0]),
-                     "leave loops out");
+        fault(begin, fmt::format("the row of vertex {} lists the vertex itself", ends_[0]),
+              "leave loops out");
       }
-      if ((at = value(at, weight)) == nullptr) {
-        return nullptr;
-      }
-      add(weight);
-      at = skip_blanks(at);
+      at = skip_blanks(add(at));
     }
-    return at + 1;
+    return at;
   }
 
-  void add(std::uint32_t weight) {
+  // Reads the value of an edge, if the format has them, and adds the edge.
+  const char* add(const char* at) {
+    std::uint32_t weight = unit_weight(rules_.weights);
+    if constexpr (column != ValueColumn::none) {
+      const char* const begin = gap(at, "value");
+      Value value{};
+      at = read_value(begin, value);
+      least_ = std::min(least_, value);
+      greatest_ = std::max(greatest_, value);
+      block_.values.negative += value < 0 ? 1U : 0U;
+      weight = rules_.weights == WeightType::none ? weight : weight_of(begin, value);
+    }
     if (rules_.compact) {
       block_.ids.insert(block_.ids.end(), ends_.begin(), ends_.end());
     } else {
       const Edge edge{static_cast<Vertex>(ends_[0] - rules_.first_vertex),
                       static_cast<Vertex>(ends_[1] - rules_.first_vertex)};
-      least_vertex_ = std::min({least_vertex_, edge.source, edge.target});
-      last_vertex_ = std::max({last_vertex_, edge.source, edge.target});
+      block_.least_vertex = std::min({block_.least_vertex, edge.source, edge.target});
+      block_.last_vertex = std::max({block_.last_vertex, edge.source, edge.target});
       block_.chunk.edges.push_back(edge);
     }
     if (rules_.weights != WeightType::none) {
       block_.chunk.weights.push_back(weight);
     }
+    return at;
   }
 
   // Skips the blanks, or the separator, before the next part of an entry.
@@ -205,92 +198,74 @@ private:
       return blanks ? skip_blanks(from + 1) : skip_spaces(from + 1);
     }
     const char* const found = blanks ? at : skip_blanks(from);
-    return expected(found, ends_word(*found)
-                               ? fmt::format("the {}", next)
-                               : fmt::format("{} and the {}", name_of_separator(rules_.separator), next));
+    expected(found, ends_word(*found)
+                        ? fmt::format("the {}", next)
+                        : fmt::format("{} and the {}", name_of_separator(rules_.separator), next));
   }
 
   const char* vertex(const char* at, std::size_t which) {
     const auto [end, code] = std::from_chars(at, text_.data() + text_.size(), ends_[which]);
     if (code == std::errc::invalid_argument) {
-      return not_a_vertex(at, which);
+      not_a_vertex(at, which);
     }
     if (code == std::errc() && ends_[which] >= rules_.first_vertex && ends_[which] <= rules_.last_vertex) {
       return end;
     }
+    constexpr std::string_view other_size = "correct it, or the size that the file states";
     const std::string is = fmt::format("the {} is {}, and ", rules_.ends[which], shortened(word_at(at)));
-    return rules_.last_vertex < rules_.first_vertex
-               ? fault(at, is + "there are no vertices", std::string(other_size))
-               : fault(at,
-                       fmt::format("{}vertices are {} to {}", is, rules_.first_vertex, rules_.last_vertex),
-                       std::string(rules_.compact       ? "correct it"
-                                   : rules_.may_compact ? compact_ids
-                                                        : other_size));
-  }
-
-  // Reads the value of an entry, if the format has them.
-  const char* value(const char* at, std::uint32_t& weight) {
-    if constexpr (column == ValueColumn::none) {
-      return at;
-    } else {
-      Value value{};
-      const char* const begin = gap(at, "value");
-      const char* const end = begin == nullptr ? nullptr : read_value(begin, value);
-      if (end == nullptr) {
-        return nullptr;
-      }
-      least_ = std::min(least_, value);
-      greatest_ = std::max(greatest_, value);
-      block_.values.negative += value < 0 ? 1U : 0U;
-      return rules_.weights == WeightType::none || take_weight(begin, value, weight) ? end : nullptr;
+    if (rules_.last_vertex < rules_.first_vertex) {
+      fault(at, is + "there are no vertices", other_size);
     }
+    fault(at, fmt::format("{}vertices are {} to {}", is, rules_.first_vertex, rules_.last_vertex),
+          rules_.compact       ? "correct it"
+          : rules_.may_compact ? "correct it, or give the graph \"ids\": \"compact\", which numbers the "
+                                 "vertices that occur"
+                               : other_size);
   }
 
-  bool take_weight(const char* at, Value value, std::uint32_t& weight) {
+  // Returns the bits of a value at `at` as the weight of an edge.
+  std::uint32_t weight_of(const char* at, Value value) {
     constexpr std::string_view other_weights =
         "shift the weights, or choose an algorithm that does not use them";
-    const std::string_view word = word_at(at);
-    const auto refuse = [&](std::string message, std::string_view fix) {
-      return fault(at, std::move(message), std::string(fix)) != nullptr;
+    const auto refuse = [&](std::string_view what, std::string_view fix) {
+      fault(at, fmt::format("the weight {} {}", shortened(word_at(at)), what), fix);
     };
     if (value < 0) {
-      return refuse(fmt::format("the edge from {} to {} has the weight {}; weights must not be negative",
-                                ends_[0], ends_[1], shortened(word)),
-                    other_weights);
+      fault(at,
+            fmt::format("the edge from {} to {} has the weight {}; weights must not be negative", ends_[0],
+                        ends_[1], shortened(word_at(at))),
+            other_weights);
     }
     if (rules_.skew && value != 0) {
-      return refuse(fmt::format("the edge from {} to {}, opposite in a skew-symmetric matrix, has the weight "
-                                "-{}; weights must not be negative",
-                                ends_[1], ends_[0], shortened(word)),
-                    other_weights);
+      fault(at,
+            fmt::format("the edge from {} to {}, opposite in a skew-symmetric matrix, has the weight "
+                        "-{}; weights must not be negative",
+                        ends_[1], ends_[0], shortened(word_at(at))),
+            other_weights);
     }
-    // Sums of weights that are 0 or at least this keep all digits, also on devices that take smaller numbers as 0.
-    constexpr float least = std::numeric_limits<float>::min();
     if (rules_.weights == WeightType::f32) {
-      const auto narrow = static_cast<float>(value);        // rounds to nearest
-      weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // turns -0 into 0
+      // Sums of weights that are 0 or at least this keep all digits, also on devices that take smaller numbers as 0.
+      constexpr float least = std::numeric_limits<float>::min();
+      const auto narrow = static_cast<float>(value); // rounds to nearest
       if (value != 0 && narrow < least) {
-        return refuse(fmt::format("the weight {} is below {}, the least of 32 bits that keeps all digits",
-                                  shortened(word), least),
-                      "scale the weights up");
+        refuse(fmt::format("is below {}, the least of 32 bits that keeps all digits", least),
+               "scale the weights up");
       }
-      return std::isfinite(narrow) ||
-             refuse(fmt::format("the weight {} does not fit 32 bits", shortened(word)),
-                    "scale the weights down");
+      if (!std::isfinite(narrow)) {
+        refuse("does not fit 32 bits", "scale the weights down");
+      }
+      return std::bit_cast<std::uint32_t>(narrow + 0.0F); // turns -0 into 0
     }
     if constexpr (column == ValueColumn::real) {
       if (value != std::trunc(value)) {
-        return refuse(fmt::format("the weight {} is not a whole number", shortened(word)),
-                      "take the weights as f32");
+        refuse("is not a whole number", "take the weights as f32");
       }
     }
     constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
     if (value > static_cast<Value>(most)) {
-      return refuse(fmt::format("the weight {} is above {}", shortened(word), most),
-                    "scale the weights down, or take them as f32");
+      refuse(fmt::format("is above {}", most), "scale the weights down, or take them as f32");
     }
-    weight = static_cast<std::uint32_t>(value);
-    return true;
+    return static_cast<std::uint32_t>(value);
   }
 
   template <class Any>
@@ -304,13 +279,13 @@ private:
       double real = 0;
       const auto found = parse(at, real);
       block_.not_as_first = rules_.by_first && found.ec == std::errc() && ends_word(*found.ptr);
-      return expected(at, "an integer");
+      expected(at, "an integer");
     }
     if (code != std::errc() || value < rules_.least_value || value > rules_.greatest_value) {
-      return fault(at,
-                   fmt::format("the value {} is not {}: {} to {}", shortened(word_at(at)), rules_.value_type,
-                               rules_.least_value, rules_.greatest_value),
-                   "correct it, or the type that the file states");
+      fault(at,
+            fmt::format("the value {} is not {}: {} to {}", shortened(word_at(at)), rules_.value_type,
+                        rules_.least_value, rules_.greatest_value),
+            "correct it, or the type that the file states");
     }
     return end;
   }
@@ -318,51 +293,45 @@ private:
   const char* read_value(const char* at, double& value) {
     const auto [end, code] = parse(at, value);
     if (code == std::errc::invalid_argument || !ends_word(*end)) {
-      return expected(at, "a number");
+      expected(at, "a number");
     }
-    return code == std::errc() && std::isfinite(value)
-               ? end
-               : fault(at,
-                       fmt::format("the value {} is not a finite number of 64 bits", shortened(word_at(at))),
-                       "correct it");
+    if (code != std::errc() || !std::isfinite(value)) {
+      fault(at, fmt::format("the value {} is not a finite number of 64 bits", shortened(word_at(at))),
+            "correct it");
+    }
+    return end;
   }
 
-  const char* not_a_vertex(const char* at, std::size_t which) {
-    return expected(at, fmt::format("the {}, a whole number", rules_.ends[which]));
+  [[noreturn]] void not_a_vertex(const char* at, std::size_t which) {
+    expected(at, fmt::format("the {}, a whole number", rules_.ends[which]));
   }
 
-  const char* expected(const char* at, std::string_view what) {
+  [[noreturn]] void expected(const char* at, std::string_view what) {
     const std::string_view word = word_at(at);
     const bool commas = word.find(',') != std::string_view::npos;
-    return fault(
-        at, fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
-        word.find('"') != std::string_view::npos ? "write numbers without quotes"
-        : rules_.rows ? "give each vertex a line with its neighbours, as the header says"
-        : commas && rules_.separator == '\0' ? "write blanks where the commas are"
-        : rules_.ends == EntryRules().ends // a list of edges, without a header
-            ? "give an edge on each line, with the columns of the first one"
-            : "give an edge on each line, as the header says");
+    fault(at,
+          fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
+          word.find('"') != std::string_view::npos ? "write numbers without quotes"
+          : rules_.rows ? "give each vertex a line with its neighbours, as the header says"
+          : commas && rules_.separator == '\0' ? "write blanks where the commas are"
+          : rules_.ends == EntryRules().ends // a list of edges, without a header
+              ? "give an edge on each line, with the columns of the first one"
+              : "give an edge on each line, as the header says");
   }
 
-  const char* fault(const char* at, std::string message, std::string fix) {
-    block_.error = Error{.code = ErrorCode::bad_graph,
-                         .message = std::move(message),
-                         .fix = std::move(fix),
-                         .line = block_.lines + 1,
-                         .column = character_count({line_, static_cast<std::size_t>(at - line_)}) + 1};
-    return nullptr;
+  [[noreturn]] void fault(const char* at, std::string message, std::string_view fix) {
+    throw Error{.code = ErrorCode::bad_graph,
+                .message = std::move(message),
+                .fix = std::string(fix),
+                .line = block_.lines + 1,
+                .column = character_count({line_, static_cast<std::size_t>(at - line_)}) + 1};
   }
-
-  static constexpr std::string_view other_size = "correct it, or the size that the file states";
-  static constexpr std::string_view compact_ids =
-      "correct it, or give the graph \"ids\": \"compact\", which numbers the vertices that occur";
 
   std::string_view text_;
   const EntryRules& rules_;
   BlockEntries block_;
   const char* line_ = nullptr;          // begin of the current one
   std::array<std::uint64_t, 2> ends_{}; // of the current edge, as the file numbers them
-  Vertex least_vertex_ = no_vertex, last_vertex_ = 0;
   Value least_ = std::numeric_limits<Value>::max(), greatest_ = std::numeric_limits<Value>::lowest();
 };
 
@@ -474,9 +443,9 @@ Result<Entries> read_entries(std::string_view text, std::uint64_t lines_before, 
   }
   for (BlockEntries& block : scanned) {
     entries.count += block.chunk.edges.size();
-    if (block.last_vertex) {
-      entries.least_vertex = std::min(entries.least_vertex.value_or(no_vertex), *block.least_vertex);
-      entries.last_vertex = std::max(entries.last_vertex, block.last_vertex);
+    if (!rules.compact && !block.chunk.edges.empty()) {
+      entries.least_vertex = std::min(entries.least_vertex.value_or(no_vertex), block.least_vertex);
+      entries.last_vertex = std::max(entries.last_vertex.value_or(0), block.last_vertex);
     }
     merge(entries.values, block.values);
     entries.chunks.push_back(std::move(block.chunk));

@@ -16,87 +16,70 @@ constexpr std::uint32_t high_half(std::uint64_t bits) {
   return static_cast<std::uint32_t>(bits >> 32U);
 }
 
-// Random weights from 1 to `greatest`, as a function of the edge's number.
-struct EdgeWeights {
-  RandomNumbers numbers;
-  std::uint32_t greatest;
-  WeightType type;
-
-  void append(EdgeChunk& chunk, std::uint64_t edge) const {
-    if (type != WeightType::none) {
-      const std::uint32_t weight = greatest == 0 ? 1 : 1 + scaled(high_half(numbers.bits(edge)), greatest);
-      chunk.weights.push_back(
-          type == WeightType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(weight)) : weight);
-    }
+// Returns a pseudo-random permutation of the numbers below 2^scale; every step is invertible.
+auto renumbering(unsigned scale, const RandomNumbers& numbers) {
+  std::array<std::uint64_t, 6> random{}; // a factor and a summand for each round
+  for (std::size_t i = 0; i < random.size(); ++i) {
+    random[i] = numbers.bits(i);
   }
-};
-
-// A pseudo-random permutation of the numbers below 2^scale; every step is invertible.
-class Renumbering {
-public:
-  Renumbering(unsigned scale, const RandomNumbers& numbers)
-      : mask_((std::uint64_t{1} << scale) - 1), shift_(std::max(scale / 2, 1U)) {
-    for (std::size_t i = 0; i < rounds; ++i) {
-      factors_[i] = numbers.bits(2 * i) | 1U;
-      summands_[i] = numbers.bits(2 * i + 1);
-    }
-  }
-
-  [[nodiscard]] Vertex of(std::uint64_t v) const {
-    for (std::size_t i = 0; i < rounds; ++i) {
-      v = (v * factors_[i] + summands_[i]) & mask_;
-      v ^= v >> shift_;
+  return [random, mask = (std::uint64_t{1} << scale) - 1, shift = std::max(scale / 2, 1U)](std::uint64_t v) {
+    for (std::size_t i = 0; i < random.size(); i += 2) {
+      v = (v * (random[i] | 1U) + random[i + 1]) & mask;
+      v ^= v >> shift;
     }
     return static_cast<Vertex>(v);
+  };
+}
+
+auto rmat_edges(const RmatSpec& spec) {
+  constexpr double unit = 4294967296.0;
+  std::array<std::uint64_t, 3> below{}; // cumulative probabilities in units of 2^-32
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    below[i] = sum += static_cast<std::uint64_t>(std::array{spec.a, spec.b, spec.c}[i] * unit);
   }
-
-private:
-  static constexpr std::size_t rounds = 3;
-  std::uint64_t mask_;
-  unsigned shift_;
-  std::array<std::uint64_t, rounds> factors_{}, summands_{};
-};
-
-class RmatEdges {
-public:
-  explicit RmatEdges(const RmatSpec& spec)
-      : numbers_(spec.seed), scale_(spec.scale), words_((spec.scale + 1) / 2),
-        renumbering_(spec.scale, RandomNumbers(mixed(~spec.seed))) {
-    constexpr double unit = 4294967296.0;
-    const std::array<double, 3> probabilities{spec.a, spec.b, spec.c};
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < below_.size(); ++i) {
-      sum += static_cast<std::uint64_t>(probabilities[i] * unit);
-      below_[i] = sum;
-    }
-  }
-
-  [[nodiscard]] std::optional<Edge> operator()(std::uint64_t edge) const {
+  return [below, scale = spec.scale, numbers = RandomNumbers(spec.seed),
+          renumbered = renumbering(spec.scale, RandomNumbers(mixed(~spec.seed)))](std::uint64_t edge) {
+    const std::uint64_t words = (scale + 1) / 2; // 64-bit random words per edge
     std::uint64_t source = 0, target = 0, bits = 0;
-    for (unsigned level = 0; level < scale_; ++level) {
-      bits = level % 2 == 0 ? numbers_.bits(edge * words_ + level / 2) : bits >> 32U;
+    for (unsigned level = 0; level < scale; ++level) {
+      bits = level % 2 == 0 ? numbers.bits(edge * words + level / 2) : bits >> 32U;
       const std::uint64_t at = bits & 0xffffffffU;
       const unsigned quadrant =
-          (at >= below_[0] ? 1U : 0U) + (at >= below_[1] ? 1U : 0U) + (at >= below_[2] ? 1U : 0U);
+          (at >= below[0] ? 1U : 0U) + (at >= below[1] ? 1U : 0U) + (at >= below[2] ? 1U : 0U);
       source = source << 1U | quadrant >> 1U;
       target = target << 1U | (quadrant & 1U);
     }
-    return Edge{renumbering_.of(source), renumbering_.of(target)};
-  }
+    return std::optional(Edge{renumbered(source), renumbered(target)});
+  };
+}
 
-private:
-  RandomNumbers numbers_;
-  unsigned scale_;
-  std::uint64_t words_; // 64-bit random words per edge
-  Renumbering renumbering_;
-  std::array<std::uint64_t, 3> below_{}; // cumulative probabilities in units of 2^-32
-};
+// A vertex has an edge to the right, numbered by twice the vertex, and one downwards.
+auto grid_edges(const GridSpec& spec) {
+  return [spec](std::uint64_t i) -> std::optional<Edge> {
+    const std::uint64_t from = i / 2, to = from + (i % 2 == 0 ? 1 : spec.width);
+    return to >= std::uint64_t{spec.width} * spec.height || (i % 2 == 0 && to % spec.width == 0)
+               ? std::nullopt
+               : std::optional(Edge{static_cast<Vertex>(from), static_cast<Vertex>(to)});
+  };
+}
 
-// Makes the edges that `edge_of` has for the numbers below `count`, in chunks of them.
-template <class EdgeOf>
-std::vector<EdgeChunk> numbered_edges(std::uint64_t count, const EdgeOf& edge_of, const EdgeWeights& weights,
-                                      unsigned threads) {
+auto uniform_edges(const UniformSpec& spec) {
+  return [spec, numbers = RandomNumbers(spec.seed)](std::uint64_t i) {
+    const auto end = [&](std::uint64_t number) {
+      return scaled(high_half(numbers.bits(number)), spec.vertices);
+    };
+    return std::optional(Edge{end(2 * i), end(2 * i + 1)});
+  };
+}
+
+// Makes the edges that `edge_of` has for the numbers below `count`, in chunks of them. Weights are functions of the edge's number,
+// from 1 to the greatest of `spec`.
+template <class Spec, class EdgeOf>
+std::vector<EdgeChunk> numbered_edges(const Spec& spec, std::uint64_t count, const EdgeOf& edge_of,
+                                      WeightType type, unsigned threads) {
   constexpr std::uint64_t numbers_of_a_chunk = std::uint64_t{1} << 16U;
+  const RandomNumbers random(mixed(spec.seed));
   std::vector<EdgeChunk> chunks((count + numbers_of_a_chunk - 1) / numbers_of_a_chunk);
   for_each_index(threads, chunks.size(), [&](std::size_t i) {
     EdgeChunk& chunk = chunks[i];
@@ -105,7 +88,12 @@ std::vector<EdgeChunk> numbered_edges(std::uint64_t count, const EdgeOf& edge_of
     for (std::uint64_t number = i * numbers_of_a_chunk; number < end; ++number) {
       if (const std::optional<Edge> edge = edge_of(number)) {
         chunk.edges.push_back(*edge);
-        weights.append(chunk, number);
+        if (type != WeightType::none) {
+          const std::uint32_t weight =
+              spec.max_weight == 0 ? 1 : 1 + scaled(high_half(random.bits(number)), spec.max_weight);
+          chunk.weights.push_back(
+              type == WeightType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(weight)) : weight);
+        }
       }
     }
   });
@@ -154,10 +142,6 @@ Result<GeneratedSize> size_of(const UniformSpec& spec) {
   return GeneratedSize{.vertices = spec.vertices, .edges = spec.edges};
 }
 
-std::uint32_t max_weight(const GeneratorSpec& spec) {
-  return spec.rmat ? spec.rmat->max_weight : spec.grid ? spec.grid->max_weight : spec.uniform->max_weight;
-}
-
 } // namespace
 
 Result<GeneratedSize> generated_size(const GeneratorSpec& spec) {
@@ -172,34 +156,20 @@ Result<GeneratedSize> generated_size(const GeneratorSpec& spec) {
 Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& options) {
   TIDEGATE_TRY(const GeneratedSize size, generated_size(spec));
   const WeightType type = kept_weights(options.weights, ValueColumn::integer);
-  const unsigned threads = thread_count(options.build.threads);
   EdgeChunks edges{.vertices = size.vertices,
                    .chunks = {},
                    .weights = type,
                    .both_directions = options.undirected || spec.grid.has_value()};
   TIDEGATE_CHECK(check_memory(size.vertices, size.edges, type, options.build));
-  const auto weights = [&](std::uint64_t seed) {
-    return EdgeWeights{RandomNumbers(mixed(seed)), max_weight(spec), type};
+  const auto make = [&](const auto& of, std::uint64_t count, const auto& edge_of) {
+    edges.chunks = numbered_edges(of, count, edge_of, type, thread_count(options.build.threads));
   };
   if (spec.rmat) {
-    edges.chunks = numbered_edges(size.edges, RmatEdges(*spec.rmat), weights(spec.rmat->seed), threads);
+    make(*spec.rmat, size.edges, rmat_edges(*spec.rmat));
   } else if (spec.grid) {
-    // A vertex has an edge to the right, numbered by twice the vertex, and one downwards.
-    const auto edge = [width = spec.grid->width,
-                       vertices = size.vertices](std::uint64_t i) -> std::optional<Edge> {
-      const std::uint64_t from = i / 2, to = from + (i % 2 == 0 ? 1 : width);
-      return to >= vertices || (i % 2 == 0 && to % width == 0)
-                 ? std::nullopt
-                 : std::optional(Edge{static_cast<Vertex>(from), static_cast<Vertex>(to)});
-    };
-    edges.chunks = numbered_edges(2 * size.vertices, edge, weights(spec.grid->seed), threads);
+    make(*spec.grid, 2 * size.vertices, grid_edges(*spec.grid));
   } else {
-    const RandomNumbers numbers(spec.uniform->seed);
-    const auto end = [numbers, vertices = spec.uniform->vertices](std::uint64_t i) {
-      return scaled(high_half(numbers.bits(i)), vertices);
-    };
-    const auto edge = [end](std::uint64_t i) { return std::optional(Edge{end(2 * i), end(2 * i + 1)}); };
-    edges.chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed), threads);
+    make(*spec.uniform, size.edges, uniform_edges(*spec.uniform));
   }
   return build_graph(std::move(edges), options.build);
 }

@@ -11,15 +11,6 @@
 namespace tidegate::graphs {
 namespace {
 
-struct FileHeader {
-  FileFormat format = FileFormat::edge_list;
-  EntryRules rules;
-  std::optional<std::uint64_t> vertices; // if stated; otherwise the greatest vertex plus one
-  std::optional<std::uint64_t> entries;  // if stated
-  std::uint64_t stated_at = 0;           // the line that states the counts
-  bool both_directions = false;          // each entry is an edge in both directions
-};
-
 // The text of a file, which ends with a newline unless it is empty.
 struct FileText {
   std::string text;
@@ -99,10 +90,7 @@ Result<void> check_text(std::string_view text) {
     std::string_view bytes, name, unpack;
   };
   using namespace std::string_view_literals;
-  static constexpr std::array known{Magic{0,
-                                          "\xfd"
-                                          "7zXZ\0"sv,
-                                          "compressed by xz", "xz -d"},
+  static constexpr std::array known{Magic{0, "\xfd\x37zXZ\0"sv, "compressed by xz", "xz -d"},
                                     Magic{0, "BZh", "compressed by bzip2", "bunzip2"},
                                     Magic{0, "\x28\xb5\x2f\xfd", "compressed by zstd", "zstd -d"},
                                     Magic{0, "\x04\x22\x4d\x18", "compressed by lz4", "lz4 -d"},
@@ -129,118 +117,114 @@ std::string too_many(std::uint64_t vertices) {
   return fmt::format("the graph has {} vertices, more than {}", vertices, most_vertices);
 }
 
-// Reads a text word by word until its header ends; threads read the rest of it.
-class HeaderReader {
-public:
-  explicit HeaderReader(std::string_view text) : text_(without_byte_order_mark(text)) {}
+// Returns the parts of a line: words between blanks for '\0', else what is between separators, without spaces around it.
+std::vector<std::string_view> split(std::string_view line, char separator) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::string_view ends = separator == '\0' ? blanks : std::string_view(&separator, 1);
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find_first_of(ends, at), line.size());
+    std::string_view part = line.substr(at, end - at);
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    part = part.substr(0, part.find_last_not_of(' ') + 1);
+    if (separator != '\0' || !part.empty()) {
+      parts.push_back(part);
+    }
+    at = end + 1;
+  }
+  return parts;
+}
 
-  // Moves to the next line; false at the end of the text.
-  bool next_line() {
-    last_ = text_;
-    line_ = text_.substr(0, text_.find('\n')); // every line ends with one
-    left_ = line_;
-    if (text_.empty()) {
-      return false;
+// A line of a header. At the end of the text it is empty, with the number of the last one.
+struct HeaderLine {
+  std::string_view text;    // without its end
+  std::string_view rest;    // the lines after it
+  std::uint64_t number = 0; // counted from 1
+  std::vector<std::string_view> words{};
+
+  // Returns the next line that is not blank and does not begin with a character of `comments`.
+  [[nodiscard]] HeaderLine next(std::string_view comments) const {
+    HeaderLine line{.text = {}, .rest = rest, .number = number};
+    while (!line.rest.empty()) {
+      line.text = line.rest.substr(0, line.rest.find('\n')); // every line ends with one
+      line.rest.remove_prefix(line.text.size() + 1);
+      line.text.remove_suffix(line.text.ends_with('\r') ? 1 : 0);
+      ++line.number;
+      line.words = split(line.text, '\0');
+      if (!line.words.empty() && comments.find(line.words[0][0]) == std::string_view::npos) {
+        return line;
+      }
     }
-    text_.remove_prefix(line_.size() + 1);
-    ++number_;
-    if (line_.ends_with('\r')) {
-      line_.remove_suffix(1);
-      left_ = line_;
-    }
-    return true;
+    return {.text = {}, .rest = {}, .number = line.number};
   }
 
-  // Returns the first word of the next line that is not blank and does not begin with a character of
-  // `comments`; an empty word at the end of the text.
-  std::string_view first_word(std::string_view comments) {
-    std::string_view word;
-    while (next_line() &&
-           ((word = next_word()).empty() || comments.find(word[0]) != std::string_view::npos)) {
-      word = {};
-    }
-    return word;
+  // Returns an empty word at the end of the line if it has fewer.
+  [[nodiscard]] std::string_view word(std::size_t index) const {
+    return index < words.size() ? words[index] : text.substr(text.size());
   }
 
-  // Returns the next word of the line; an empty one at its end.
-  std::string_view next_word() {
-    constexpr std::string_view blanks = " \t\r";
-    left_.remove_prefix(std::min(left_.find_first_not_of(blanks), left_.size()));
-    const std::string_view word = left_.substr(0, left_.find_first_of(blanks));
-    left_.remove_prefix(word.size());
-    return word;
-  }
-
-  // Reads `word` as a number; `missing` is the message for an empty one.
-  [[nodiscard]] Result<std::uint64_t> number(std::string_view word, std::string missing,
-                                             std::string_view fix) const {
+  // Returns a word as a number; `missing` is the message for an empty one.
+  [[nodiscard]] Result<std::uint64_t> number_at(std::size_t index, std::string missing,
+                                                std::string_view fix) const {
+    const std::string_view digits = word(index);
     std::uint64_t value = 0;
-    const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (word.empty() || code != std::errc() || end != word.data() + word.size()) {
-      return refused_at(word,
-                        word.empty()
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (digits.empty() || code != std::errc() || end != digits.data() + digits.size()) {
+      return refused_at(digits,
+                        digits.empty()
                             ? std::move(missing)
-                            : fmt::format("expected a whole number of 64 bits, got {}", in_quotes(word)),
+                            : fmt::format("expected a whole number of 64 bits, got {}", in_quotes(digits)),
                         fix);
     }
     return value;
   }
 
-  // Reads numbers from `word` on, the first of them the vertices; `missing` has their number in place of {}.
-  Result<std::vector<std::uint64_t>> sizes(std::string_view word, std::size_t count, std::string_view missing,
-                                           std::string_view fix) {
+  // Returns the numbers from a word on, the first of them the vertices; `missing` has how many there are in place of {}.
+  [[nodiscard]] Result<std::vector<std::uint64_t>>
+  sizes(std::size_t first, std::size_t count, std::string_view missing, std::string_view fix) const {
     std::vector<std::uint64_t> all;
-    for (; all.size() < count; word = next_word()) {
+    for (std::size_t i = 0; i < count; ++i) {
       TIDEGATE_TRY(const std::uint64_t size,
-                   number(word, fmt::format(fmt::runtime(missing), all.size()), fix));
+                   number_at(first + i, fmt::format(fmt::runtime(missing), i), fix));
       all.push_back(size);
       if (all.front() > most_vertices) {
-        return refused_at(word, too_many(all.front()), "vertices are numbers of 32 bits");
+        return refused_at(word(first + i), too_many(all.front()), "vertices are numbers of 32 bits");
       }
     }
-    left_ =
-        std::string_view(word.data(), static_cast<std::size_t>(line_.data() + line_.size() - word.data()));
     return all;
   }
 
-  // Refuses further words of the line, which is named in the error.
-  Result<void> end_line(std::string_view name, std::string_view fix) {
-    const std::string_view surplus = next_word();
-    return surplus.empty()
+  // Refuses words from `count` on; errors name the line.
+  [[nodiscard]] Result<void> check_end(std::size_t count, std::string_view name, std::string_view fix) const {
+    return words.size() <= count
                ? Result<void>()
-               : refused_at(surplus, fmt::format("unexpected {} after the {}", in_quotes(surplus), name),
-                            fix);
+               : refused_at(words[count],
+                            fmt::format("unexpected {} after the {}", in_quotes(words[count]), name), fix);
   }
 
-  // Makes an error of the current line, or of a word in it.
+  // Makes an error of the line, or of a word in it.
   [[nodiscard]] tl::unexpected<Error> refused(std::string message, std::string_view fix) const {
     return tl::unexpected(Error{.code = ErrorCode::bad_graph,
                                 .message = std::move(message),
                                 .fix = std::string(fix),
-                                .line = number_});
+                                .line = number});
   }
-  [[nodiscard]] tl::unexpected<Error> refused_at(std::string_view word, std::string message,
+  [[nodiscard]] tl::unexpected<Error> refused_at(std::string_view at, std::string message,
                                                  std::string_view fix) const {
     auto error = refused(std::move(message), fix);
-    const auto before = static_cast<std::size_t>(word.data() - line_.data());
-    error.value().column = character_count(line_.substr(0, before)) + 1;
+    error.value().column =
+        character_count(text.substr(0, static_cast<std::size_t>(at.data() - text.data()))) + 1;
     return error;
   }
+};
 
-  // Makes the next call return the current line again.
-  void back() {
-    text_ = last_;
-    --number_;
-  }
-
-  [[nodiscard]] std::string_view line() const { return line_; }
-  [[nodiscard]] std::uint64_t line_number() const { return number_; } // of the last line read
-  [[nodiscard]] std::string_view rest() const { return text_; }
-
-private:
-  std::string_view text_, last_; // after the current line, and from its begin on
-  std::string_view line_, left_; // the current line, and its unread words
-  std::uint64_t number_ = 0;
+struct FileHeader {
+  FileFormat format = FileFormat::edge_list;
+  EntryRules rules;
+  std::optional<std::uint64_t> vertices; // if stated; otherwise the greatest vertex plus one
+  std::optional<std::uint64_t> entries;  // if stated
+  bool both_directions = false;          // each entry is an edge in both directions
+  HeaderLine last{};                     // which states the counts; the body comes after it
 };
 
 std::string lower_case(std::string_view text) {
@@ -257,15 +241,15 @@ bool has_extension(std::string_view path, std::string_view extension) {
   return path.ends_with(extension);
 }
 
-// Recognises the format by the first line that is not blank, or by the file name extension. Consumes no line.
-Result<FileFormat> recognise_format(HeaderReader& header, const std::string& path) {
-  TIDEGATE_CHECK(check_text(header.rest()));
-  const std::string_view word = header.first_word("");
+// Recognises the format by the first line that is not blank, or by the file name extension.
+Result<FileFormat> recognise_format(const HeaderLine& begin, const std::string& path) {
+  TIDEGATE_CHECK(check_text(begin.rest));
+  const HeaderLine first = begin.next("");
+  const std::string_view word = first.word(0);
   if (word.empty()) {
     return failure(ErrorCode::bad_graph, "the file is empty",
                    "give a Matrix Market, DIMACS .gr, METIS or CSV file or a list of edges");
   }
-  header.back();
   if (lower_case(word).starts_with("%%matrixmarket") || has_extension(path, ".mtx")) {
     return FileFormat::matrix_market;
   }
@@ -281,32 +265,30 @@ Result<FileFormat> recognise_format(HeaderReader& header, const std::string& pat
   if (word[0] == '#' || word[0] == '%' || is_digit(word[0])) {
     return FileFormat::edge_list;
   }
-  header.next_line();
-  return header.refused(fmt::format("unknown graph format; the first line is {}", in_quotes(header.line())),
-                        "give a Matrix Market, DIMACS .gr, METIS .graph or .csv file or a list of edges (two "
-                        "numbers a line), plain or compressed by gzip");
+  return first.refused(fmt::format("unknown graph format; the first line is {}", in_quotes(first.text)),
+                       "give a Matrix Market, DIMACS .gr, METIS .graph or .csv file or a list of edges (two "
+                       "numbers a line), plain or compressed by gzip");
 }
 
-Result<FileHeader> read_dimacs_header(HeaderReader& header) {
+Result<FileHeader> read_dimacs_header(const HeaderLine& begin) {
   constexpr std::string_view fix =
       "write \"p sp VERTICES ARCS\" before the arcs, and begin comment lines with c";
-  const std::string_view word = header.first_word("c");
-  if (word != "p") {
-    return header.refused_at(word.empty() ? header.line() : word,
-                             word.empty()
-                                 ? "the file ends before the problem line"
-                                 : fmt::format("expected the problem line, got {}", in_quotes(header.line())),
-                             fix);
+  const HeaderLine line = begin.next("c");
+  if (line.word(0) != "p") {
+    return line.refused_at(line.word(0),
+                           line.words.empty()
+                               ? "the file ends before the problem line"
+                               : fmt::format("expected the problem line, got {}", in_quotes(line.text)),
+                           fix);
   }
-  if (const std::string_view problem = header.next_word(); problem != "sp") {
-    return header.refused_at(
-        problem,
-        fmt::format("the problem type {} is not supported; use sp (shortest paths)", in_quotes(problem)),
+  if (line.word(1) != "sp") {
+    return line.refused_at(
+        line.word(1),
+        fmt::format("the problem type {} is not supported; use sp (shortest paths)", in_quotes(line.word(1))),
         fix);
   }
-  TIDEGATE_TRY(const auto sizes,
-               header.sizes(header.next_word(), 2, "the problem line has no vertices or no arcs", fix));
-  TIDEGATE_CHECK(header.end_line("problem line", fix));
+  TIDEGATE_TRY(const auto sizes, line.sizes(2, 2, "the problem line has no vertices or no arcs", fix));
+  TIDEGATE_CHECK(line.check_end(4, "problem line", fix));
   return FileHeader{.format = FileFormat::dimacs,
                     .rules = {.keyword = 'a',
                               .comments = "c",
@@ -316,7 +298,7 @@ Result<FileHeader> read_dimacs_header(HeaderReader& header) {
                               .values = ValueColumn::integer},
                     .vertices = sizes[0],
                     .entries = sizes[1],
-                    .stated_at = header.line_number()};
+                    .last = line};
 }
 
 // Returns what separates the two vertices of the first edge, or the names of its columns; '\0' for blanks.
@@ -329,44 +311,30 @@ char separator_of(std::string_view line, bool is_csv) {
   return line[at];
 }
 
-std::vector<std::string_view> split(std::string_view line, char separator) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    std::string_view field = line.substr(0, line.find(separator));
-    const bool last = field.size() == line.size();
-    line.remove_prefix(last ? 0 : field.size() + 1);
-    field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
-    fields.push_back(field.substr(0, field.find_last_not_of(' ') + 1));
-    if (last) {
-      return fields;
-    }
-  }
-}
-
 // Checks the first line of a CSV file, which names its columns: two, or three with a weight.
-Result<void> check_column_names(const HeaderReader& header, const std::vector<std::string_view>& names) {
+Result<void> check_column_names(const HeaderLine& line, const std::vector<std::string_view>& names) {
   constexpr std::string_view fix = "give the columns source, target and perhaps weight, in this order";
   constexpr std::array<std::array<std::string_view, 4>, 3> known{
       {{"source", "src", "from", "tail"}, {"target", "dst", "to", "head"}, {"weight", "cost"}}};
   if (names.size() < 2 || names.size() > 3) {
-    return header.refused(fmt::format("the first line names {}", plural(names.size(), "column")), fix);
+    return line.refused(fmt::format("the first line names {}", plural(names.size(), "column")), fix);
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string name = lower_case(names[i]);
     std::erase(name, '"');
     if (name.find_first_not_of("+-.0123456789e") == std::string::npos &&
         name.find_first_of("0123456789") != std::string::npos) {
-      return header.refused_at(names[i], fmt::format("expected a number or a name, got {}", names[i]),
-                               "write numbers without quotes");
+      return line.refused_at(names[i], fmt::format("expected a number or a name, got {}", names[i]),
+                             "write numbers without quotes");
     }
     if (name.empty()) { // of row numbers, for example, which are not vertices
-      return header.refused_at(names[i], fmt::format("column {} has no name", i + 1), fix);
+      return line.refused_at(names[i], fmt::format("column {} has no name", i + 1), fix);
     }
     const auto* const found = std::ranges::find_if(
         known, [&name](const auto& column) { return std::ranges::find(column, name) != column.end(); });
     if (const auto column = static_cast<std::size_t>(found - known.begin());
         found != known.end() && column != i) {
-      return header.refused_at(
+      return line.refused_at(
           names[i], fmt::format("{} is column {}, and should be column {}", names[i], i + 1, column + 1),
           fix);
     }
@@ -375,53 +343,41 @@ Result<void> check_column_names(const HeaderReader& header, const std::vector<st
 }
 
 // Reads what comes before the first edge of a list of edges, with blanks or separators between their parts.
-Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
+Result<FileHeader> read_list_header(const HeaderLine& begin, bool is_csv) {
   FileHeader found{.format = is_csv ? FileFormat::csv : FileFormat::edge_list,
-                   .rules = {.comments = "#%", .may_compact = true}};
-  std::string_view word = header.first_word(found.rules.comments);
-  const char separator = separator_of(header.line(), is_csv);
-  std::size_t columns = 0; // that the first line names
+                   .rules = {.comments = "#%", .may_compact = true},
+                   .last = begin};
+  HeaderLine line = begin.next(found.rules.comments);
+  const char separator = separator_of(line.text, is_csv);
+  std::vector<std::string_view> names;
   if (separator != '\0') {
     found.format = FileFormat::csv;
     found.rules.separator = separator;
-    if (!is_digit(word[0])) {
-      const auto names = split(header.line(), separator);
-      TIDEGATE_CHECK(check_column_names(header, names));
-      columns = names.size();
-      word = header.first_word(found.rules.comments);
+    if (!is_digit(line.words[0][0])) {
+      names = split(line.text, separator);
+      TIDEGATE_CHECK(check_column_names(line, names));
+      found.last = line;
+      line = line.next(found.rules.comments);
     }
   }
-  if (word.empty()) {
-    return found; // no edges
-  }
-  std::string_view weight;
-  if (separator == '\0') {
-    header.next_word();
-    weight = header.next_word();
-    columns = weight.empty() ? 2 : 3;
-  } else {
-    const auto fields = split(header.line(), separator);
-    weight = fields.size() > 2 ? fields[2] : "";
-    columns = columns != 0 ? columns : fields.size();
-  }
-  if (columns > 2) {
-    found.rules.by_first = weight.find_first_of(".eEnN") == std::string_view::npos;
+  const auto fields = split(line.text, separator); // of the first edge, if there is one
+  if (!line.words.empty() && (names.empty() ? fields : names).size() > 2) {
+    found.rules.by_first = fields.size() < 3 || fields[2].find_first_of(".eEnN") == std::string_view::npos;
     found.rules.values = found.rules.by_first ? ValueColumn::integer : ValueColumn::real;
   }
-  header.back(); // the first edge belongs to the body
   return found;
 }
 
-Result<FileHeader> read_metis_header(HeaderReader& header) {
+Result<FileHeader> read_metis_header(const HeaderLine& begin) {
   constexpr std::string_view fix = "begin with VERTICES EDGES, and perhaps FORMAT and CONSTRAINTS";
-  const std::string_view word = header.first_word("%");
-  if (word.empty()) {
-    return header.refused_at(header.line(), "the file ends before the numbers of vertices and edges", fix);
+  const HeaderLine line = begin.next("%");
+  if (line.words.empty()) {
+    return line.refused_at(line.text, "the file ends before the numbers of vertices and edges", fix);
   }
-  TIDEGATE_TRY(const auto stated, header.sizes(word, 2, "the first line has no vertices or no edges", fix));
-  std::string_view format = header.next_word();
+  TIDEGATE_TRY(const auto stated, line.sizes(0, 2, "the first line has no vertices or no edges", fix));
+  const std::string_view format = line.word(2);
   if (format.size() > 3 || format.find_first_not_of("01") != std::string_view::npos) {
-    return header.refused_at(
+    return line.refused_at(
         format, fmt::format("the format is {}", in_quotes(format)),
         "give three digits, 0 or 1: sizes of vertices, weights of vertices, weights of edges");
   }
@@ -430,10 +386,10 @@ Result<FileHeader> read_metis_header(HeaderReader& header) {
   };
   const bool edge_weights = flag(1), vertex_weights = flag(2), sizes = flag(3);
   std::uint64_t constraints = 1;
-  if (const std::string_view given = header.next_word(); !given.empty()) {
-    TIDEGATE_TRY(constraints, header.number(given, "", fix));
+  if (line.words.size() > 3) {
+    TIDEGATE_TRY(constraints, line.number_at(3, "", fix));
   }
-  TIDEGATE_CHECK(header.end_line("first line", fix));
+  TIDEGATE_CHECK(line.check_end(4, "first line", fix));
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   return FileHeader{.format = FileFormat::metis,
                     .rules = {.comments = "%",
@@ -445,7 +401,7 @@ Result<FileHeader> read_metis_header(HeaderReader& header) {
                               .values = edge_weights ? ValueColumn::integer : ValueColumn::none},
                     .vertices = stated[0],
                     .entries = stated[1] > most / 2 ? most : 2 * stated[1], // each is in two rows
-                    .stated_at = header.line_number()};
+                    .last = line};
 }
 
 constexpr std::string_view banner_fix =
@@ -458,93 +414,83 @@ struct BannerWord {
 };
 
 // Returns the four words after %%MatrixMarket in lower case.
-Result<std::array<std::string, 4>> read_banner(HeaderReader& header) {
+Result<std::array<std::string, 4>> read_banner(const HeaderLine& line) {
   const std::array<BannerWord, 4> words{
       {{"object", {"matrix"}, {"vector"}},
        {"format", {"coordinate"}, {"array"}},
        {"field", {"pattern", "integer", "real", "double"}, {"complex"}},
        {"symmetry", {"general", "symmetric", "skew-symmetric"}, {"hermitian"}}}};
-  header.next_line(); // exists: recognise_format() has seen it
-  if (lower_case(header.next_word()) != "%%matrixmarket") {
-    return header.refused(fmt::format("expected the banner %%MatrixMarket, got {}", in_quotes(header.line())),
-                          banner_fix);
+  if (lower_case(line.word(0)) != "%%matrixmarket") {
+    return line.refused(fmt::format("expected the banner %%MatrixMarket, got {}", in_quotes(line.text)),
+                        banner_fix);
   }
   std::array<std::string, 4> banner;
   for (std::size_t i = 0; i < banner.size(); ++i) {
     const auto& [what, read, other] = words[i];
-    const std::string_view word = header.next_word();
+    const std::string_view word = line.word(i + 1);
     banner[i] = lower_case(word);
     if (std::ranges::find(read, banner[i]) == read.end()) {
       const bool known = std::ranges::find(other, banner[i]) != other.end();
-      return header.refused_at(word,
-                               word.empty() ? fmt::format("the banner ends before its {}", what)
-                               : known      ? fmt::format("the {} {} is not supported", what, in_quotes(word))
-                                            : fmt::format("unknown {} {}", what, in_quotes(word)),
-                               known ? fmt::format("write it with {} {}", what, one_of(read))
-                                     : std::string(banner_fix));
+      return line.refused_at(word,
+                             word.empty() ? fmt::format("the banner ends before its {}", what)
+                             : known      ? fmt::format("the {} {} is not supported", what, in_quotes(word))
+                                          : fmt::format("unknown {} {}", what, in_quotes(word)),
+                             known ? fmt::format("write it with {} {}", what, one_of(read))
+                                   : std::string(banner_fix));
     }
   }
-  TIDEGATE_CHECK(header.end_line("banner", banner_fix));
+  TIDEGATE_CHECK(line.check_end(5, "banner", banner_fix));
   if (banner[2] == "pattern" && banner[3] == "skew-symmetric") {
-    return header.refused("a pattern matrix has no values, so it cannot be skew-symmetric",
-                          "make it symmetric, or give values");
+    return line.refused("a pattern matrix has no values, so it cannot be skew-symmetric",
+                        "make it symmetric, or give values");
   }
   return banner;
 }
 
 // Value types of SuiteSparse:GraphBLAS, with the range of the integer types: those of real numbers have none.
 struct ValueType {
-  std::string_view name, meaning;
+  std::string_view name;
   std::int64_t least = 0, greatest = 0;
 };
-
-template <class T>
-constexpr ValueType integer_type(std::string_view name, std::string_view meaning) {
-  using Range = std::numeric_limits<T>;
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  return {name, meaning, static_cast<std::int64_t>(Range::min()),
-          std::cmp_less(Range::max(), most) ? static_cast<std::int64_t>(Range::max()) : most};
-}
-
-constexpr std::array value_types{
-    ValueType{"bool", "a bool", 0, 1},
-    integer_type<std::int8_t>("int8_t", "an int8_t"),
-    integer_type<std::int16_t>("int16_t", "an int16_t"),
-    integer_type<std::int32_t>("int32_t", "an int32_t"),
-    integer_type<std::int64_t>("int64_t", "an int64_t"),
-    integer_type<std::uint8_t>("uint8_t", "a uint8_t"),
-    integer_type<std::uint16_t>("uint16_t", "a uint16_t"),
-    integer_type<std::uint32_t>("uint32_t", "a uint32_t"),
-    integer_type<std::uint64_t>("uint64_t", "a uint64_t below 2^63"),
-    ValueType{"float", ""},
-    ValueType{"double", ""},
-};
+constexpr std::array value_types{ValueType{"bool", 0, 1},
+                                 ValueType{"int8_t", INT8_MIN, INT8_MAX},
+                                 ValueType{"int16_t", INT16_MIN, INT16_MAX},
+                                 ValueType{"int32_t", INT32_MIN, INT32_MAX},
+                                 ValueType{"int64_t", INT64_MIN, INT64_MAX},
+                                 ValueType{"uint8_t", 0, UINT8_MAX},
+                                 ValueType{"uint16_t", 0, UINT16_MAX},
+                                 ValueType{"uint32_t", 0, UINT32_MAX},
+                                 ValueType{"uint64_t", 0, INT64_MAX},
+                                 ValueType{"float"},
+                                 ValueType{"double"}};
 
 // Applies the rest of "%%GraphBLAS type T", which narrows the banner's field: fewer bits, or integers instead of
 // reals.
-Result<void> take_type_line(HeaderReader& header, EntryRules& rules) {
-  if (header.next_word() != "type") {
+Result<void> take_type_line(const HeaderLine& line, EntryRules& rules) {
+  if (line.word(1) != "type") {
     return {}; // an ordinary comment
   }
-  const std::string_view name = header.next_word();
+  const std::string_view name = line.word(2);
   const auto* const type = std::ranges::find(value_types, name, &ValueType::name);
   if (type == value_types.end()) {
-    return header.refused_at(
+    return line.refused_at(
         name, fmt::format("unknown value type {}", in_quotes(name)),
         "give one of bool, int8_t to int64_t, uint8_t to uint64_t, float and double, or leave the line out");
   }
   if (rules.values != ValueColumn::none && type->greatest != 0) {
     rules.values = ValueColumn::integer;
-    rules.value_type = type->meaning;
+    rules.value_type =
+        fmt::format("a{} {}{}", name[0] == 'i' ? "n" : "", name, name == "uint64_t" ? " below 2^63" : "");
     rules.least_value = type->least;
     rules.greatest_value = type->greatest;
   }
   return {};
 }
 
-Result<FileHeader> read_matrix_market_header(HeaderReader& header) {
+Result<FileHeader> read_matrix_market_header(const HeaderLine& begin) {
   constexpr std::string_view fix = "write ROWS COLUMNS ENTRIES after the comments";
-  TIDEGATE_TRY(const auto banner, read_banner(header));
+  HeaderLine line = begin.next("");
+  TIDEGATE_TRY(const auto banner, read_banner(line));
   FileHeader found{.format = FileFormat::matrix_market,
                    .rules = {.comments = "%", .ends = {"row", "column"}, .first_vertex = 1}};
   found.rules.values = banner[2] == "pattern"   ? ValueColumn::none
@@ -552,49 +498,48 @@ Result<FileHeader> read_matrix_market_header(HeaderReader& header) {
                                                 : ValueColumn::real;
   found.both_directions = banner[3] != "general";
   found.rules.skew = banner[3] == "skew-symmetric";
-
-  std::string_view word = "%"; // the first line after the comments states the size
-  while (word.starts_with('%')) {
-    word = header.first_word("");
-    if (word.empty()) {
-      return header.refused("the file ends before the size line", fix);
+  do { // the first line after the comments states the size
+    line = line.next("");
+    if (line.word(0) == "%%GraphBLAS") {
+      TIDEGATE_CHECK(take_type_line(line, found.rules));
     }
-    if (word == "%%GraphBLAS") {
-      TIDEGATE_CHECK(take_type_line(header, found.rules));
-    }
+  } while (line.word(0).starts_with('%'));
+  if (line.words.empty()) {
+    return line.refused("the file ends before the size line", fix);
   }
-  TIDEGATE_TRY(const auto sizes, header.sizes(word, 3, "the size line has {} of 3 numbers", fix));
-  TIDEGATE_CHECK(header.end_line("size line", fix));
+  TIDEGATE_TRY(const auto sizes, line.sizes(0, 3, "the size line has {} of 3 numbers", fix));
+  TIDEGATE_CHECK(line.check_end(3, "size line", fix));
   if (sizes[0] != sizes[1]) {
-    return header.refused(
+    return line.refused(
         fmt::format("the matrix has {} and {}; an adjacency matrix is square", plural(sizes[0], "row"),
                     plural(sizes[1], "column")),
         "pad it with empty rows or columns; in a bipartite graph, number the second side after the first");
   }
   found.vertices = found.rules.last_vertex = sizes[0];
   found.entries = sizes[2];
-  found.stated_at = header.line_number();
+  found.last = std::move(line);
   return found;
 }
 
-Result<FileHeader> read_header(HeaderReader& header, const std::string& path) {
-  TIDEGATE_TRY(const FileFormat format, recognise_format(header, path));
+Result<FileHeader> read_header(std::string_view text, const std::string& path) {
+  const HeaderLine begin{.text = {}, .rest = without_byte_order_mark(text)};
+  TIDEGATE_TRY(const FileFormat format, recognise_format(begin, path));
   switch (format) {
-  case FileFormat::matrix_market: return read_matrix_market_header(header);
-  case FileFormat::dimacs: return read_dimacs_header(header);
-  case FileFormat::metis: return read_metis_header(header);
+  case FileFormat::matrix_market: return read_matrix_market_header(begin);
+  case FileFormat::dimacs: return read_dimacs_header(begin);
+  case FileFormat::metis: return read_metis_header(begin);
   case FileFormat::csv:
   case FileFormat::edge_list: break;
   }
-  return read_list_header(header, format == FileFormat::csv);
+  return read_list_header(begin, format == FileFormat::csv);
 }
 
 Result<void> check_count(const FileHeader& header, const Entries& entries) {
   const auto refuse = [&](std::string message, std::string_view fix, bool cut_off) {
     return tl::unexpected(Error{.code = ErrorCode::bad_graph,
-                                .message = fmt::format("line {} states {}", header.stated_at, message),
+                                .message = fmt::format("line {} states {}", header.last.number, message),
                                 .fix = std::string(fix),
-                                .line = cut_off ? entries.lines : header.stated_at});
+                                .line = cut_off ? entries.lines : header.last.number});
   };
   if (header.rules.rows && entries.rows < *header.vertices) {
     return refuse(
@@ -648,8 +593,7 @@ Result<void> check_rows_match(const Rows& rows, const Rows& other) {
 
 Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options) {
   TIDEGATE_TRY(FileText file, read_text(path, memory_limit(options.build)));
-  HeaderReader lines(file.text);
-  TIDEGATE_TRY(FileHeader header, read_header(lines, path));
+  TIDEGATE_TRY(FileHeader header, read_header(file.text, path));
   EntryRules& rules = header.rules;
   if (options.compact) {
     if (!rules.may_compact) {
@@ -669,12 +613,13 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
       check_memory(header.vertices.value_or(0), header.entries.value_or(0), rules.weights, options.build));
   // Scanning stops at a count that cannot fit.
   rules.most_entries = memory_limit(options.build) / sizeof(Edge);
-  TIDEGATE_TRY(Entries entries, read_entries(lines.rest(), lines.line_number(), rules, options));
+  const auto read = [&] { return read_entries(header.last.rest, header.last.number, rules, options); };
+  TIDEGATE_TRY(Entries entries, read());
   if (entries.not_as_first) {
     rules.by_first = false;
     rules.values = ValueColumn::real;
     rules.weights = kept_weights(options.weights, rules.values);
-    TIDEGATE_TRY(entries, read_entries(lines.rest(), lines.line_number(), rules, options));
+    TIDEGATE_TRY(entries, read());
   }
   file.text = {};
   if (entries.ids.size() > most_vertices) {

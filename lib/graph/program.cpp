@@ -124,7 +124,6 @@ void use_positions(FrontierProgram& program, const VertexNumbers& numbers) {
   for (std::uint64_t& source : program.sources) {
     source = numbers.position(source);
   }
-  program.graph.ids = VertexIds::position;
 }
 
 std::vector<Vertex> source_vertices(const FrontierProgram& program) {

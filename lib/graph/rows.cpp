@@ -8,55 +8,22 @@
 namespace tidegate::graphs {
 namespace {
 
-// Edges of a list. for_each(visit) calls visit(source, target, bits of the weight).
-struct ChunkSource {
-  const EdgeChunks& from;
-
-  template <class Visit>
-  void for_each(Visit visit) const {
-    const bool weighted = from.weights != WeightType::none;
-    for (const EdgeChunk& chunk : from.chunks) {
-      for (std::size_t i = 0; i < chunk.edges.size(); ++i) {
-        const auto [source, target] = chunk.edges[i];
-        const std::uint32_t weight = weighted ? chunk.weights[i] : 0;
-        visit(source, target, weight);
-        if (from.both_directions && source != target) {
-          visit(target, source, weight);
-        }
-      }
-    }
-  }
-};
-
-struct TransposeSource {
-  const Rows& from;
-
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (Vertex v = 0; v < from.vertices(); ++v) {
-      for (std::uint64_t e = from.offsets[v]; e < from.offsets[v + std::size_t{1}]; ++e) {
-        visit(from.neighbours[e], v, from.weights.empty() ? 0 : from.weights[e]);
-      }
-    }
-  }
-};
-
 // A neighbour and its weight as a number in the order of a row; rows by neighbours have them in this order, else swapped. Weights
 // are not negative, so the order of their bits is the order of the weights, for floats too.
 constexpr std::uint64_t packed(std::uint64_t high, std::uint64_t low) {
   return high << 32U | low;
 }
 
-// A counting sort. Each thread takes a range of vertices, and reads all edges: so no two write to the same place. Then it sorts its
+// A counting sort of the edges for which for_each(visit) calls visit(source, target, bits of the weight). Each thread takes a range of vertices, and reads all edges: so no two write to the same place. Then it sorts its
 // rows.
-template <class Source>
-Rows build(const Source& source, std::uint64_t vertices, std::uint64_t listed_edges, WeightType weights,
+template <class ForEach>
+Rows build(const ForEach& for_each, std::uint64_t vertices, std::uint64_t listed_edges, WeightType weights,
            RowOrder order, unsigned most_threads) {
   constexpr std::uint64_t edges_worth_a_thread = std::uint64_t{1} << 16U;
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(thread_count(most_threads), listed_edges / edges_worth_a_thread + 1));
-  const auto each_edge_of = [&source](std::uint64_t first, std::uint64_t end, auto visit) {
-    source.for_each([&](Vertex from, Vertex to, std::uint32_t weight) {
+  const auto each_edge_of = [&for_each](std::uint64_t first, std::uint64_t end, auto visit) {
+    for_each([&](Vertex from, Vertex to, std::uint32_t weight) {
       if (from - first < end - first) {
         visit(from, to, weight);
       }
@@ -104,11 +71,7 @@ Rows build(const Source& source, std::uint64_t vertices, std::uint64_t listed_ed
           std::ranges::sort(row);
         }
       };
-      if (weighted) {
-        sort(pairs);
-      } else {
-        sort(rows.neighbours);
-      }
+      weighted ? sort(pairs) : sort(rows.neighbours);
       for (std::uint64_t e = begin; weighted && e < end; ++e) {
         const auto high = static_cast<std::uint32_t>(pairs[e] >> 32U),
                    low = static_cast<std::uint32_t>(pairs[e]);
@@ -135,11 +98,30 @@ std::uint64_t listed(const EdgeChunks& edges) {
 } // namespace
 
 Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order) {
-  return build(ChunkSource{edges}, edges.vertices, listed(edges), edges.weights, order, threads);
+  const auto for_each = [&edges](auto visit) {
+    for (const EdgeChunk& chunk : edges.chunks) {
+      for (std::size_t i = 0; i < chunk.edges.size(); ++i) {
+        const auto [source, target] = chunk.edges[i];
+        const std::uint32_t weight = edges.weights == WeightType::none ? 0 : chunk.weights[i];
+        visit(source, target, weight);
+        if (edges.both_directions && source != target) {
+          visit(target, source, weight);
+        }
+      }
+    }
+  };
+  return build(for_each, edges.vertices, listed(edges), edges.weights, order, threads);
 }
 
 Rows transposed(const Rows& rows, unsigned threads, RowOrder order) {
-  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), rows.weight_type, order, threads);
+  const auto for_each = [&rows](auto visit) {
+    for (Vertex v = 0; v < rows.vertices(); ++v) {
+      for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
+        visit(rows.neighbours[e], v, rows.weights.empty() ? 0 : rows.weights[e]);
+      }
+    }
+  };
+  return build(for_each, rows.vertices(), rows.edges(), rows.weight_type, order, threads);
 }
 
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows) {

@@ -69,6 +69,11 @@ inline Result<LoadedGraph> load_text(const std::string& name, const std::string&
   return loaded;
 }
 
+// Returns "message | pointer | fix".
+inline std::string in_a_line(const Error& error) {
+  return fmt::format("{} | {} | {}", error.message, error.pointer.value_or(""), error.fix);
+}
+
 // Returns the error of a file that is refused.
 inline std::string refusal(const std::string& name, const std::string& text,
                            const LoadOptions& options = {}) {
