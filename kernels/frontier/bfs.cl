@@ -42,23 +42,9 @@ bool tg_give_source(const tg_job* job, uint v, uint index) {
   return true;
 }
 
-// Derives parents from levels; if there are several, the last write wins.
+// Derives parents from levels, which are exact for all vertices: the first neighbour of the level before.
 void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
                  tg_found* found) {
-  TG_EACH_ITEM(job, u, job->vertices, 1) {
-    const uint level = job->values[u];
-    for (tg_offset e = job->offsets[u]; level != TG_UNREACHED && e < job->offsets[u + 1ul]; ++e) {
-      const uint w = job->neighbours[e];
-      if (job->values[w] == level + 1) {
-        job->others[w] = u;
-      }
-    }
-  }
-}
-
-#if TG_RANKS && TG_PARENTS
-// The parent of each own vertex is the smallest that there is; the levels of all vertices are known.
-void tg_find_parents(const tg_job* job) {
   TG_EACH_ITEM(job, i, job->rows, 1) {
     const uint v = job->first + i;
     const uint level = job->values[v];
@@ -70,4 +56,3 @@ void tg_find_parents(const tg_job* job) {
     job->others[v] = parent;
   }
 }
-#endif

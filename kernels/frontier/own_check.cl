@@ -118,21 +118,17 @@ uint tg_next_random(uint* state) { // xorshift (Marsaglia, 2003)
 #define TG_TRIES 64u
 #define TG_STEPS 32u
 
-// Gathers values that occur: each work-item walks along random edges from a random vertex that starts with one.
-kernel void tidegate_own_walk(global const tg_offset* offsets, global const uint* neighbours, global const uint* weights,
-                              global const tg_bits* first, global const uint* sources, uint count, global tg_bits* found,
-                              uint vertices) {
-  const uint item = (uint)get_global_id(0);
-  uint state = (item + 1) * 2654435761u | 1u;
-  tg_next_random(&state);
-  uint v = tg_next_random(&state) % vertices;
+// Returns a value that occurs: from a random vertex that starts with one, along random edges.
+tg_bits tg_walk(global const tg_offset* offsets, global const uint* neighbours, global const uint* weights, global const tg_bits* first,
+                global const uint* sources, uint count, uint vertices, uint* state) {
+  uint v = tg_next_random(state) % vertices;
   for (uint i = 0; i < TG_TRIES && !tg_counts(first[v]); ++i) {
-    v = count != 0 ? sources[tg_next_random(&state) % count] : tg_next_random(&state) % vertices;
+    v = count != 0 ? sources[tg_next_random(state) % count] : tg_next_random(state) % vertices;
   }
   tg_bits value = first[v];
-  const uint steps = tg_next_random(&state) % TG_STEPS;
+  const uint steps = tg_next_random(state) % TG_STEPS;
   for (uint i = 0; i < steps && offsets[v] != offsets[v + 1ul]; ++i) {
-    const tg_offset edge = offsets[v] + tg_next_random(&state) % (uint)(offsets[v + 1ul] - offsets[v]);
+    const tg_offset edge = offsets[v] + tg_next_random(state) % (uint)(offsets[v + 1ul] - offsets[v]);
     v = neighbours[edge];
 #if TG_OWN_ADDS
     value = i == 0 ? first[v] : value; // neighbours of its last vertex
@@ -141,7 +137,7 @@ kernel void tidegate_own_walk(global const tg_offset* offsets, global const uint
     value = tg_passed(value, tg_weight_of(weights, edge));
 #endif
   }
-  found[item] = value;
+  return value;
 }
 
 // In the order of the host's names.
@@ -153,16 +149,19 @@ kernel void tidegate_own_walk(global const tg_offset* offsets, global const uint
 #define TG_SETTLED 6
 #define TG_FIRES 7
 
-// Tries the laws on random values of those found and random weights. Writes for each work-item the broken law or 0, the values, the
+// Tries the laws on three values that occur and a random weight. Writes for each work-item the broken law or 0, the values, the
 // weight, and the two results that differ.
-kernel void tidegate_own_laws(global const uint* weights, ulong edges, global const tg_bits* found, uint count,
-                              global ulong* flaws) {
+kernel void tidegate_own_laws(global const tg_offset* offsets, global const uint* neighbours, global const uint* weights,
+                              global const tg_bits* first, global const uint* sources, uint count, global ulong* flaws, uint vertices) {
   const uint item = (uint)get_global_id(0);
-  uint state = (item + 1) * 2246822519u | 1u;
+  uint state = (item + 1) * 2654435761u | 1u;
   tg_next_random(&state);
-  const tg_bits a = found[tg_next_random(&state) % count];
-  const tg_bits b = found[tg_next_random(&state) % count];
-  const tg_bits c = found[tg_next_random(&state) % count];
+  tg_bits found[3];
+  for (uint i = 0; i < 3; ++i) {
+    found[i] = tg_walk(offsets, neighbours, weights, first, sources, count, vertices, &state);
+  }
+  const tg_bits a = found[0], b = found[1], c = found[2];
+  const tg_offset edges = offsets[vertices];
   const tg_offset edge = edges == 0 ? 0 : (tg_offset)(((ulong)tg_next_random(&state) << 32 | tg_next_random(&state)) % edges);
   const tg_weight weight = edges == 0 ? 1 : tg_weight_of(weights, edge);
   ulong law = 0;

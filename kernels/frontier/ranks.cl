@@ -145,7 +145,6 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     }
     break;
   }
-  case TG_PART_FINISH: tg_compress(&job); break;
 #elif !TG_ITERATES
   case TG_PART_SEED:
     for (uint i = 0; get_global_id(0) == 0 && i < setting.source_count; ++i) {
@@ -158,9 +157,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   case TG_PART_ADOPT: tg_adopt(&job, &at, to, part.count, heard, &found); break;
   case TG_PART_COUNT: tg_count(&job, &at, frontier, next, &found); break;
 #endif
-#if TG_PARENTS
-  case TG_PART_FINISH: tg_find_parents(&job); break;
-#endif
+  case TG_PART_FINISH: tg_own_step(&job, &at, &setting, to, group.scratch, &found); break;
   default: break;
   }
   tg_sum_up(group.sums, found);

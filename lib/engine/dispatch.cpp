@@ -95,7 +95,7 @@ public:
       outcome_.ended_at = Clock::now();
     }
     if (exchange_ != nullptr) {
-      exchange_->end();
+      outcome_.traffic = exchange_->traffic();
     }
     outcome_.calls = session_.calls()->since(calls_before);
     completed(outcome_.reached.iteration);

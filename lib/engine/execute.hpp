@@ -7,7 +7,7 @@
 #include "engine/proof.hpp"
 #include "engine/run_options.hpp"
 #include "runtime/monitor.hpp"
-#include "runtime/rank_clock.hpp"
+#include "runtime/rank_report.hpp"
 #include "runtime/slices.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>

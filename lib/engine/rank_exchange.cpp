@@ -9,6 +9,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using device::require;
 
+constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63U;
+
 } // namespace
 
 bool is_compared(const Job& program, const RunOptions& options) {
@@ -25,6 +27,7 @@ bool is_compared(const Job& program, const RunOptions& options) {
 struct RankExchange::Messages {
   // Bytes of device memory that go to a rank, or come from it.
   struct Piece {
+    bool sent = false;
     int rank = 0;
     device::Buffer memory;
     std::uint64_t offset = 0;
@@ -34,20 +37,20 @@ struct RankExchange::Messages {
   const device::Session& session;
   ranks::Ranks& ranks;
   std::map<std::vector<std::uint64_t>, HostContents> blocks{}; // by the sizes of their parts
-  HostContents* bytes = nullptr;                               // of what is sent, then of what is received
-  std::vector<Piece> sent{}, received{};
+  HostContents* bytes = nullptr;                               // of the pieces
+  std::vector<Piece> pieces{};
   device::Event read{};
 
   // Enqueues the reads.
   void begin() {
     constexpr std::uint64_t most_pinned = std::uint64_t{64} << 20U; // bytes: halos are far smaller
     std::vector<std::uint64_t> sizes;
-    for (const auto* pieces : {&sent, &received}) {
-      std::ranges::transform(*pieces, std::back_inserter(sizes), &Piece::bytes);
-    }
+    std::ranges::transform(pieces, std::back_inserter(sizes), &Piece::bytes);
     bytes = &blocks.try_emplace(sizes, session, sizes, most_pinned).first->second;
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-      download(session, sent[i].memory, sent[i].offset, (*bytes)[i], device::Transferred::later);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (pieces[i].sent) {
+        download(session, pieces[i].memory, pieces[i].offset, (*bytes)[i], device::Transferred::later);
+      }
     }
     require(session.mark(read), "reading halos");
     require(session.flush(), "reading halos");
@@ -56,19 +59,17 @@ struct RankExchange::Messages {
   // Waits for the reads, and starts the messages. What was written in the exchange before is done then, too.
   void send() {
     require(session.wait(read), "reading halos");
-    for (std::size_t i = 0; i < received.size(); ++i) {
-      ranks.receive(received[i].rank, (*bytes)[sent.size() + i]);
-    }
-    for (std::size_t i = 0; i < sent.size(); ++i) {
-      ranks.send(sent[i].rank, (*bytes)[i]);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      pieces[i].sent ? ranks.send(pieces[i].rank, (*bytes)[i]) : ranks.receive(pieces[i].rank, (*bytes)[i]);
     }
   }
 
   // Enqueues the writes of the received bytes.
   void end() {
-    for (std::size_t i = 0; i < received.size(); ++i) {
-      upload(session, received[i].memory, received[i].offset, (*bytes)[sent.size() + i],
-             device::Transferred::later);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      if (!pieces[i].sent) {
+        upload(session, pieces[i].memory, pieces[i].offset, (*bytes)[i], device::Transferred::later);
+      }
     }
   }
 };
@@ -78,7 +79,7 @@ struct RankExchange::Combined {
   const ProgramBuffer* buffer;
   Combine how;
   device::Buffer memory;
-  std::vector<std::uint64_t> before; // elements, so that sums count what they were once
+  std::vector<std::uint64_t> before; // elements, on all ranks but 0, so that sums count what they were once
 };
 
 RankExchange::RankExchange(const device::Session& session, const CompiledProgram& whole,
@@ -86,8 +87,7 @@ RankExchange::RankExchange(const device::Session& session, const CompiledProgram
     : session_(session), program_(whole.written), split_(split), storage_(whole.schedule.storage),
       ranks_(*options.ranks), rank_(static_cast<std::uint32_t>(ranks_.rank())), monitor_(monitor),
       options_(options), whole_outputs_(is_compared(program_, options)), fresh_(program_, split, storage_),
-      messages_(new Messages{session, ranks_}), clock_(ranks_, monitor),
-      buffer_bytes_(program_.buffers.size()) {}
+      messages_(new Messages{session, ranks_}), buffer_bytes_(program_.buffers.size()) {}
 
 RankExchange::~RankExchange() {
   std::ignore = session_.finish(); // transfers may still use the memory of messages
@@ -98,7 +98,7 @@ Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena) {
   arena_ = &arena;
   memory_ = arena.views; // outputs in parts are read after the run has given its arena up
   device_bytes_ = session_.calls()->now().buffer_bytes;
-  return clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns));
+  return runtime::begin_together(ranks_, monitor_, options_.max_wall_time_ns);
 }
 
 const device::Buffer& RankExchange::memory(std::uint32_t buffer, std::uint32_t iteration) const {
@@ -123,25 +123,24 @@ std::uint64_t RankExchange::place(std::uint32_t buffer, const ByteRange& bytes) 
 // part.
 std::optional<std::vector<RankTransfer>> RankExchange::begin_transfers(std::uint32_t wave,
                                                                        std::uint32_t iteration) {
-  messages_->sent.clear();
-  messages_->received.clear();
+  messages_->pieces.clear();
   std::vector<RankTransfer> awaited;
   for (const RankTransfer& transfer : fresh_.before(wave, iteration)) {
     buffer_bytes_[transfer.buffer] += transfer.bytes.size();
     if (transfer.from != rank_ && transfer.to != rank_) {
       continue;
     }
-    const bool sends = transfer.from == rank_;
-    (sends ? messages_->sent : messages_->received)
-        .push_back({.rank = static_cast<int>(sends ? transfer.to : transfer.from),
-                    .memory = memory(transfer.buffer, iteration),
-                    .offset = place(transfer.buffer, transfer.bytes),
-                    .bytes = transfer.bytes.size()});
-    if (!sends) {
+    const bool sent = transfer.from == rank_;
+    messages_->pieces.push_back({.sent = sent,
+                                 .rank = static_cast<int>(sent ? transfer.to : transfer.from),
+                                 .memory = memory(transfer.buffer, iteration),
+                                 .offset = place(transfer.buffer, transfer.bytes),
+                                 .bytes = transfer.bytes.size()});
+    if (!sent) {
       awaited.push_back(transfer);
     }
   }
-  if (messages_->sent.empty() && messages_->received.empty()) {
+  if (messages_->pieces.empty()) {
     return {};
   }
   messages_->begin();
@@ -162,17 +161,16 @@ void RankExchange::launch_rows(std::uint32_t wave, std::uint32_t iteration, cons
 std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {
   std::vector<std::byte> bytes(of.buffer->bytes);
   download(session_, of.memory, 0, bytes);
+  const std::size_t size = element_bytes(of.buffer->type);
+  const std::size_t unused = 64 - 8 * size; // bits
   std::vector<std::uint64_t> values(of.buffer->count);
-  with_type(of.buffer->type, [&]<class T>(T) {
-    if constexpr (std::is_integral_v<T>) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        T value{};
-        std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-        constexpr auto flipped = std::uint64_t{std::is_signed_v<T>} << 63U;
-        values[i] = static_cast<std::uint64_t>(value) ^ flipped;
-      }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::memcpy(&values[i], bytes.data() + i * size, size); // the low bytes come first
+    if (is_signed_integer(of.buffer->type)) {
+      values[i] =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(values[i] << unused) >> unused) ^ sign_bit;
     }
-  });
+  }
   return values;
 }
 
@@ -185,7 +183,7 @@ std::vector<RankExchange::Combined> RankExchange::before_combining(std::uint32_t
                      .how = *argument.combine,
                      .memory = memory(argument.buffer, iteration),
                      .before = {}});
-      if (all.back().how == Combine::sum) {
+      if (all.back().how == Combine::sum && rank_ != 0) {
         all.back().before = elements(all.back());
       }
     }
@@ -196,18 +194,13 @@ std::vector<RankExchange::Combined> RankExchange::before_combining(std::uint32_t
 void RankExchange::combine(const std::vector<Combined>& all) {
   for (const Combined& one : all) {
     std::vector<std::uint64_t> values = elements(one);
-    const auto change = [&](auto by) { // sums count what the elements were before once
-      std::ranges::transform(values, one.before, values.begin(), by);
-    };
-    change(std::minus<>());
+    std::ranges::transform(values, one.before, values.begin(), std::minus<>());
     or_refuse(ranks_.reduce(values, static_cast<ranks::Reduction>(one.how)));
-    change(std::plus<>());
     std::vector<std::byte> bytes(one.buffer->bytes);
     const std::size_t size = element_bytes(one.buffer->type);
-    const std::uint64_t flipped = std::uint64_t{is_signed_integer(one.buffer->type)} << 63U;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::uint64_t value = values[i] ^ flipped;
-      std::memcpy(bytes.data() + i * size, &value, size); // the low bytes come first
+      const std::uint64_t value = values[i] ^ (is_signed_integer(one.buffer->type) ? sign_bit : 0);
+      std::memcpy(bytes.data() + i * size, &value, size);
     }
     upload(session_, one.memory, 0, bytes);
   }
@@ -383,13 +376,8 @@ RankBufferReport RankExchange::report_buffer(std::uint32_t buffer) const {
 }
 
 RanksReport RankExchange::report(const DispatchOutcome& outcome, const std::string& device) {
-  RanksReport report = or_refuse(report_ranks(outcome.status, clock_.traffic,
-                                              {.host = {},
-                                               .device = device,
-                                               .dispatch_ns = outcome.dispatch_ns,
-                                               .edges = {},
-                                               .device_bytes = device_bytes_},
-                                              ranks_));
+  RanksReport report =
+      or_refuse(report_ranks(outcome, {.device = device, .device_bytes = device_bytes_}, ranks_));
   for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
     if (split_.waves[wave].on_one_rank()) {
       report.waves.push_back({.wave = program_.wave_text(wave), .reason = split_.waves[wave].whole.text()});

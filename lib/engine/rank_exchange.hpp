@@ -8,10 +8,7 @@
 #include "engine/queue_outcome.hpp"
 #include "engine/run_options.hpp"
 #include "engine/split.hpp"
-#include "ranks/ranks.hpp"
-#include "runtime/monitor.hpp"
-#include "runtime/rank_clock.hpp"
-#include "runtime/slices.hpp"
+#include "runtime/rank_report.hpp"
 #include <tidegate/core/error.hpp>
 
 namespace tidegate::engine {
@@ -42,9 +39,6 @@ public:
   // ranks go different ways.
   void decide(const DevicePart& part, std::span<std::byte> value);
 
-  // Ends the dispatch on this rank.
-  void end() { clock_.end(); }
-
   // Hands outputs to rank 0, in room for all of them, or leaves them in parts.
   HostContents gather_outputs(std::uint32_t iterations);
 
@@ -56,8 +50,8 @@ public:
 
   // After the last iteration.
   [[nodiscard]] const std::vector<std::byte>& until_value() const { return until_value_; }
-  [[nodiscard]] const ranks::Traffic& traffic() const { return clock_.traffic; } // of the dispatch
-  [[nodiscard]] std::uint64_t device_bytes() const { return device_bytes_; }     // of all buffers
+  [[nodiscard]] const ranks::Traffic& traffic() const { return ranks_.traffic(); } // of the dispatch so far
+  [[nodiscard]] std::uint64_t device_bytes() const { return device_bytes_; }       // of all buffers
   // By buffer: sent by all ranks in the dispatch.
   [[nodiscard]] const std::vector<std::uint64_t>& buffer_bytes() const { return buffer_bytes_; }
   // True if an output stays on the ranks that own its rows.
@@ -92,7 +86,6 @@ private:
       whole_outputs_; // rank 0 compares them; otherwise those that files hold as they are stay in parts
   Freshness fresh_;
   std::unique_ptr<Messages> messages_;
-  RankClock clock_;
   PlainWaves* waves_ = nullptr;
   const Arena* arena_ = nullptr;       // during the run
   std::vector<device::Buffer> memory_; // by buffer

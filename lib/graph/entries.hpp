@@ -29,7 +29,7 @@ struct EntryRules {
   bool may_compact = false; // a list of edges, whose vertices may be numbered anew
   bool compact = false;     // they are: Entries::ids
   ValueColumn values = ValueColumn::none;
-  bool by_first = false;                      // the first value alone says that they are integers
+  bool by_first = false;                 // the first value alone says that they are integers
   std::string value_type = "an integer"; // names the integers between least_value and greatest_value
   std::int64_t least_value = std::numeric_limits<std::int64_t>::min();
   std::int64_t greatest_value = std::numeric_limits<std::int64_t>::max();

@@ -116,7 +116,9 @@ public:
     std::abort();
   }
 
+  // Since the last call of count_from_here().
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  void count_from_here() { traffic_ = {}; }
 
   // True while it waits for other ranks, for another thread to read.
   [[nodiscard]] const std::atomic<bool>& waiting() const { return waiting_; }

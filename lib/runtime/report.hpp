@@ -1,6 +1,6 @@
 // The part of a report that runs of both kinds of programs have.
 #pragma once
-#include "runtime/rank_clock.hpp"
+#include "runtime/rank_report.hpp"
 #include "runtime/run.hpp"
 #include "runtime/slices.hpp"
 #include <tidegate/core/error.hpp>

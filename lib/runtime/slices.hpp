@@ -5,6 +5,7 @@
 #pragma once
 #include "common/counters.h"
 #include "device/session.hpp"
+#include "ranks/ranks.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/monitor.hpp"
 #include "runtime/run.hpp"
@@ -28,6 +29,7 @@ struct DispatchOutcome {
   std::uint64_t compile_ns = 0; // in first launches, not part of dispatch_ns
   bool waited = false;          // time was up while work-groups waited for each other
   std::optional<Trace> trace;   // where it was asked for
+  ranks::Traffic traffic;       // with other ranks
 };
 
 // Time that a run may still take after it was asked to stop, before the process ends.

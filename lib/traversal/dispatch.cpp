@@ -43,8 +43,7 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
           .scanned_edges = row.scanned_edges,
           .trend = trend_of(row.frontier_edges, row.previous_edges),
           .dense_waves = row.dense_waves,
-          .alone = row.alone != 0,
-          .time_ns = {}};
+          .alone = row.alone != 0};
 }
 
 // Returns the times of launches and, with a clock, of the first waves. `clocks`: of the launches that `times` has.

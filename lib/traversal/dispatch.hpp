@@ -1,7 +1,7 @@
 // Runs a traversal on a device, or on those of several ranks: by one persistent launch in bounded slices, or by a launch for each step.
 #pragma once
 #include "runtime/monitor.hpp"
-#include "runtime/rank_clock.hpp"
+#include "runtime/rank_report.hpp"
 #include "runtime/slices.hpp"
 #include "runtime/trace.hpp"
 #include "traversal/resident.hpp"
@@ -16,7 +16,6 @@ struct TraversalOutcome : runtime::DispatchOutcome {
   WaveLog waves;
   std::uint64_t vertices_left = 0; // in the frontier of the next wave
   double rank_change = 0;          // of pagerank: of all ranks in the last iteration, in sum
-  ranks::Traffic traffic;          // with other ranks
 };
 
 // Runs all waves. If `limits.arrivals_per_barrier` is 0, each launch runs one step. Throws device::Refused.

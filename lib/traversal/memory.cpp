@@ -41,7 +41,7 @@ FrontierMemory layout_of(const TraversalShape& shape, Layout layout, const RankP
   const std::uint64_t sent = is_pagerank ? 0
                              : is_cc     ? value_bytes(shape)
                                          : (TG_HEARD + n - own.vertices()) * rank_message_words(shape) * word;
-  constexpr std::uint64_t trial_bytes = 9 * sizeof(std::uint64_t); // a value that occurs, and a report
+  constexpr std::uint64_t trial_bytes = flaw_words * sizeof(std::uint64_t);
   constexpr std::uint64_t counter_line = TG_LINE * word;
   FrontierMemory memory{.constrained = layout == Layout::constrained};
   for (

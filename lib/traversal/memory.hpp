@@ -103,6 +103,7 @@ inline std::uint64_t value_bytes(const TraversalShape& shape) {
 }
 
 inline constexpr std::uint32_t law_trials = 4096; // of an algorithm of the program's own
+inline constexpr std::uint32_t flaw_words = 8;    // u64, that a trial reports
 
 inline constexpr std::uint32_t log_rows = 16'384; // most rows that a slice can write
 

@@ -6,7 +6,6 @@ namespace {
 
 using graphs::Algorithm;
 using runtime::RunStatus;
-using Clock = std::chrono::steady_clock;
 
 // The semiring in which an algorithm multiplies the frontier with the graph's matrix.
 std::string semiring_of(const graphs::FrontierProgram& program) {
@@ -47,7 +46,6 @@ void report_waves(const graphs::FrontierProgram& program, const TraversalOutcome
   report.items_processed = log.vertices;
   report.items_remaining = outcome.vertices_left;
   report.published_items = report.items_processed + report.items_remaining;
-  const auto start = Clock::now();
   std::uint32_t rules = 0;
   for (const std::uint32_t rule : program.rules) {
     rules |= 1U << rule;
@@ -56,7 +54,6 @@ void report_waves(const graphs::FrontierProgram& program, const TraversalOutcome
     report.region_lineage = {rules};
     report.lineage_items = report.items_processed;
   }
-  report.lineage_ns = elapsed_ns(start);
 }
 
 void note_convergence(const graphs::PageRankOptions& options, double change, FrontierReport& report) {
@@ -149,14 +146,6 @@ Answer answer_of(const TraversalPlan& plan, const TraversalResults& results) {
   return answer;
 }
 
-runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns) {
-  return {.host = {},
-          .device = plan.device->name,
-          .dispatch_ns = dispatch_ns,
-          .edges = plan.part->edges,
-          .device_bytes = plan.memory.bytes};
-}
-
 FrontierReport report_of_plan(const TraversalPlan& plan) {
   const graphs::FrontierProgram& program = plan.asked.program;
   const graphs::Graph& graph = plan.graph();
@@ -168,13 +157,13 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
   report.algorithm = program.algorithm;
   report.source = program.own ? std::optional(program.own->source) : std::nullopt;
   report.semiring = semiring_of(program);
-  report.switch_rule = plan.policy.switch_rule;
-  report.forced_topology = plan.policy.forced;
+  report.switch_rule = plan.switch_rule;
+  report.forced_topology = plan.forced;
   report.graph = {.vertices = graphs::vertex_count(graph),
                   .edges = graphs::edge_count(graph),
                   .weights = graph.out.weight_type,
                   .symmetric = graph.symmetric,
-                  .ids = plan.asked.ids,
+                  .ids = program.graph.ids,
                   .first_id = plan.shape.vertices == 0 ? 0 : plan.asked.numbers.of(0)};
   const auto& facts = plan.asked.kept->loaded.facts;
   if (facts && facts->least_vertex.value_or(0) != 0) {

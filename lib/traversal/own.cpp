@@ -279,9 +279,7 @@ Result<std::vector<std::byte>> read_initial(const FrontierProgram& program, cons
 
 namespace {
 
-// kernels/frontier/own_check.cl gathers values and tries the laws with them, which it numbers from 1.
-constexpr std::uint32_t flaw_words = 8;
-
+// kernels/frontier/own_check.cl tries the laws, which it numbers from 1, with values that occur.
 struct Law {
   const char* function; // that breaks it
   std::string_view flaw;
@@ -339,16 +337,13 @@ Result<void> OwnChecks::check_laws() {
     return {};
   }
   begin();
-  const device::Buffer found = runtime::allocate(session_, std::uint64_t{law_trials} * sizeof(std::uint64_t));
-  const std::uint64_t flaw_bytes = std::uint64_t{law_trials} * flaw_words * sizeof(std::uint64_t);
-  const device::Buffer flaws = runtime::allocate(session_, flaw_bytes);
-  launch("tidegate_own_walk", law_trials, resident_.part(Part::offsets), resident_.part(Part::neighbours),
-         resident_.part(Part::weights), values_, resident_.part(Part::sources),
-         static_cast<std::uint32_t>(program_.sources.size()), found, shape_.vertices);
-  launch("tidegate_own_laws", law_trials, resident_.part(Part::weights), shape_.edges, found, law_trials,
-         flaws);
   std::vector<std::uint64_t> words(std::size_t{law_trials} * flaw_words);
-  runtime::download(session_, flaws, 0, std::as_writable_bytes(std::span(words)));
+  const auto bytes = std::as_writable_bytes(std::span(words));
+  const device::Buffer flaws = runtime::allocate(session_, bytes.size());
+  launch("tidegate_own_laws", law_trials, resident_.part(Part::offsets), resident_.part(Part::neighbours),
+         resident_.part(Part::weights), values_, resident_.part(Part::sources),
+         static_cast<std::uint32_t>(program_.sources.size()), flaws, shape_.vertices);
+  runtime::download(session_, flaws, 0, bytes);
   for (std::size_t i = 0; i < words.size(); i += flaw_words) {
     if (words[i] != 0) {
       const auto text = [&](std::size_t at, ElementType type) {

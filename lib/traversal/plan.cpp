@@ -64,14 +64,6 @@ FrontierStrategy choose_strategy(const RunOptions& options, const device::Device
   return {Strategy::barrier, "the device has passed the self-test"};
 }
 
-// The program's choice of a switch rule overrides the profile's.
-TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
-                                 const device::TraversalProfile& profile, const RunOptions& options) {
-  return {.switch_rule =
-              program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
-          .forced = options.force_topology};
-}
-
 // Returns how many work-groups a traversal launches if as many can be resident.
 std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
                             Strategy strategy, const RunOptions& options) {
@@ -286,7 +278,7 @@ Result<std::optional<OwnCode>> check_asked(const graphs::FrontierProgram& progra
 
 Result<AskedTraversal> load_asked(const graphs::FrontierProgram& program, const std::string& folder,
                                   std::optional<OwnCode> own, const RunOptions& options) {
-  AskedTraversal asked{.program = program, .own = std::move(own), .ids = program.graph.ids, .folder = folder};
+  AskedTraversal asked{.program = program, .own = std::move(own), .folder = folder};
   TIDEGATE_TRY(asked.kept, load_or_find(program, folder, options));
   const graphs::LoadedGraph& loaded = asked.kept->loaded;
   asked.numbers = graphs::numbers_of(program, loaded);
@@ -310,7 +302,9 @@ Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::
                      .program = program,
                      .own = own,
                      .device = device,
-                     .policy = traversal_policy(program, traversal_profile(meant), options),
+                     .switch_rule = program.policy.switch_rule.value_or(
+                         traversal_profile(meant).switch_rule.value_or(graphs::SwitchRule::edges)),
+                     .forced = options.force_topology,
                      .shape = shape_of(program, graph),
                      .strategy = choose_strategy(options, device),
                      .geometry = geometry_of(program, meant, options)};

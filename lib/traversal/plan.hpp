@@ -34,11 +34,6 @@ struct FrontierStrategy {
   std::string reason;
 };
 
-struct TraversalPolicy {
-  graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
-  std::optional<policy::Topology> forced;
-};
-
 // Warns of fields of the policy that the program states and cannot use, with the rule that switches its topologies.
 std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program, graphs::SwitchRule rule,
                                           std::string_view file = "");
@@ -68,9 +63,8 @@ struct KeptGraph final : runtime::Holding {
 
 // The run that the user asked for, with its graph.
 struct AskedTraversal {
-  graphs::FrontierProgram program;                     // with sources by position
-  std::optional<OwnCode> own;                          // if it brings its algorithm
-  graphs::VertexIds ids = graphs::VertexIds::position; // as they were stated
+  graphs::FrontierProgram program; // with sources by position
+  std::optional<OwnCode> own;      // if it brings its algorithm
   graphs::VertexNumbers numbers;
   std::string folder;
   std::shared_ptr<KeptGraph> kept;
@@ -91,7 +85,8 @@ struct TraversalPlan {
   const graphs::FrontierProgram& program;     // that runs: the user's, or one that gives the same results
   const OwnCode* own = nullptr;               // of that program, if it brings its algorithm
   const device::DeviceInfo* device = nullptr; // null: none, of a run that is only planned
-  TraversalPolicy policy;
+  graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
+  std::optional<policy::Topology> forced; // topology
   TraversalShape shape;
   std::optional<RankPart> part; // of one of several ranks
   FrontierMemory memory;

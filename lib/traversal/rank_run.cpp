@@ -5,7 +5,6 @@
 namespace tidegate::traversal {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using device::require;
 using graphs::Algorithm;
 using runtime::RunStatus;
@@ -16,25 +15,6 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
 struct Counted {
   std::uint64_t vertices, edges, scanned, far, change, idle;
 };
-
-// Returns on rank 0 an array with `bytes` for each vertex, made of all ranks' own parts.
-std::vector<std::uint32_t> gathered(const device::Session& session, const TraversalPlan& plan, Part from,
-                                    std::uint64_t bytes, ranks::Ranks& ranks) {
-  const bool whole = plan.shape.algorithm == Algorithm::cc; // rank 0 has all
-  std::vector<std::vector<std::uint32_t>> sent(whole ? 1 : plan.part->cut.size() - 1);
-  std::vector<std::uint32_t>& own = sent.front();
-  own.resize(bytes * (whole ? plan.shape.vertices : plan.part->vertices()) / word_bytes);
-  runtime::download(session, plan.asked.kept->resident->part(from), whole ? 0 : bytes * plan.part->first(),
-                    std::as_writable_bytes(std::span(own)));
-  if (whole) {
-    return std::move(own);
-  }
-  std::vector<std::uint32_t> all;
-  for (const std::vector<std::uint32_t>& part : runtime::or_refuse(ranks.exchange(std::move(sent)))) {
-    all.insert(all.end(), part.begin(), part.end());
-  }
-  return all;
-}
 
 // One rank's side of a traversal.
 class RankTraversal {
@@ -53,7 +33,8 @@ public:
     runtime::compile_by_launching(session_, *plan_.asked.kept->kernel, plan_.geometry.group_size,
                                   outcome_.waves.workers); // it does nothing
     const device::CallCounts calls_before = session_.calls()->now();
-    deadline_ = clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns));
+    deadline_ = runtime::begin_together(ranks_, monitor_, options_.max_wall_time_ns);
+    const auto start = std::chrono::steady_clock::now();
     if (shape_.vertices != 0) { // no kernel need ask whether there is a first vertex
       const std::uint64_t bitmaps = part_bytes(plan_.memory, Part::bitmaps);
       if (bitmaps != 0) {
@@ -64,9 +45,8 @@ public:
                                                 : run_waves();
     }
     require(session_.finish(), "running the waves");
-    clock_.end();
-    outcome_.dispatch_ns = clock_.dispatch_ns;
-    outcome_.traffic = clock_.traffic;
+    outcome_.dispatch_ns = elapsed_ns(start);
+    outcome_.traffic = ranks_.traffic();
     outcome_.iterations = outcome_.waves.sums.waves;
     outcome_.calls = session_.calls()->since(calls_before);
     return std::move(outcome_);
@@ -86,14 +66,10 @@ private:
 
   using Counters = std::array<std::uint32_t, TG_SLOT_WORDS>;
 
-  // Returns what a launch has counted.
-  Counters counters_after(std::uint32_t action) {
+  // Returns what launches have counted.
+  Counters counters_after(std::initializer_list<std::uint32_t> actions) {
     require(session_.clear(resident_.part(Part::state), sizeof(Counters)), "clearing counters");
-    launch(action);
-    return counters();
-  }
-
-  Counters counters() {
+    std::ranges::for_each(actions, [this](std::uint32_t action) { launch(action); });
     Counters words{};
     runtime::download(session_, resident_.part(Part::state), 0, std::as_writable_bytes(std::span(words)));
     return words;
@@ -136,7 +112,7 @@ private:
     const std::size_t most = std::size_t{TG_HEARD} * entry;
     const device::Buffer& messages = resident_.part(Part::queues); // heard ones, then those to send
     const graphs::VertexCut& cut = plan_.part->cut;
-    std::vector<std::uint32_t> listed(std::uint64_t{counters_after(TG_PART_PUSH)[TG_TAIL]} * entry);
+    std::vector<std::uint32_t> listed(std::uint64_t{counters_after({TG_PART_PUSH})[TG_TAIL]} * entry);
     launch(TG_PART_FILL);
     runtime::download(session_, messages, most * word_bytes, std::as_writable_bytes(std::span(listed)));
     std::vector<std::vector<std::uint32_t>> sent(cut.size() - 1);
@@ -159,7 +135,7 @@ private:
   // Makes what has been found the frontier, and counts that of all ranks. Distances of sssp that are far are near after some waves.
   Counted count() {
     while (true) {
-      const Counters words = counters_after(TG_PART_COUNT);
+      const Counters words = counters_after({TG_PART_COUNT});
       const Counted all = of_all(words);
       if (all.vertices != 0 || all.far == 0) {
         return all;
@@ -183,28 +159,23 @@ private:
   // The record of the next wave.
   WaveRecord next_wave(std::uint64_t vertices, std::uint64_t edges) {
     const bool is_pagerank = shape_.algorithm == Algorithm::pagerank;
-    WaveRecord wave{.wave = part_.wave,
-                    .topology = is_pagerank                         ? policy::Topology::dense_frontier
-                                : shape_.algorithm == Algorithm::cc ? policy::Topology::memory_constrained
-                                                                    : policy::Topology::sparse_frontier,
-                    .rule = policy::TopologyRule::forced,
-                    .vertices = static_cast<std::uint32_t>(vertices),
-                    .density_bps =
-                        policy::tg_density_bps(static_cast<std::uint32_t>(vertices), shape_.vertices),
-                    .frontier_edges = edges,
-                    .unexplored_edges = shape_.edges,
-                    .scanned_edges = edges,
-                    .dense_waves = is_pagerank ? part_.wave : 0,
-                    .time_ns = {}};
-    if (part_.wave != 0) {
-      const WaveRecord& before = outcome_.waves.last;
-      wave.previous_topology = before.topology;
-      wave.previous_edges = before.frontier_edges;
-      wave.unexplored_edges = before.unexplored_edges -
-                              (is_pagerank ? 0 : std::min(before.frontier_edges, before.unexplored_edges));
-    }
-    wave.trend = trend_of(edges, wave.previous_edges);
-    return wave;
+    const WaveRecord before =
+        part_.wave == 0 ? WaveRecord{.unexplored_edges = shape_.edges} : outcome_.waves.last;
+    return {.wave = part_.wave,
+            .topology = is_pagerank                         ? policy::Topology::dense_frontier
+                        : shape_.algorithm == Algorithm::cc ? policy::Topology::memory_constrained
+                                                            : policy::Topology::sparse_frontier,
+            .previous_topology = before.topology,
+            .rule = policy::TopologyRule::forced,
+            .vertices = static_cast<std::uint32_t>(vertices),
+            .density_bps = policy::tg_density_bps(static_cast<std::uint32_t>(vertices), shape_.vertices),
+            .frontier_edges = edges,
+            .previous_edges = before.frontier_edges,
+            .unexplored_edges = before.unexplored_edges -
+                                (is_pagerank ? 0 : std::min(before.frontier_edges, before.unexplored_edges)),
+            .scanned_edges = edges,
+            .trend = trend_of(edges, before.frontier_edges),
+            .dense_waves = is_pagerank ? part_.wave : 0};
   }
 
   void log(const WaveRecord& wave) {
@@ -231,17 +202,12 @@ private:
 
   void run_iterations() {
     const bool by_shares = !shape_.short_rows && groups_.local[0] > 1; // as TG_MAY_PULL_SHARES
-    Counted of = of_all(counters_after(TG_PART_BEGIN));
+    Counted of = of_all(counters_after({TG_PART_BEGIN}));
     while (!out_of_time()) {
       WaveRecord wave = next_wave(shape_.vertices, shape_.edges);
       share(Part::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices});
       part_.idle = of.idle;
-      Counters words = counters_after(TG_PART_RANK);
-      if (by_shares) {
-        launch(TG_PART_APPLY);
-        words = counters();
-      }
-      of = of_all(words);
+      of = of_all(by_shares ? counters_after({TG_PART_RANK, TG_PART_APPLY}) : counters_after({TG_PART_RANK}));
       wave.scanned_edges = of.scanned;
       log(wave);
       outcome_.rank_change = static_cast<double>(of.change) / rank_units;
@@ -291,8 +257,7 @@ private:
   TraversalOutcome outcome_;
   tg_part part_;
   const std::uint32_t argument_; // of part_
-  runtime::RankClock clock_{ranks_, monitor_};
-  Clock::time_point deadline_;
+  std::chrono::steady_clock::time_point deadline_;
 };
 
 } // namespace
@@ -305,13 +270,25 @@ TraversalOutcome traverse_on_ranks(const device::Session& session, const Travers
 
 TraversalResults gather_results(const device::Session& session, const TraversalPlan& plan,
                                 ranks::Ranks& ranks) {
-  TraversalResults results{
-      .values = gathered(session, plan, Part::values, plan.shape.value_words * word_bytes, ranks),
-      .wide = plan.shape.value_words == 2};
-  if (plan.shape.parents) {
-    results.parents = gathered(session, plan, Part::others, word_bytes, ranks);
-  }
-  return results;
+  const bool whole = plan.shape.algorithm == Algorithm::cc; // rank 0 has all
+  // Returns on rank 0 an array with `bytes` for each vertex, made of all ranks' own parts.
+  const auto gathered = [&](Part from, std::uint64_t bytes) {
+    std::vector<std::uint32_t> own(bytes * (whole ? plan.shape.vertices : plan.part->vertices()) /
+                                   word_bytes);
+    runtime::download(session, plan.asked.kept->resident->part(from), whole ? 0 : bytes * plan.part->first(),
+                      std::as_writable_bytes(std::span(own)));
+    if (whole) {
+      return own;
+    }
+    std::vector<std::uint32_t> all;
+    for (const auto& part : runtime::or_refuse(ranks.gather(std::span<const std::uint32_t>(own)))) {
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+  };
+  return {.values = gathered(Part::values, plan.shape.value_words * word_bytes),
+          .wide = plan.shape.value_words == 2,
+          .parents = plan.shape.parents ? gathered(Part::others, word_bytes) : std::vector<std::uint32_t>()};
 }
 
 } // namespace tidegate::traversal

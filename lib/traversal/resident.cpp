@@ -117,8 +117,8 @@ tg_setting make_setting(const TraversalPlan& plan, bool has_seats) {
   return {
       .policy = {.edges = graphs::edge_count(graph),
                  .vertices = vertices,
-                 .switch_rule = static_cast<tg_u32>(plan.policy.switch_rule),
-                 .forced = static_cast<tg_u32>(plan.policy.forced.value_or(policy::Topology::empty)),
+                 .switch_rule = static_cast<tg_u32>(plan.switch_rule),
+                 .forced = static_cast<tg_u32>(plan.forced.value_or(policy::Topology::empty)),
                  .pressure_bps = plan.memory.pressure_bps,
                  .sparse_bps = launch.sparse_frontier_threshold_bps,
                  .dense_bps = launch.dense_frontier_threshold_bps,

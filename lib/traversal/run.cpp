@@ -21,6 +21,8 @@ struct TraversalRun {
   std::shared_ptr<device::Session> session{};
   runtime::Residency groups{};
   device::CallCounts calls_before{}; // of the session
+  device::CallCounts dispatch_calls{};
+  std::optional<OwnChecks> own{}; // of an algorithm that the user brings
 };
 
 // Returns the bytes that the host can still give out; 0 if it does not report them.
@@ -43,22 +45,31 @@ struct VerificationCost {
   std::uint64_t ns, bytes;
 };
 VerificationCost verification_cost(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
-  const std::uint64_t edges = graphs::edge_count(graph), vertices = graphs::vertex_count(graph);
   constexpr std::uint64_t of_vertex = 32; // bytes: values, a copy, parents, a queue
   constexpr std::uint64_t of_visit = 24;  // bytes in a growing vector: each edge may shorten a path
+  const std::uint64_t edges = graphs::edge_count(graph), vertices = graphs::vertex_count(graph);
   const bool is_sssp = program.algorithm == Algorithm::sssp;
-  std::uint64_t ns = is_sssp ? 150 : 60; // an edge or a vertex
-  if (program.algorithm == Algorithm::reach) {
-    ns = 30 + 10 * program.sources.size();
-  } else if (program.algorithm ==
-             Algorithm::pagerank) { // each iteration multiplies the change, 2 at first, by the damping
-    const graphs::PageRankOptions options = graphs::page_rank_options(program);
-    const double iterations =
-        std::ceil(std::log(std::min(options.tolerance / 2, 1.0)) / std::log(options.damping));
-    ns = 30 + 4 * static_cast<std::uint64_t>(
-                      std::clamp<double>(iterations, 0, graphs::PageRankOptions().max_iterations));
-  }
+  const graphs::PageRankOptions options = graphs::page_rank_options(program);
+  // Each iteration multiplies the change, 2 at first, by the damping.
+  const double iterations = std::clamp<double>(
+      std::ceil(std::log(std::min(options.tolerance / 2, 1.0)) / std::log(options.damping)), 0,
+      graphs::PageRankOptions().max_iterations);
+  const std::uint64_t ns = is_sssp                                 ? 150 // an edge or a vertex
+                           : program.algorithm == Algorithm::reach ? 30 + 10 * program.sources.size()
+                           : program.algorithm == Algorithm::pagerank
+                               ? 30 + 4 * static_cast<std::uint64_t>(iterations)
+                               : 60;
   return {.ns = ns * (edges + vertices), .bytes = of_vertex * vertices + (is_sssp ? of_visit * edges : 0)};
+}
+
+void report_calls(const TraversalRun& run) {
+  runtime::report_calls(run.report.telemetry, run.session->calls()->since(run.calls_before),
+                        run.dispatch_calls);
+}
+
+// Returns what a rank knows of its part.
+runtime::RankReport rank_report(const TraversalPlan& plan) {
+  return {.device = plan.device->name, .edges = plan.part->edges, .device_bytes = plan.memory.bytes};
 }
 
 // Decides whether to check this run's result as a first run's: yes if `compared` and not `kept`.
@@ -66,16 +77,16 @@ FirstCheck plan_first_check(const TraversalPlan& plan, const RunOptions& options
   const graphs::FrontierProgram& program = plan.asked.program;
   const graphs::Graph& graph = plan.graph();
   FirstCheck first{.budget_ns = options.first_check_ns()};
-  const std::string_view reference = reference_of(program);
   std::error_code unknown;
+  const bool ran_before = !options.checked.empty() && std::filesystem::exists(options.checked, unknown);
   if (!options.verify_first) {
     first.reason = "not checked: --set verify-first=no";
-  } else if (!options.checked.empty() && std::filesystem::exists(options.checked, unknown)) {
+  } else if (ran_before || plan.asked.kept->checked) {
     first.compared = first.equal = first.kept = true;
-    first.reason = "checked on an earlier run here, right by " + std::string(reference);
-  } else if (plan.asked.kept->checked) {
-    first.compared = first.equal = first.kept = true;
-    first.reason = "checked with this graph for an earlier request, right by " + std::string(reference);
+    first.reason =
+        fmt::format("checked {}, right by {}",
+                    ran_before ? "on an earlier run here" : "with this graph for an earlier request",
+                    reference_of(program));
   } else {
     VerificationCost cost = verification_cost(program, graph);
     // A pass over all edges for each wave, on the device: taken as 8 times as fast as a serial one.
@@ -98,11 +109,12 @@ FirstCheck plan_first_check(const TraversalPlan& plan, const RunOptions& options
 }
 
 // Passes the result of a program's own algorithm along all edges once more, on the device: a part of every run.
-void check_fix_point(TraversalRun& run, OwnChecks& own, const std::vector<std::uint32_t>& values) {
+void check_fix_point(TraversalRun& run, const std::vector<std::uint32_t>& values) {
   const auto start = Clock::now();
+  Verification& verification = run.report.verification.emplace();
+  verification.checks = {"laws", "fix_point"};
   std::uint64_t reached = 0;
-  Verification& verification = run.report.verification.emplace(Verification{
-      .checks = {"laws", "fix_point"}, .error = own.check_fix_point(values, reached), .allowed_change = {}});
+  verification.error = run.own->check_fix_point(values, reached);
   verification.right = !verification.error;
   run.report.answer = Answer{.reached = reached};
   run.report.verify_ns = elapsed_ns(start);
@@ -110,20 +122,23 @@ void check_fix_point(TraversalRun& run, OwnChecks& own, const std::vector<std::u
 
 // Checks the result as the program's first run or --verify wants it, of an algorithm of the user's own after its fix point. Returns
 // true if its outputs may be written.
-bool check_result(TraversalRun& run, const TraversalResults& results, std::optional<OwnChecks>& own) {
+bool check_result(TraversalRun& run, const TraversalResults& results) {
   const TraversalPlan& plan = run.plan;
   const RunOptions& options = run.options;
   std::optional<Verification>& verification = run.report.verification;
   const auto judged = [&] {
     if (verification && verification->error) {
-      run.report.status = runtime::RunStatus::outputs_differ;
+      run.report.status = RunStatus::outputs_differ;
       run.report.error = verification->error;
     }
     return !verification || verification->right;
   };
-  if (!own) {
+  if (run.own) {
+    check_fix_point(run, results.values);
+  } else {
     run.report.answer = answer_of(plan, results);
   }
+  report_calls(run);
   if (!judged()) {
     return false;
   }
@@ -135,11 +150,11 @@ bool check_result(TraversalRun& run, const TraversalResults& results, std::optio
   const auto start = Clock::now();
   run.monitor.deadline =
       start + runtime::build_limit; // the check may take long: the watchdog must not end it
-  if (!own) {
+  if (!run.own) {
     verification = verify(plan.asked.program, plan.graph(), results);
   } else {
     const std::uint64_t most_ns = options.verify ? options.max_wall_time_ns : first.budget_ns;
-    auto wrong = own->check_by_plain_rounds(results.values, start + std::chrono::nanoseconds(most_ns));
+    auto wrong = run.own->check_by_plain_rounds(results.values, start + std::chrono::nanoseconds(most_ns));
     if (wrong && wrong->code == ErrorCode::wall_time_exceeded) { // nothing is known to be wrong
       first.compared = false;
       first.reason = fmt::format("not checked: plain rounds over all edges took longer than {}",
@@ -160,8 +175,7 @@ bool check_result(TraversalRun& run, const TraversalResults& results, std::optio
   first.compared = true;
   first.elapsed_ns = elapsed_ns(start);
   run.report.verify_ns += first.elapsed_ns;
-  first.equal = verification->right;
-  plan.asked.kept->checked = first.equal;
+  first.equal = plan.asked.kept->checked = verification->right;
   first.kept = first.equal && keep_file(options.checked, "right by the serial algorithm\n");
   first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
                              : verification->error->message;
@@ -270,7 +284,7 @@ void fill(TraversalRun& run) {
 
 // Prepares the checks of an algorithm that the user brings, if it is one. Errors: of its laws, which are tried once with a source
 // and a graph.
-Result<void> prepare_checks(const TraversalRun& run, std::optional<OwnChecks>& own) {
+Result<void> prepare_checks(TraversalRun& run) {
   const TraversalPlan& plan = run.plan;
   if (!plan.asked.program.own) {
     return {};
@@ -280,9 +294,9 @@ Result<void> prepare_checks(const TraversalRun& run, std::optional<OwnChecks>& o
   const device::Program checks =
       tried ? *kept
             : build_own_checks(*run.session, *plan.device, *plan.own, plan.shape, run.options.cache_folder);
-  own.emplace(*run.session, plan.program, *plan.own, *plan.asked.kept->resident, plan.shape, checks);
+  run.own.emplace(*run.session, plan.program, *plan.own, *plan.asked.kept->resident, plan.shape, checks);
   if (!tried) {
-    TIDEGATE_CHECK(own->check_laws());
+    TIDEGATE_CHECK(run.own->check_laws());
   }
   kept = checks;
   return {};
@@ -303,31 +317,23 @@ TraversalOutcome traverse(const TraversalRun& run, const runtime::DispatchLimits
 std::optional<runtime::Comparison> compare(const TraversalRun& run) {
   run.monitor.begin(runtime::Activity::comparing);
   const runtime::DispatchLimits limits = limits_of_run(run);
-  runtime::DispatchLimits launches = limits;
-  launches.arrivals_per_barrier = 0;
-  const auto timed = [&](const runtime::DispatchLimits& way) -> std::optional<std::uint64_t> {
+  const auto timed = [&](std::uint32_t arrivals_per_barrier) -> std::optional<std::uint64_t> {
+    runtime::DispatchLimits way = limits;
+    way.arrivals_per_barrier = arrivals_per_barrier;
     const TraversalOutcome once = traverse(run, way);
     return once.status == RunStatus::done ? std::optional(once.dispatch_ns) : std::nullopt;
   };
   return runtime::compare_ways(
-      run.options.compare_rounds, limits.arrivals_per_barrier == 0, [&] { return timed(launches); },
-      [&] { return timed(limits); });
-}
-
-void report_calls(const TraversalRun& run, const TraversalOutcome& outcome) {
-  runtime::report_calls(run.report.telemetry, run.session->calls()->since(run.calls_before), outcome.calls);
+      run.options.compare_rounds, limits.arrivals_per_barrier == 0, [&] { return timed(0); },
+      [&] { return timed(limits.arrivals_per_barrier); });
 }
 
 // Checks that distances fit 32 bits: on rank 0, which tells the others.
 Result<void> check_fit(const TraversalRun& run, const TraversalResults& results) {
-  const TraversalPlan& plan = run.plan;
-  if (plan.program.algorithm != Algorithm::sssp) {
-    return {};
-  }
   ranks::Ranks* const ranks = run.options.ranks;
   auto fit = ranks != nullptr && ranks->rank() != 0
                  ? Result<void>()
-                 : check_distances_fit(plan.graph(), results, plan.asked.numbers);
+                 : check_distances_fit(run.plan.graph(), results, run.plan.asked.numbers);
   if (ranks != nullptr) {
     std::uint64_t fits = fit ? 1 : 0;
     TIDEGATE_CHECK(ranks->broadcast(std::as_writable_bytes(std::span(&fits, 1))));
@@ -347,9 +353,8 @@ Result<void> execute(TraversalRun& run) {
   KeptGraph& kept = *plan.asked.kept;
   TIDEGATE_CHECK(build(run));
   fill(run);
-  std::optional<OwnChecks> own;
   if (!plan.part) {
-    TIDEGATE_CHECK(prepare_checks(run, own));
+    TIDEGATE_CHECK(prepare_checks(run));
   }
 
   // The run itself; its wall time begins here.
@@ -363,7 +368,8 @@ Result<void> execute(TraversalRun& run) {
     limits.clock = plan.clock;
     outcome = traverse(run, limits);
   }
-  report_calls(run, outcome);
+  run.dispatch_calls = outcome.calls;
+  report_calls(run);
   report_outcome(plan, outcome, options, report);
   if (outcome.trace) {
     report.timeline = timeline_of(outcome.waves.records, *outcome.trace, plan.clock,
@@ -371,8 +377,7 @@ Result<void> execute(TraversalRun& run) {
     runtime::report_timeline(report, options);
   }
   if (plan.part) {
-    TIDEGATE_TRY(report.ranks, runtime::report_ranks(outcome.status, outcome.traffic,
-                                                     rank_report(plan, outcome.dispatch_ns), *options.ranks));
+    TIDEGATE_TRY(report.ranks, runtime::report_ranks(outcome, rank_report(plan), *options.ranks));
   }
   if (outcome.status != RunStatus::done) {
     return {};
@@ -386,7 +391,9 @@ Result<void> execute(TraversalRun& run) {
   results.waves = outcome.waves.sums.waves;
   report.read_back_ns = elapsed_ns(start);
   report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
-  TIDEGATE_CHECK(check_fit(run, results));
+  if (plan.program.algorithm == Algorithm::sssp) {
+    TIDEGATE_CHECK(check_fit(run, results));
+  }
   if (plan.part && options.ranks->rank() != 0) {
     return {};
   }
@@ -400,13 +407,9 @@ Result<void> execute(TraversalRun& run) {
     kept.resident = make_resident(*run.session, whole);
     runtime::upload(*run.session, kept.resident->part(Part::values), 0,
                     std::as_bytes(std::span(results.values)));
-    TIDEGATE_CHECK(prepare_checks(run, own));
+    TIDEGATE_CHECK(prepare_checks(run));
   }
-  if (own) {
-    check_fix_point(run, *own, results.values);
-  }
-  report_calls(run, outcome);
-  if (!check_result(run, results, own)) {
+  if (!check_result(run, results)) {
     return {};
   }
   if (options.compare_rounds != 0 && !plan.part) {
@@ -439,8 +442,7 @@ Result<FrontierReport> run_planned(const TraversalPlan& plan, FrontierReport rep
     known.items_processed = known.published_items = monitor.items;
     known.wall_time_ns = elapsed_ns(start);
     if (plan.part) {
-      known.ranks =
-          *runtime::report_ranks(known.status, {}, rank_report(plan, known.dispatch_ns), *options.ranks);
+      known.ranks = *runtime::report_ranks({.status = known.status}, rank_report(plan), *options.ranks);
     }
     options.abandon(known);
   });

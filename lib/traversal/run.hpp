@@ -23,7 +23,4 @@ FrontierReport report_of_plan(const TraversalPlan& plan);
 void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome, const RunOptions& options,
                     FrontierReport& report);
 
-// Returns what a rank knows of its run without the other ranks.
-runtime::RankReport rank_report(const TraversalPlan& plan, std::uint64_t dispatch_ns);
-
 } // namespace tidegate::traversal

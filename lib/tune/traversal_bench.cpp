@@ -164,7 +164,7 @@ TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
           .strategy = plan.strategy.strategy,
           .workers = configuration.groups.workers,
           .resident = configuration.groups.resident,
-          .switch_rule = plan.policy.switch_rule,
+          .switch_rule = plan.switch_rule,
           .rule_is_given = program_.policy.switch_rule.has_value(),
           .from_few = algorithm != Algorithm::cc && algorithm != Algorithm::pagerank,
           .alone_up_to = plan.geometry.alone_vertices,

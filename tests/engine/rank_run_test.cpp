@@ -241,7 +241,7 @@ Together run_together(const CompiledProgram& compiled, std::uint32_t size, Memor
       ArenaRun run = run_in_arena({*device, info, part, built, monitor, options, &exchange}, *first,
                                   {.deadline = std::chrono::steady_clock::now() + never});
       CHECK(run.outcome.status == RunStatus::done);
-      together.runs[rank] = {std::move(run.outputs), exchange.traffic(), exchange.buffer_bytes(),
+      together.runs[rank] = {std::move(run.outputs), run.outcome.traffic, exchange.buffer_bytes(),
                              exchange.device_bytes()};
     });
   }

@@ -9,35 +9,18 @@ namespace {
 constexpr std::size_t front = 4;
 
 // Rows of random lengths, a few of them longer than the kernel looks at, with hubs among the neighbours.
-struct RandomRows {
-  std::vector<std::uint32_t> offsets{0};
-  std::vector<std::uint32_t> neighbours;
-
-  explicit RandomRows(std::mt19937& random) {
-    const auto below = [&random](std::uint32_t bound) {
-      return static_cast<std::uint32_t>(random() % bound);
-    };
-    const std::uint32_t vertices = 1 + below(3000);
-    for (std::uint32_t v = 0; v < vertices; ++v) {
-      const std::uint32_t degree = below(200) == 0 ? below(3000) : below(12);
-      for (std::uint32_t i = 0; i < degree; ++i) {
-        neighbours.push_back(below(vertices));
-      }
-      offsets.push_back(static_cast<std::uint32_t>(neighbours.size()));
+graphs::Rows random_rows(std::mt19937& random) {
+  const auto below = [&random](std::uint32_t bound) { return static_cast<std::uint32_t>(random() % bound); };
+  graphs::Rows rows;
+  const std::uint32_t vertices = 1 + below(3000);
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    for (std::uint32_t left = below(200) == 0 ? below(3000) : below(12); left != 0; --left) {
+      rows.neighbours.push_back(below(vertices));
     }
+    rows.offsets.push_back(rows.neighbours.size());
   }
-
-  [[nodiscard]] std::uint32_t vertices() const { return static_cast<std::uint32_t>(offsets.size() - 1); }
-  [[nodiscard]] std::uint32_t degree(std::uint32_t v) const { return offsets[v + 1] - offsets[v]; }
-  [[nodiscard]] std::span<const std::uint32_t> row(std::uint32_t v) const {
-    return std::span(neighbours).subspan(offsets[v], degree(v));
-  }
-  [[nodiscard]] std::vector<std::uint32_t> degrees(std::span<const std::uint32_t> row) const {
-    std::vector<std::uint32_t> of(row.size());
-    std::ranges::transform(row, of.begin(), [this](std::uint32_t u) { return degree(u); });
-    return of;
-  }
-};
+  return rows;
+}
 
 } // namespace
 
@@ -51,15 +34,20 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
   std::mt19937 random(seed);
   for (int round = 0; round < 20; ++round) {
     CAPTURE(round);
-    const RandomRows before(random);
-    RandomRows after = before;
-    ResidentGraph resident{.parts = {}, .setting = {.vertices = before.vertices()}};
+    const graphs::Rows before = random_rows(random);
+    graphs::Rows after = before;
+    const auto degrees = [&before](std::span<const graphs::Vertex> row) {
+      std::vector<std::uint64_t> of(row.size());
+      std::ranges::transform(row, of.begin(), [&before](graphs::Vertex u) { return before.degree(u); });
+      return of;
+    };
+    ResidentGraph resident{.setting = {.vertices = before.vertices()}};
     const auto put = [&](Part part, const std::vector<std::uint32_t>& values) {
       device::Buffer memory = runtime::allocate(session, values.size() * sizeof(std::uint32_t) + 8);
       runtime::upload(session, memory, 0, std::as_bytes(std::span(values)));
       resident.part(part) = std::move(memory);
     };
-    put(Part::in_offsets, before.offsets);
+    put(Part::in_offsets, {before.offsets.begin(), before.offsets.end()});
     put(Part::in_neighbours, before.neighbours);
     const AskedTraversal asked{.kept = std::make_shared<KeptGraph>()};
     change_rows(session,
@@ -76,10 +64,10 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
       std::vector<std::uint32_t> wanted(before.row(v).begin(), before.row(v).end());
       std::vector<std::uint32_t> got(after.row(v).begin(), after.row(v).end());
       constexpr std::size_t looked_at = 1024;
-      auto greatest = before.degrees(std::span(wanted).first(std::min(wanted.size(), looked_at)));
+      auto greatest = degrees(std::span(wanted).first(std::min(wanted.size(), looked_at)));
       std::ranges::sort(greatest, std::greater<>());
       greatest.resize(std::min(greatest.size(), front));
-      CHECK(before.degrees(std::span(got).first(greatest.size())) == greatest);
+      CHECK(degrees(std::span(got).first(greatest.size())) == greatest);
       std::ranges::sort(wanted);
       std::ranges::sort(got);
       CHECK(got == wanted);
@@ -105,14 +93,13 @@ TEST_CASE("seats are in order of the degrees' powers of two, and of numbers") {
   std::mt19937 random(seed);
   for (int round = 0; round < 20; ++round) {
     CAPTURE(round);
-    const RandomRows rows(random);
+    const graphs::Rows rows = random_rows(random);
     std::vector<std::uint32_t> by_seat(rows.vertices());
     std::iota(by_seat.begin(), by_seat.end(), 0U);
     std::ranges::stable_sort(by_seat, [&rows](std::uint32_t a, std::uint32_t b) {
       return std::bit_width(rows.degree(a)) > std::bit_width(rows.degree(b));
     });
-    const auto seats =
-        seats_of({.offsets = {rows.offsets.begin(), rows.offsets.end()}, .neighbours = {}, .weights = {}});
+    const auto seats = seats_of(rows);
     REQUIRE(seats.size() == rows.vertices());
     for (std::uint32_t seat = 0; seat < rows.vertices(); ++seat) {
       CHECK(seats[by_seat[seat]] == seat);

@@ -1,9 +1,8 @@
-// Times and messages of one rank, and the report of all ranks.
+// The report of a run on several ranks.
 #pragma once
 #include "device/session.hpp"
 #include "ranks/ranks.hpp"
-#include "runtime/monitor.hpp"
-#include "runtime/run.hpp"
+#include "runtime/slices.hpp"
 #include <tidegate/core/error.hpp>
 
 namespace tidegate::runtime {
@@ -53,33 +52,13 @@ T or_refuse(Result<T> result) {
   }
 }
 
-// Waits for the other ranks and times the dispatch. All references outlive it. All throw device::Refused for what
-// Ranks::wait() returns.
-class RankClock {
-public:
-  using Clock = std::chrono::steady_clock;
-
-  RankClock(ranks::Ranks& ranks, Monitor& monitor) : ranks_(ranks), monitor_(monitor) {}
-
-  // Begins the dispatch on all ranks at the same time; `most` is its wall time, which ends at the time that it returns.
-  Clock::time_point begin(std::chrono::nanoseconds most);
-
-  // Ends the dispatch on this rank.
-  void end();
-
-  ranks::Traffic traffic;        // of the dispatch
-  std::uint64_t dispatch_ns = 0; // from its begin to its end
-
-private:
-  ranks::Ranks& ranks_;
-  Monitor& monitor_;
-  Clock::time_point start_;
-  ranks::Traffic before_;
-};
+// Begins a dispatch on all ranks at the same time; `most_ns` is its wall time, which ends at the time that it returns. Throws
+// device::Refused for what Ranks::barrier() returns.
+std::chrono::steady_clock::time_point begin_together(ranks::Ranks& ranks, Monitor& monitor,
+                                                     std::uint64_t most_ns);
 
 // Returns the times and messages of all ranks, in rank 0; the others get an empty report. Of a run that ended early,
-// when ranks may be anywhere, each returns its own. `own` has what traffic does not count. Errors: as Ranks::wait().
-Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic, RankReport own,
-                                 ranks::Ranks& ranks);
+// when ranks may be anywhere, each returns its own. `own` has what the outcome does not know. Errors: as Ranks::wait().
+Result<RanksReport> report_ranks(const DispatchOutcome& outcome, RankReport own, ranks::Ranks& ranks);
 
 } // namespace tidegate::runtime
