@@ -235,7 +235,7 @@ struct TransferCommand {
   std::vector<std::byte> pattern; // of a fill: one element
 };
 
-// A wave that repeats until its state says that no item is left. The op after its own starts the next round.
+// A wave that repeats until its state says that no item is left.
 struct Rounds {
   std::uint32_t age_threshold = 0; // rounds, from the policy
   std::uint32_t most_stalled_rounds = 0;
@@ -280,7 +280,7 @@ struct ProgramWave {
 
 // The op that starts the next round.
 inline std::uint32_t turn_op(const ProgramWave& wave) {
-  return wave.op + 1;
+  return wave.op + 2;
 }
 
 struct ResolvedDependency {

@@ -292,8 +292,12 @@ public:
       items_ = allocate(session_, std::uint64_t{items} * 2 * sizeof(std::uint32_t));
       seen_ = allocate(session_, queue.seen_bytes);
     } else {
-      items_ = allocate(session_, queue.items.size() * sizeof(QueueItem));
-      upload(session_, items_, 0, std::as_bytes(std::span(queue.items)));
+      std::vector<std::uint32_t> words;
+      for (const QueueItem& item : queue.items) {
+        words.insert(words.end(), {packed_handles(item), item.param});
+      }
+      items_ = allocate(session_, words.size() * sizeof(std::uint32_t));
+      upload(session_, items_, 0, std::as_bytes(std::span(words)));
       closed_ = allocate(session_, queue.items.size() * sizeof(std::uint32_t));
     }
     ArgumentSetter of_check(session_, check_, text_);
@@ -349,14 +353,11 @@ public:
       download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
       const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
       if (checks_ && (state[TG_QUEUE_FAULT] != 0 || (publishes_ && full))) {
-        QueueFailure failure{.code =
-                                 publishes_ && full ? ErrorCode::publish_queue_full : ErrorCode::queue_fault,
-                             .item = state[TG_QUEUE_FAULT_PLACE],
-                             .result = state[TG_QUEUE_FAULT_RESULT],
-                             .needed_capacity = state[TG_QUEUE_DEEPEST] / reference_room};
-        if (publishes_) {
-          failure.published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]);
-        }
+        const QueueFailure failure{
+            .code = publishes_ && full ? ErrorCode::publish_queue_full : ErrorCode::queue_fault,
+            .item = unpacked_item(state[TG_QUEUE_FAULT_ITEM], state[TG_QUEUE_FAULT_PARAM]),
+            .result = state[TG_QUEUE_FAULT_RESULT],
+            .needed_capacity = state[TG_QUEUE_DEEPEST] / reference_room};
         throw device::Refused{queue_error(program_, wave_, failure)};
       }
       if (state[TG_QUEUE_MORE] == 0) {

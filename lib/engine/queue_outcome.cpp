@@ -37,8 +37,7 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
     const auto priorities = state.subspan(TG_QUEUE_WAITING, TG_QUEUE_PRIORITIES);
     const std::uint64_t waiting =
         outcome.under_way ? std::accumulate(priorities.begin(), priorities.end(), std::uint64_t{0}) : 0;
-    outcome.items_remaining =
-        waiting + (queue.publishes || !outcome.under_way ? state[TG_QUEUE_REMAINING] : 0);
+    outcome.items_remaining = waiting + state[TG_QUEUE_REMAINING];
   }
   if (queue.publishes) {
     outcome.counts = {.published = two_words(state, TG_QUEUE_PUBLISHED),
@@ -56,25 +55,21 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
                  : queue.publishes                      ? ErrorCode::publish_queue_full
                                                         : ErrorCode::requeue_queue_full;
   failure.result = faulted ? state[TG_QUEUE_FAULT_RESULT] : 0;
-  const std::uint32_t place = state[faulted ? TG_QUEUE_FAULT_PLACE : TG_QUEUE_LAST_REQUEUED];
-  if (queue.publishes) {
-    failure.published = unpacked_item(place, state[faulted ? TG_QUEUE_FAULT_PARAM : TG_QUEUE_LAST_PARAM]);
-    failure.needed_capacity = faulted ? 0 : outcome.counts->needed_capacity;
-  } else {
-    failure.item = queue.item_at(static_cast<std::uint32_t>(checked_index(
-        place, queue.published.empty() ? queue.items.size() : queue.published.size(), "an item of a queue")));
-  }
+  failure.item = unpacked_item(state[faulted ? TG_QUEUE_FAULT_ITEM : TG_QUEUE_LAST_REQUEUED],
+                               state[faulted ? TG_QUEUE_FAULT_PARAM : TG_QUEUE_LAST_PARAM]);
+  failure.needed_capacity = queue.publishes && !faulted ? outcome.counts->needed_capacity : 0;
   return outcome;
 }
 
 Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure) {
   const ProgramQueue& queue = *program.waves[wave].queue;
-  const QueueItem& item =
-      failure.published ? *failure.published
-                        : queue.items[checked_index(failure.item, queue.items.size(), "an item of a queue")];
+  const QueueItem& item = failure.item;
+  const auto given = std::ranges::find(queue.items, item);
   const std::string what = fmt::format(
       "{} of {}, op {} from buffer {} to {} with param {},",
-      failure.published ? "an item" : fmt::format("item {}", failure.item), program.wave_text(wave),
+      queue.publishes || given == queue.items.end() ? "an item"
+                                                    : fmt::format("item {}", given - queue.items.begin()),
+      program.wave_text(wave),
       in_quotes(queue.op_names[checked_index(item.op_handle, queue.op_names.size(), "an op")]),
       item.input_handle, item.output_handle, item.param);
   Error error{.code = failure.code, .pointer = program.wave_pointer(wave) + "/queue", .wave = wave};

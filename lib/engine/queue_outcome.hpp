@@ -12,8 +12,7 @@ namespace tidegate::engine {
 // The error of a queue that ended with items left.
 struct QueueFailure {
   ErrorCode code = ErrorCode::queue_fault; // or queue_stalled, requeue_queue_full, publish_queue_full
-  std::uint64_t item = 0;                  // index in the given order; unspecified for requeue_queue_full
-  std::optional<QueueItem> published = {}; // the item itself, if ops publish
+  QueueItem item = {};                     // any that waits for requeue_queue_full
   std::uint32_t result = 0;                // return value of its op
   std::uint32_t needed_capacity = 0;       // of publish_queue_full, so far
 };

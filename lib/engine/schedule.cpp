@@ -127,8 +127,8 @@ private:
   }
 
   // Returns true if the function that ends the rounds of a queue is that of earlier queues: a persistent kernel ends the
-  // rounds of all by one, as with several calls under a condition PoCL (3.1) lets every work-item run them. Queues whose
-  // ops publish have other ones, by the priorities in use.
+  // rounds of all by one, as with several calls under a condition PoCL (3.1) lets every work-item run them. Those of
+  // queues differ by the priorities in use.
   bool is_same_turn(std::uint32_t op) {
     const opencl_c::TranslationUnit& unit = program_.unit(op).unit;
     std::string text;

@@ -19,40 +19,35 @@ namespace {
 
 static_assert(TG_QUEUE_PRIORITIES == queue_priorities);
 
-// The kernel reads a tile as a vector of eight, s0 to s7.
-static_assert(sizeof(QueueTile) == 8 * sizeof(std::uint32_t));
-static_assert(offsetof(QueueTile, op) == 0 && offsetof(QueueTile, input) == 4 &&
-              offsetof(QueueTile, output) == 8 && offsetof(QueueTile, priority) == 12 &&
-              offsetof(QueueTile, first) == 16 && offsetof(QueueTile, count) == 20 &&
-              offsetof(QueueTile, param) == 24 && offsetof(QueueTile, listed) == 28);
+// The kernel reads a tile as a vector of four.
+static_assert(sizeof(QueueTile) == 4 * sizeof(std::uint32_t));
+static_assert(offsetof(QueueTile, handles) == 0 && offsetof(QueueTile, items) == 4 &&
+              offsetof(QueueTile, param) == 8 && offsetof(QueueTile, listed) == 12);
 
 // Devices accept at least 1024 bytes of arguments.
 constexpr std::size_t most_buffers = 100;
 
 // Parts of the generated kernel source.
 struct DrainText {
-  std::string handles; // of the buffers
-  std::string parameters;
+  std::string parameters; // the buffers
   std::string arguments;
   std::string prelude;     // of lists of hits
-  std::string definitions; // of kernels/wave/publish.cl
+  std::string definitions; // of kernels/wave/rings.cl
   std::string functions;   // that the kernel declares
   bool publishes = false;
-  bool requeues = false;
+  bool in_rounds = false;
   std::uint32_t lanes = 1;
   std::uint32_t items_per_lane = 1;
 };
 
 // Surrounds the ops' file with kernels/wave/queue.cl and its definitions.
 SourceFrame frame_of(const DrainText& drain) {
-  return {.before = fmt::format(
-              "#define TG_QUEUE_PUBLISHES {}\n{}"
-              "#define TG_QUEUE_HANDLES {}\n#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
-              "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_LANES {}u\n"
-              "#define TG_QUEUE_PER_LANE {}u\n{}{}",
-              drain.publishes ? 1 : 0, drain.definitions, drain.handles, drain.parameters, drain.arguments,
-              drain.requeues ? 1 : 0, drain.lanes, drain.items_per_lane,
-              device::kernel_source("wave/queue.cl"), drain.prelude),
+  return {.before = fmt::format("#define TG_QUEUE_PUBLISHES {:d}\n#define TG_QUEUE_IN_ROUNDS {:d}\n{}"
+                                "#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
+                                "#define TG_QUEUE_LANES {}u\n#define TG_QUEUE_PER_LANE {}u\n{}{}",
+                                drain.publishes, drain.in_rounds, drain.definitions, drain.parameters,
+                                drain.arguments, drain.lanes, drain.items_per_lane,
+                                device::kernel_source("wave/queue.cl"), drain.prelude),
           .after = device::with_place("wave/queue.cl, the ops", drain.functions)};
 }
 
@@ -92,11 +87,11 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
 
 std::atomic<std::uint64_t> contents_made; // names contents that nothing else has
 
-constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_drain", "tidegate_queue_turn",
-                                                        "tidegate_queue_check"};
+constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_drain", "tidegate_queue_check",
+                                                        "tidegate_queue_turn"};
 constexpr std::size_t queue_state_index = 2; // among the queue's own buffers
 
-// Work-groups for a queue whose ops publish: as many as the device runs concurrently. The device may be null.
+// Work-groups for a queue in rounds: as many as the device runs concurrently. The device may be null.
 std::uint32_t queue_groups(const device::DeviceInfo* device) {
   constexpr std::uint32_t most_per_unit = 4; // more would only make rounds of few items longer
   if (device == nullptr) {
@@ -122,7 +117,8 @@ bool has_signature(const opencl_c::Function& function) {
 }
 
 // Reads the items of the program or its file and publishes them, with the drain kernel for their ops: in tiles
-// (kernels/wave/queue.cl), or as the first of rings if its ops publish others (kernels/wave/publish.cl).
+// (kernels/wave/queue.cl), or as the first of rings if its ops requeue or publish others (kernels/wave/rings.cl). Rings need
+// a round, which took 2 to 3 times as long as tiles; bits for items of tiles that wait took 1.7 to 3.5 times as long as rings.
 class QueueResolver {
 public:
   explicit QueueResolver(const WaveInput& in)
@@ -151,9 +147,8 @@ public:
       }
     }
     const auto too_many = [&](std::size_t listed, std::uint32_t most, std::string_view noun) {
-      return Refusal{publishes && listed > most, "", fmt::format("the queue lists {}", plural(listed, noun)),
-                     fmt::format("list {} at most in a queue whose ops publish", most),
-                     ErrorCode::out_of_range};
+      return Refusal{listed > most, "", fmt::format("the queue lists {}", plural(listed, noun)),
+                     fmt::format("list {} at most", most), ErrorCode::out_of_range};
     };
     const Refusal refusals[] = {{!publishes && spec_.on_full != FullQueue::error, "/on_full",
                                  "the queue grows where it is full, and none of its ops publishes items",
@@ -181,17 +176,18 @@ public:
     if (publishes) {
       TIDEGATE_CHECK(find_published(unit, unit.unit.facts->reachable(functions)));
     }
-    const PublishedQueue published =
-        publish_queue(queue_.items, combined, traits, publishes ? device::Tuning() : in_.input.tuning);
+    const PublishedQueue published = publish_queue(queue_.items, combined, traits);
     queue_.deduped_items = published.deduped_items;
     queue_.requeues = opencl_c::mentions(unit.unit, functions, "TIDEGATE_REQUEUE");
     queue_.publishes = publishes;
     queue_.op_names = spec_.ops;
+    drain_.in_rounds = publishes || queue_.requeues;
     TIDEGATE_CHECK(add_arguments());
-    TIDEGATE_CHECK(publishes ? add_rings(published) : add_tiles(published, used));
-    wave_.listed_items = published.published_items;
+    add_cases();
+    TIDEGATE_CHECK(drain_.in_rounds ? add_rings(published) : add_tiles(published));
+    wave_.listed_items = published.params.size();
     in_.ops.publish_ns += published.publish_ns;
-    if (publishes || queue_.requeues) {
+    if (drain_.in_rounds) {
       wave_.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
                             .most_stalled_rounds = spec_.most_stalled_rounds,
                             .capacity = capacity_};
@@ -410,7 +406,6 @@ private:
     }
     for (const auto& [handle, access] : accesses) {
       wave_.arguments.push_back(buffer_argument(buffers_[handle], access));
-      drain_.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", handle);
       drain_.parameters += fmt::format(", global uchar* tg_b{}", handle);
       drain_.arguments += fmt::format(", tg_b{}", handle);
     }
@@ -420,48 +415,64 @@ private:
     return first_of(refusals, pointer_);
   }
 
-  // Adds the functions that kernels/wave/publish.cl declares, and the rings that they put items into.
+  // Adds tg_queue_run().
+  void add_cases() {
+    drain_.functions =
+        "uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS) {\n"
+        "  switch (tg_item) {\n";
+    for (const QueueCombination& one : combinations_) {
+      drain_.functions +=
+          fmt::format("    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n",
+                      packed_handles({one.op, one.input, one.output}), ops_[one.op]->function, one.input,
+                      one.output, ops_[one.op]->publishes ? ", tg_to" : "");
+    }
+    drain_.functions += "    default: return TIDEGATE_FAULT(0xffffffu);\n  }\n}\n";
+  }
+
+  // Adds the other functions that kernels/wave/rings.cl declares, and the rings that they put items into.
   Result<void> add_rings(const PublishedQueue& published) {
     // Without stated priorities, those of the ops are those in use.
     const bool all = states_priorities_ || combinations_.empty();
     std::uint32_t first_ring = all ? 0 : queue_priorities;
     std::uint32_t last_ring = states_priorities_ ? queue_priorities - 1 : 0;
     std::uint32_t tables = 0; // combinations of pure ops and buffers
-    std::string runs;
     std::string table_cases;
     std::map<std::uint32_t, std::string> priorities; // by op
     for (const QueueCombination& one : combinations_) {
-      const QueueOp& op = *ops_[one.op];
-      const std::uint32_t item = packed_handles({one.op, one.input, one.output});
-      runs +=
-          fmt::format("    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n",
-                      item, op.function, one.input, one.output, op.publishes ? ", tg_to" : "");
-      table_cases += op.traits.pure ? fmt::format("    case {}u: return {}u;\n", item, tables++) : "";
-      first_ring = std::min(first_ring, op.traits.priority);
-      last_ring = std::max(last_ring, op.traits.priority);
-      priorities[one.op] =
-          fmt::format("    case {}u: return {}u - TG_QUEUE_FIRST_RING;\n", one.op, op.traits.priority);
+      const auto& [pure, priority] = ops_[one.op]->traits;
+      if (pure && drain_.publishes) {
+        table_cases += fmt::format("    case {}u: return {}u;\n",
+                                   packed_handles({one.op, one.input, one.output}), tables++);
+      }
+      first_ring = std::min(first_ring, priority);
+      last_ring = std::max(last_ring, priority);
+      priorities[one.op] = fmt::format("    case {}u: return {}u - TG_QUEUE_FIRST_RING;\n", one.op, priority);
     }
     std::string ring_cases;
     for (const auto& [op, text] : priorities) {
       ring_cases += text;
     }
-    drain_.functions = fmt::format(
-        "uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS) {{\n"
-        "  switch (tg_item) {{\n{}    default: return TIDEGATE_FAULT(0xffffffu);\n  }}\n}}\n"
+    drain_.functions += fmt::format(
         "uint tg_queue_ring(uint item) {{\n  switch (item & {}u) {{\n{}    default: return 0;\n  }}\n}}\n"
         "uint tg_queue_table(uint item) {{\n  switch (item) {{\n{}    default: return TG_QUEUE_TABLES;\n  }}\n}}\n",
-        runs, most_packed_ops - 1, ring_cases, table_cases);
+        most_packed_ops - 1, ring_cases, table_cases);
 
-    const std::uint64_t given = published.published_items;
-    capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(2 * given, least_default_capacity, most_queue_capacity)));
+    // Items that have room, and requeued ones that may wait.
+    const std::uint64_t given = published.params.size();
+    const auto room = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        2 * given, drain_.publishes ? least_default_capacity : 1, most_queue_capacity));
+    if (drain_.publishes) {
+      capacity_ = room;
+    }
+    capacity_ = spec_.capacity.value_or(capacity_);
     const std::uint32_t rings = last_ring - first_ring + 1;
     const Refusal refusals[] = {
-        {given > capacity_, spec_.capacity ? "/capacity" : "",
+        {drain_.publishes && given > capacity_, spec_.capacity ? "/capacity" : "",
          fmt::format("the queue begins with {} and has a capacity of {}", plural(given, "item"), capacity_),
          fmt::format("give it a capacity of {} or more, for what its ops publish too", given),
          spec_.capacity ? ErrorCode::bad_queue : ErrorCode::queue_too_long},
+        {!drain_.publishes && given > room / 2, "", fmt::format("the queue has {} items", given),
+         "give some of them to another wave", ErrorCode::queue_too_long},
         {spec_.runs_ahead && rings > 1, "/runs_ahead",
          "the queue runs ahead, and its items have several priorities",
          "give all its ops one priority and publish without stating one, or leave runs_ahead out",
@@ -471,7 +482,7 @@ private:
     // Bounds the time between two barriers, and how long work-groups whose items have ended wait for others.
     constexpr std::uint32_t most_ahead = 64;
     drain_.lanes = in_.input.tuning.queue_lanes;
-    const std::uint32_t ring_size = std::bit_ceil(capacity_);
+    const std::uint32_t ring_size = std::bit_ceil(drain_.publishes ? capacity_ : room);
     const std::uint32_t table_size = tables == 0 ? 1 : 2 * ring_size;
     drain_.definitions = fmt::format(
         "#define TG_QUEUE_RINGS {}u\n#define TG_QUEUE_FIRST_RING {}u\n#define TG_QUEUE_RING_SIZE {}u\n"
@@ -481,59 +492,51 @@ private:
     for (const auto& [word, handle] : words_) {
       drain_.definitions += fmt::format("enum {{ {} = {} }};\n", word, handle.value_or(0));
     }
-    for (const QueueTile& tile : published.tiles) { // by priority
-      for (std::uint32_t i = 0; i < tile.count; ++i) {
-        queue_.seeds.push_back(packed_handles({tile.op, tile.input, tile.output}));
-        queue_.seeds.push_back(tile.listed != 0 ? published.params[tile.param + i] : tile.param + i);
+    std::size_t next = 0;
+    for (const QueueRun& run : published.runs) {
+      for (std::uint32_t i = 0; i < run.items; ++i) {
+        queue_.seeds.insert(queue_.seeds.end(), {run.handles, published.params[next++]});
       }
     }
     const std::uint64_t seen_words = std::max<std::uint64_t>(tables * (std::uint64_t{table_size} + 1), 1);
     queue_.seen_bytes = seen_words * sizeof(std::uint32_t);
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS); // as tg_queue_arm() leaves it
-    std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS);
-    state[TG_QUEUE_MODE] = tables == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
+    for (const std::uint32_t to : {TG_QUEUE_COUNTS, TG_QUEUE_WAITING, TG_QUEUE_TAILS}) {
+      std::ranges::copy(published.by_priority, state.begin() + to);
+    }
+    state[TG_QUEUE_MODE] = tables == 0 ? TG_QUEUE_RUNS_GIVEN : TG_QUEUE_CLEARS;
+    const auto best = static_cast<std::uint32_t>(
+        std::ranges::find_if(published.by_priority, [](std::uint32_t items) { return items != 0; }) -
+        published.by_priority.begin());
+    if (tables == 0 && best != queue_priorities) {
+      state[TG_QUEUE_RUNNING] = 1U << best;
+      state[TG_QUEUE_TAKEN(best - first_ring)] =
+          std::min<std::uint32_t>(published.by_priority[best], TG_QUEUE_MOST_A_ROUND);
+    }
     own("items", Access::read, std::max<std::size_t>(queue_.seeds.size(), 2), queue_.seeds);
     own("rings", Access::write, 2 * std::uint64_t{rings} * ring_size);
     own("state", Access::read_write, state.size(), state);
     own("seen", Access::write, seen_words);
-    add_range(queue_groups(in_.input.device));
+    const std::uint32_t groups = queue_groups(in_.input.device);
+    const std::uint64_t of_items = std::max<std::uint64_t>((given + drain_.lanes - 1) / drain_.lanes, 1);
+    add_range(drain_.publishes ? groups
+                               : static_cast<std::uint32_t>(std::min<std::uint64_t>(groups, of_items)));
     return {};
   }
 
-  Result<void> add_tiles(const PublishedQueue& published, std::span<const std::uint32_t> used) {
-    capacity_ = spec_.capacity.value_or(capacity_);
-    drain_.lanes = published.lanes;
-    drain_.items_per_lane = published.items_per_lane;
-    drain_.requeues = queue_.requeues; // the kernels of publish.cl always have rounds
-    std::string cases;
-    for (const std::uint32_t handle : used) {
-      cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, ops_[handle]->function);
-    }
-    drain_.functions = fmt::format(
-        "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {{\n"
-        "  switch (tg_op) {{\n    {}default: return TIDEGATE_FAULT(0xffffffu);\n  }}\n}}\n",
-        cases);
-    queue_.published = published.items;
-    queue_.tiles = published.tiles;
-    queue_.tiles.resize(std::max<std::size_t>(queue_.tiles.size(), 1)); // one without items
-    const std::vector<QueueTile>& tiles = queue_.tiles;
-    if (tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
+  Result<void> add_tiles(const PublishedQueue& published) {
+    TiledQueue tiled = tiles_of(published, in_.input.tuning);
+    drain_.lanes = tiled.lanes;
+    drain_.items_per_lane = tiled.items_per_lane;
+    tiled.tiles.resize(std::max<std::size_t>(tiled.tiles.size(), 1)); // one without items
+    if (tiled.tiles.size() > std::numeric_limits<std::uint32_t>::max() / tiled.lanes) {
       return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", queue_.items.size()),
                      "give some of them to another wave", pointer_);
     }
-    std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-    std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS); // as tg_queue_arm() leaves it
-    std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
-    state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
-    state[TG_QUEUE_RUNNING] = std::uint32_t{1} << tiles.front().priority;
-    const std::vector<std::uint32_t>& params = published.params;
-    own("tiles", Access::read, tiles.size() * sizeof(QueueTile) / sizeof(std::uint32_t), tiles);
-    own("params", Access::read, std::max<std::size_t>(params.size(), 1), params);
-    own("state", Access::read_write, state.size(), state);
-    if (drain_.requeues) {
-      own("left", Access::write, std::uint64_t{published.lanes} * tiles.size());
-    }
-    add_range(static_cast<std::uint32_t>(tiles.size()));
+    own("tiles", Access::read, tiled.tiles.size() * sizeof(QueueTile) / sizeof(std::uint32_t), tiled.tiles);
+    own("params", Access::read, std::max<std::size_t>(tiled.params.size(), 1), tiled.params);
+    own("state", Access::read_write, TG_QUEUE_WORDS);
+    add_range(static_cast<std::uint32_t>(tiled.tiles.size()));
     return {};
   }
 
@@ -570,6 +573,9 @@ private:
     for (const std::string_view kernel : queue_kernels) {
       const auto& functions = unit.unit.functions;
       const auto found = std::ranges::find(functions, kernel, &opencl_c::Function::name);
+      if (found == functions.end()) {
+        break; // no turn without rounds
+      }
       in_.ops.ops.push_back({.name = name,
                              .unit = static_cast<std::uint32_t>(in_.ops.units.size()),
                              .function = static_cast<std::uint32_t>(found - functions.begin())});
@@ -624,8 +630,9 @@ Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, co
 }
 
 SourceFrame queue_frame() {
-  return frame_of(
-      {.definitions = "#define TG_QUEUE_FIRST_RING 0u\n#define TG_QUEUE_AHEAD 0\n", .publishes = true});
+  return frame_of({.definitions = "#define TG_QUEUE_FIRST_RING 0u\n#define TG_QUEUE_AHEAD 0\n",
+                   .publishes = true,
+                   .in_rounds = true});
 }
 
 Result<ProgramWave> queue_wave(const WaveInput& in) {

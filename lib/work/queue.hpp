@@ -1,11 +1,8 @@
-// Publishes work items for the device: items with the same op, input and output are grouped into tiles.
+// Publishes work items for the device: items with the same op, input and output are grouped.
 //
 //   given      (1,0,2,a) (4,0,3,b) (1,0,2,c) (1,0,2,a)
-//   published  tile 0: op 1, 0 -> 2: a c     op 1 is pure: the second (1,0,2,a) is left out
-//              tile 1: op 4, 0 -> 3: b
-//
-// All items of a tile share op and buffers, so its work-group takes one branch. An item takes four bytes, or
-// none where params count up, as indices do.
+//   published  op 1, 0 -> 2: a c     op 1 is pure: the second (1,0,2,a) is left out
+//              op 4, 0 -> 3: b
 #pragma once
 #include "engine/kinds.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -43,13 +40,15 @@ struct CombinedQueue {
 
 CombinedQueue combine_items(std::span<const QueueItem> items);
 
+// Published items with the same handles.
+struct QueueRun {
+  std::uint32_t handles = 0; // packed
+  std::uint32_t items = 0;
+};
+
 struct PublishedQueue {
-  std::uint32_t lanes = 1; // per tile
-  std::uint32_t items_per_lane = 1;
-  std::vector<QueueTile> tiles;      // by priority
-  std::uint64_t published_items = 0; // positions count from 0, tile by tile
-  std::vector<std::uint32_t> params; // of tiles that list them
-  std::vector<std::uint32_t> items;  // by position: index of the item
+  std::vector<QueueRun> runs;        // by priority
+  std::vector<std::uint32_t> params; // of their items, run by run
   std::array<std::uint32_t, queue_priorities> by_priority{};
   std::uint64_t deduped_items = 0;
   std::uint64_t publish_ns = 0; // that this took
@@ -59,7 +58,25 @@ struct PublishedQueue {
 // op. Items keep their order within a combination, and combinations within a priority. Linear time; items of
 // pure ops are looked up in a table.
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
-                             std::span<const QueueOpTraits> ops, const device::Tuning& tuning = {});
+                             std::span<const QueueOpTraits> ops);
+
+// Items of a run for one work-group, which so takes one branch (layout: kernels/wave/queue.cl). An item takes four
+// bytes, or none where params count up, as indices do.
+struct QueueTile {
+  std::uint32_t handles = 0;
+  std::uint32_t items = 0;
+  std::uint32_t param = 0;  // of the first item if they count up, otherwise index of its params
+  std::uint32_t listed = 0; // 1: the params are listed
+};
+
+struct TiledQueue {
+  std::uint32_t lanes = 1; // per tile
+  std::uint32_t items_per_lane = 1;
+  std::vector<QueueTile> tiles;
+  std::vector<std::uint32_t> params; // of tiles that list them
+};
+
+TiledQueue tiles_of(const PublishedQueue& queue, const device::Tuning& tuning);
 
 struct QueueNames { // their places in a queue's lists
   std::map<std::string, std::uint32_t, std::less<>> ops, buffers;

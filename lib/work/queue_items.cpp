@@ -1,4 +1,4 @@
-// Publishing of work items in tiles; their files and fields.
+// Publishing of work items; their files and fields.
 #include "core/files.hpp"
 #include "engine/queue_outcome.hpp"
 #include "work/program.hpp"
@@ -41,27 +41,6 @@ bool count_up(std::span<const std::uint32_t> params) {
   return all;
 }
 
-// Adds tiles for the items of a combination, and lists their params unless they are consecutive.
-void add_tiles(const QueueCombination& combination, std::uint32_t priority,
-               std::span<const std::uint32_t> params, PublishedQueue& queue) {
-  const std::size_t tile_items = std::size_t{queue.lanes} * queue.items_per_lane;
-  for (std::size_t at = 0; at < params.size(); at += tile_items) {
-    const auto own = params.subspan(at, std::min(tile_items, params.size() - at));
-    const bool counts = count_up(own);
-    queue.tiles.push_back({.op = combination.op,
-                           .input = combination.input,
-                           .output = combination.output,
-                           .priority = priority,
-                           .first = static_cast<std::uint32_t>(queue.published_items),
-                           .count = static_cast<std::uint32_t>(own.size()),
-                           .param = counts ? own[0] : static_cast<std::uint32_t>(queue.params.size()),
-                           .listed = counts ? 0U : 1U});
-    queue.params.insert(queue.params.end(), own.begin(), counts ? own.begin() : own.end());
-    queue.published_items += own.size();
-  }
-  queue.by_priority[priority] += static_cast<std::uint32_t>(params.size());
-}
-
 } // namespace
 
 CombinedQueue combine_items(std::span<const QueueItem> items) {
@@ -91,12 +70,10 @@ CombinedQueue combine_items(std::span<const QueueItem> items) {
 }
 
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
-                             std::span<const QueueOpTraits> ops, const device::Tuning& tuning) {
+                             std::span<const QueueOpTraits> ops) {
   const auto began = std::chrono::steady_clock::now();
   const auto& combinations = combined.combinations;
-  PublishedQueue queue{.lanes = tuning.queue_lanes,
-                       .items_per_lane =
-                           items.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane};
+  PublishedQueue queue;
   std::vector<std::uint32_t> order(combinations.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return ops[combinations[i].op].priority; });
@@ -108,36 +85,54 @@ PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQue
     next[index] = begin;
     begin += combinations[index].items;
   }
-  std::vector<std::uint32_t> params(items.size());
-  queue.items.resize(items.size());
+  queue.params.resize(items.size());
   for (std::uint32_t i = 0; i < items.size(); ++i) {
-    const std::size_t to = next[combined.of_items[i]]++;
-    params[to] = items[i].param;
-    queue.items[to] = i;
+    queue.params[next[combined.of_items[i]]++] = items[i].param;
   }
 
-  // Those of each combination that remain, in tiles.
-  begin = 0;
+  // Those of each combination that remain.
+  auto from = queue.params.begin();
+  auto kept = from;
   for (const std::uint32_t index : order) {
-    const QueueCombination& combination = combinations[index];
-    const auto& [pure, priority] = ops[combination.op];
-    const std::size_t end = begin + combination.items;
-    Params seen(pure ? combination.items : 1);
-    std::size_t kept = begin;
-    const std::size_t first = queue.published_items;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (!pure || seen.insert(params[i])) {
-        queue.items[first + kept - begin] = queue.items[i];
-        params[kept++] = params[i];
+    const auto& [op, input, output, first_item, count] = combinations[index];
+    const auto& [pure, priority] = ops[op];
+    Params seen(pure ? count : 1);
+    const auto run = kept;
+    for (const auto last = from + count; from != last; ++from) {
+      if (!pure || seen.insert(*from)) {
+        *kept++ = *from;
       }
     }
-    add_tiles(combination, priority, std::span(params).subspan(begin, kept - begin), queue);
-    queue.deduped_items += end - kept;
-    begin = end;
+    const auto published = static_cast<std::uint32_t>(kept - run);
+    queue.runs.push_back({.handles = packed_handles({op, input, output}), .items = published});
+    queue.by_priority[priority] += published;
   }
-  queue.items.resize(queue.published_items);
+  queue.deduped_items = static_cast<std::uint64_t>(queue.params.end() - kept);
+  queue.params.erase(kept, queue.params.end());
   queue.publish_ns = elapsed_ns(began);
   return queue;
+}
+
+TiledQueue tiles_of(const PublishedQueue& queue, const device::Tuning& tuning) {
+  TiledQueue tiled{.lanes = tuning.queue_lanes,
+                   .items_per_lane =
+                       queue.params.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane};
+  const std::size_t most = std::size_t{tiled.lanes} * tiled.items_per_lane;
+  std::span<const std::uint32_t> left = queue.params;
+  for (const QueueRun& run : queue.runs) {
+    const auto params = left.first(run.items);
+    left = left.subspan(run.items);
+    for (std::size_t at = 0; at < params.size(); at += most) {
+      const auto own = params.subspan(at, std::min(most, params.size() - at));
+      const bool counts = count_up(own);
+      tiled.tiles.push_back({.handles = run.handles,
+                             .items = static_cast<std::uint32_t>(own.size()),
+                             .param = counts ? own[0] : static_cast<std::uint32_t>(tiled.params.size()),
+                             .listed = counts ? 0U : 1U});
+      tiled.params.insert(tiled.params.end(), own.begin(), counts ? own.begin() : own.end());
+    }
+  }
+  return tiled;
 }
 
 namespace {

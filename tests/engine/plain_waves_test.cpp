@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* kernels = "kernel void work(global uint* x, uint by) { x[get_global_id(0)] += by; }"
                                 "kernel void drain(global uint* state, global uint* x) { x[0] += state[0]; }"
-                                "kernel void turn(global uint* state) { state[0] = 0; }"
-                                "kernel void check(global uint* items) { items[0] = 0; }";
+                                "kernel void check(global uint* items) { items[0] = 0; }"
+                                "kernel void turn(global uint* state) { state[0] = 0; }";
 
 // A program of one wave with its memory.
 struct Setup {
@@ -229,7 +229,7 @@ struct Queue : Setup {
       end_round(launch.buffer<std::uint32_t>(0));
     };
     session.kernels["check"] = [this](const StandInLaunch& launch) {
-      CHECK(launch.buffer<QueueItem>(0)[2].param == 12);
+      CHECK(launch.buffer<std::uint32_t>(0)[5] == 12);
       CHECK(launch.value<std::uint32_t>(1) == 3);
       CHECK(launch.value<std::uint32_t>(2) == 0);
       end_round(launch.buffer<std::uint32_t>(4));
@@ -302,7 +302,7 @@ TEST_CASE("items in the order that was given are the reference") {
   Queue failed;
   failed.round = [](std::span<std::uint32_t> state, int) {
     state[TG_QUEUE_FAULT] = 1;
-    state[TG_QUEUE_FAULT_PLACE] = 1;
+    state[TG_QUEUE_FAULT_PARAM] = 11;
     state[TG_QUEUE_FAULT_RESULT] = 0x80000005U;
   };
   failed.prepare(QueueWay::check);
@@ -394,14 +394,13 @@ TEST_CASE("what is left of a queue, and why") {
   state[TG_QUEUE_MAX_AGE] = 7;
   state[TG_QUEUE_REMAINING] = 3;
   state[TG_QUEUE_END] = TG_QUEUE_NO_PROGRESS;
-  state[TG_QUEUE_LAST_REQUEUED] = 2;
+  state[TG_QUEUE_LAST_PARAM] = 12;
   QueueOutcome outcome = queue_outcome(queue.program, 0, state);
   CHECK(outcome.rounds == 9);
   CHECK(outcome.accounting.requeue_count == (std::uint64_t{1} << 32U) + 2);
   CHECK(outcome.accounting.max_priority_age == 7);
   CHECK(outcome.items_remaining == 3);
   CHECK(outcome.failure->code == ErrorCode::queue_stalled);
-  CHECK(outcome.failure->item == 2);
   CHECK(
       queue_error(queue.program, 0, *outcome.failure).message ==
       "item 2 of wave 0 (op1), op \"step\" from buffer 0 to 0 with param 12, waits for what does not come: no item was done "
@@ -411,6 +410,7 @@ TEST_CASE("what is left of a queue, and why") {
       queue_error(queue.program, 0, *queue_outcome(queue.program, 0, state).failure).message ==
       "item 2 of wave 0 (op1), op \"step\" from buffer 0 to 0 with param 12, is one of more than 5 items that wait requeued");
   state[TG_QUEUE_MORE] = 1; // it was not ended by itself
+  state[TG_QUEUE_REMAINING] = 0;
   state[TG_QUEUE_WAITING] = 1;
   state[TG_QUEUE_WAITING + 4] = 1;
   CHECK(queue_outcome(queue.program, 0, state).items_remaining == 2);

@@ -89,7 +89,7 @@ TEST_CASE("the memory of the plan decides on the pressure") {
 
 TEST_CASE("hot ops of queues are counted by their items") {
   Job program = program_of(3, {});
-  ProgramQueue queue{.items = {}, .published = {}};
+  ProgramQueue queue;
   queue.op_names = {"a", "b", "c"};
   for (std::uint32_t i = 0; i < 100; ++i) {
     queue.items.push_back({.op_handle = i < 60 ? 0U : i < 97 ? 1U : 2U});

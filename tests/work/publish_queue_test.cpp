@@ -12,58 +12,61 @@ auto tuple(const QueueItem& item) {
   return std::tuple(item.op_handle, item.input_handle, item.output_handle, item.param);
 }
 
-// Indices of the items to publish, in order.
-std::vector<std::uint32_t> expected(const std::vector<QueueItem>& items,
-                                    const std::vector<QueueOpTraits>& ops) {
+// The items to publish, in order.
+std::vector<QueueItem> expected(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops) {
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> appeared;
-  std::vector<std::uint32_t> kept;
+  std::vector<QueueItem> kept;
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>> seen;
-  for (std::uint32_t i = 0; i < items.size(); ++i) {
-    const std::tuple key(items[i].op_handle, items[i].input_handle, items[i].output_handle);
+  for (const QueueItem& item : items) {
+    const std::tuple key(item.op_handle, item.input_handle, item.output_handle);
     if (std::ranges::find(appeared, key) == appeared.end()) {
       appeared.push_back(key);
     }
-    if (seen.insert(tuple(items[i])).second || !ops[items[i].op_handle].pure) {
-      kept.push_back(i);
+    if (seen.insert(tuple(item)).second || !ops[item.op_handle].pure) {
+      kept.push_back(item);
     }
   }
-  std::ranges::stable_sort(kept, {}, [&](std::uint32_t i) {
-    const std::tuple key(items[i].op_handle, items[i].input_handle, items[i].output_handle);
-    return std::pair(ops[items[i].op_handle].priority, std::ranges::find(appeared, key) - appeared.begin());
+  std::ranges::stable_sort(kept, {}, [&](const QueueItem& item) {
+    const std::tuple key(item.op_handle, item.input_handle, item.output_handle);
+    return std::pair(ops[item.op_handle].priority, std::ranges::find(appeared, key) - appeared.begin());
   });
   return kept;
 }
 
 void check(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops,
            const tidegate::device::Tuning& tuning = {}) {
-  const PublishedQueue queue = publish_queue(items, combine_items(items), ops, tuning);
-  CHECK(queue.lanes == tuning.queue_lanes);
-  CHECK(queue.items_per_lane == (items.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane));
-  const std::vector<std::uint32_t> order = expected(items, ops);
-  REQUIRE(queue.published_items == order.size());
+  const PublishedQueue queue = publish_queue(items, combine_items(items), ops);
+  const TiledQueue tiled = tiles_of(queue, tuning);
+  const std::vector<QueueItem> order = expected(items, ops);
+  REQUIRE(queue.params.size() == order.size());
   CHECK(queue.deduped_items == items.size() - order.size());
-  std::vector<bool> covered(order.size());
-  std::vector<std::uint32_t> by_priority(queue_priorities);
-  std::uint32_t listed = 0;
-  for (const QueueTile& tile : queue.tiles) {
-    listed += tile.listed * tile.count;
-    CHECK(tile.count > 0);
-    CHECK(tile.count <= queue.lanes * queue.items_per_lane);
-    CHECK(tile.priority == ops[tile.op].priority);
-    for (std::uint32_t place = tile.first; place < tile.first + tile.count; ++place) {
-      const QueueItem& item = items[order[place]];
-      const std::uint32_t at = tile.param + (place - tile.first);
-      const QueueItem published{tile.op, tile.input, tile.output, tile.listed ? queue.params.at(at) : at};
-      REQUIRE(published == item);
-      REQUIRE(queue.items[place] == order[place]);
-      REQUIRE(!covered[place]);
-      covered[place] = true;
-      ++by_priority[tile.priority];
+  CHECK(tiled.lanes == tuning.queue_lanes);
+  CHECK(tiled.items_per_lane == (order.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane));
+  std::vector<QueueItem> of_runs;
+  for (const QueueRun& run : queue.runs) {
+    for (std::uint32_t i = 0; i < run.items; ++i) {
+      of_runs.push_back(unpacked_item(run.handles, queue.params[of_runs.size()]));
     }
   }
-  CHECK(listed == queue.params.size());
-  CHECK(std::ranges::all_of(covered, [](bool one) { return one; }));
-  CHECK(std::ranges::equal(by_priority, queue.by_priority));
+  CHECK(of_runs == order);
+  std::vector<QueueItem> of_tiles;
+  std::uint32_t listed = 0;
+  for (const QueueTile& tile : tiled.tiles) {
+    listed += tile.listed * tile.items;
+    CHECK(tile.items > 0);
+    CHECK(tile.items <= tiled.lanes * tiled.items_per_lane);
+    for (std::uint32_t i = 0; i < tile.items; ++i) {
+      const std::uint32_t at = tile.param + i;
+      of_tiles.push_back(unpacked_item(tile.handles, tile.listed ? tiled.params.at(at) : at));
+    }
+  }
+  CHECK(of_tiles == order);
+  CHECK(listed == tiled.params.size());
+  std::array<std::uint32_t, queue_priorities> by_priority{};
+  for (const QueueItem& item : order) {
+    ++by_priority[ops[item.op_handle].priority];
+  }
+  CHECK(by_priority == queue.by_priority);
 }
 
 } // namespace
@@ -105,7 +108,7 @@ TEST_CASE("params that count up are not listed") {
   }
   const std::vector<QueueOpTraits> ops(3);
   check(items, ops);
-  const PublishedQueue queue = publish_queue(items, combine_items(items), ops);
+  const TiledQueue queue = tiles_of(publish_queue(items, combine_items(items), ops), {});
   CHECK(queue.params.empty()); // they count up
   CHECK(queue.tiles.size() == 2 + 2 + 1);
 }
@@ -115,7 +118,8 @@ TEST_CASE("many items make larger tiles") {
   for (std::uint32_t i = 0; i < items.size(); ++i) {
     items[i].param = i / 2;
   }
-  const PublishedQueue all = publish_queue(items, combine_items(items), std::vector<QueueOpTraits>(1));
+  const TiledQueue all =
+      tiles_of(publish_queue(items, combine_items(items), std::vector<QueueOpTraits>(1)), {});
   CHECK(all.items_per_lane == 4);
   CHECK(all.tiles.size() == items.size() / 1024);
   const std::vector<QueueOpTraits> pure{{.pure = true}};

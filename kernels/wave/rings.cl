@@ -1,4 +1,5 @@
-// Queues whose ops publish items: an item can create others, which any work-group runs in the same launch.
+// Queues whose ops requeue or publish items: an item can run again, and create others, which any work-group runs in the
+// same launch.
 //
 //   ring of a priority    [ . . . | r r r r r r | w w w | p p p p . . . ]       positions grow to the right
 //                                 head          + taken  tail at the round's start        tail
@@ -6,10 +7,14 @@
 //   r  items that run in this round        w  items that wait, because a round takes MOST_A_ROUND at most
 //   p  items that ops of this round have published or requeued
 //
-// The queue runs in rounds, like one whose ops requeue, with a barrier of all work-groups (or a new launch) after
-// each. An item is two words: op, input and output in one, the param in the other.
+// The queue runs in rounds, with a barrier of all work-groups (or a new launch) after each. A round runs the items of the
+// best priority; other priorities improve by one for each `threshold` rounds of waiting, so none starves. All items of a
+// priority wait equally long, so the accounting takes a few words per priority. An item may wait for data that any
+// other item writes: the next round sees it.
 //
-// Publishing. TIDEGATE_PUBLISH collects items in local memory. When the items of a chunk have run, one work-item
+// Given items have the first positions of their ring, and are read where the host has put them.
+//
+// Publishing. TIDEGATE_PUBLISH collects items in local memory, as requeueing does. When the items of a chunk have run, one work-item
 // reserves room for all of them at the end of the ring with one atomic addition, and the work-group writes them
 // there. Items that local memory has no room for are written one by one.
 //
@@ -26,7 +31,7 @@
 // arrives. Arrivals release and the wait acquires, so a round sees the items of the rounds before: it only reads
 // positions that they have written, and only writes positions that no item of the round occupies.
 //
-// A full ring. Tails count all items, also those for which there is no room; these are not written. The turn
+// A full ring. Without publishing there is room for the given items twice. Otherwise tails count all items, also those for which there is no room; these are not written. The turn
 // compares the most items that the rings had to hold together with the capacity, and ends the queue as full with
 // the capacity that was needed so far. Outputs are withheld, so nothing is lost silently. Because items of a round
 // keep their room until it ends, that number depends on the items alone, not on the order in which they run.
@@ -38,10 +43,7 @@
 // Generated definitions precede this file: TG_QUEUE_RINGS and TG_QUEUE_FIRST_RING (the priorities in use),
 // TG_QUEUE_RING_SIZE (a power of two, at least the capacity), TG_QUEUE_STAGED (items of each ring that local memory
 // holds), TG_QUEUE_AHEAD (how often a work-group runs ahead in a round; 0 if there are several rings), TG_QUEUE_TABLES and TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators
-// TIDEGATE_OP_name and TIDEGATE_BUFFER_name for the handles. Functions that follow the user's file:
-// tg_queue_run() with a case for each combination of an op and its buffers, tg_queue_ring() and tg_queue_table().
-
-#define TG_QUEUE_MOST_A_ROUND 0x400000u // items of a ring; bounds the time between two barriers
+// TIDEGATE_OP_name and TIDEGATE_BUFFER_name for the handles. tg_queue_ring() and tg_queue_table() follow the user's file.
 
 // State of a work-group that publishes, in local memory.
 typedef struct {
@@ -65,12 +67,14 @@ typedef struct {
 
 typedef local tg_publishing* tidegate_publisher;
 
+#if TG_QUEUE_PUBLISHES
 #define TG_QUEUE_ITEM(op, input, output) ((uint)(op) | (uint)(input) << 12 | (uint)(output) << 22)
 
 #define TIDEGATE_PUBLISH(op, input, output, param) \
   tg_publish(publisher, TG_QUEUE_ITEM(TIDEGATE_OP_##op, TIDEGATE_BUFFER_##input, TIDEGATE_BUFFER_##output), (param))
 #define TIDEGATE_PUBLISH_AT(priority, op, input, output, param) \
   tg_publish_at(publisher, TG_QUEUE_ITEM(TIDEGATE_OP_##op, TIDEGATE_BUFFER_##input, TIDEGATE_BUFFER_##output), (param), (priority))
+#endif
 
 // Runs an item: two words.
 uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS);
@@ -152,6 +156,31 @@ void tg_publish_at(tidegate_publisher to, uint item, uint param, uint priority) 
   }
 }
 
+void tg_queue_count(global uint* counter, uint more) { // 64 bits in two words
+  counter[0] += more;
+  counter[1] += counter[0] < more ? 1u : 0u;
+}
+
+// Selects the priorities that run next; waiting improves a priority's rank.
+void tg_queue_choose(global uint* state, uint threshold) {
+  uint best = TG_QUEUE_PRIORITIES;
+  uint counts_as[TG_QUEUE_PRIORITIES];
+  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    const uint steps = (state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p]) / max(threshold, 1u);
+    counts_as[p] = state[TG_QUEUE_WAITING + p] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, steps);
+    best = min(best, counts_as[p]);
+  }
+  state[TG_QUEUE_RUNNING] = 0;
+  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    if (counts_as[p] == best && best != TG_QUEUE_PRIORITIES) {
+      const uint age = state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p];
+      state[TG_QUEUE_RUNNING] |= 1u << p;
+      state[TG_QUEUE_MAX_AGE] = max(state[TG_QUEUE_MAX_AGE], age);
+      tg_queue_count(&state[TG_QUEUE_AGED], best < p ? state[TG_QUEUE_WAITING + p] : 0u);
+    }
+  }
+}
+
 void tg_queue_open(tidegate_publisher to, global uint* state, global uint2* rings, global uint* seen) {
   to->state = state;
   to->rings = rings;
@@ -214,29 +243,24 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
     for (size_t i = own; i < words; i += all) {
       seen[i] = 0;
     }
-  } else if (mode == TG_QUEUE_SEEDS) {
-    uint first = 0;
-    for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
-      const uint count = state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
-      for (uint i = own; i < count; i += all) {
-        const uint2 item = seeds[first + i];
-        tg_queue_keeps(&publishing, item.x, item.y); // the host has removed identical ones
-        rings[(size_t)ring * TG_QUEUE_RING_SIZE + i] = item;
-      }
-      first += count;
-    }
   }
-  uint done = 0; // by this work-item
+  uint done = 0;  // by this work-item
+  uint first = 0; // of the given items of a ring
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const uint given = mode == TG_QUEUE_RUNS ? 0u : state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
+    for (uint i = own; mode == TG_QUEUE_SEEDS && i < given; i += all) {
+      tg_queue_keeps(&publishing, seeds[first + i].x, seeds[first + i].y); // the host has removed identical ones
+    }
     const uint head = heads[ring];
     const uint taken = taken_of[ring];
     const uint chunks = (taken + TG_QUEUE_LANES - 1u) / TG_QUEUE_LANES;
     for (uint chunk = group; chunk < chunks; chunk = publishing.chunk) {
       const uint at = chunk * TG_QUEUE_LANES + lane;
       if (at < taken) {
-        done += tg_queue_run_one(&publishing, ring,
-                         rings[(size_t)ring * TG_QUEUE_RING_SIZE + ((head + at) & (TG_QUEUE_RING_SIZE - 1u))],
-                         chunk == 0u TG_QUEUE_ARGUMENTS);
+        const uint2 item = head + at < given
+                               ? seeds[first + head + at]
+                               : rings[(size_t)ring * TG_QUEUE_RING_SIZE + ((head + at) & (TG_QUEUE_RING_SIZE - 1u))];
+        done += tg_queue_run_one(&publishing, ring, item, chunk == 0u TG_QUEUE_ARGUMENTS);
       }
 #if TG_QUEUE_AHEAD
       bool goes_on = true;
@@ -275,6 +299,7 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
+    first += given;
   }
   if (done != 0u) {
     atomic_add(&publishing.done, done);
@@ -302,29 +327,18 @@ void tg_queue_take(global uint* state, uint threshold) {
 }
 
 // Restores the state before the first round, as the host uploads it.
-void tg_queue_arm(global uint* state) {
+void tg_queue_arm(global uint* state, uint threshold) {
   for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
-    state[TG_QUEUE_WAITING + p] = 0;
+    state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_TAILS + p] = state[TG_QUEUE_COUNTS + p];
     state[TG_QUEUE_SINCE + p] = 0;
     state[TG_QUEUE_HEAD(p - TG_QUEUE_FIRST_RING)] = 0;
-    state[TG_QUEUE_TAILS + p] = 0;
     state[TG_QUEUE_TAKEN(p - TG_QUEUE_FIRST_RING)] = 0;
   }
   state[TG_QUEUE_ROUND] = 0;
   state[TG_QUEUE_STALLED] = 0;
   state[TG_QUEUE_KEPT] = 0;
-  state[TG_QUEUE_MODE] = TG_QUEUE_TABLES == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
-}
-
-// After the two steps that come before the first round.
-void tg_queue_prepared(global uint* state, uint threshold) {
-  if (state[TG_QUEUE_MODE]++ == TG_QUEUE_SEEDS) {
-    uint given = 0;
-    for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
-      state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_TAILS + p] = state[TG_QUEUE_COUNTS + p];
-      given += state[TG_QUEUE_COUNTS + p];
-    }
-    state[TG_QUEUE_DEEPEST] = max(state[TG_QUEUE_DEEPEST], given);
+  state[TG_QUEUE_MODE] = TG_QUEUE_TABLES == 0 ? TG_QUEUE_RUNS_GIVEN : TG_QUEUE_CLEARS;
+  if (TG_QUEUE_TABLES == 0) {
     tg_queue_take(state, threshold);
   }
 }
@@ -379,6 +393,7 @@ void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint th
   uint taken = 0;
   uint published = 0;
   uint left = 0;
+  uint fresh = 0; // given items that have not run
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
     const uint length = was->tails[ring] - was->heads[ring];
     const uint ran = was->ran[ring];
@@ -386,6 +401,10 @@ void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint th
     published += length - was->waited[ring];
     taken += ran;
     left += length - ran;
+    if (was->mode == TG_QUEUE_RUNS_GIVEN) {
+      const uint given = state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
+      fresh += given - min(given, was->heads[ring] + ran);
+    }
     if (TG_QUEUE_RINGS > 1 && (ran != 0u || was->waited[ring] == 0u)) {
       state[TG_QUEUE_SINCE + TG_QUEUE_FIRST_RING + ring] = was->round + 1u;
     }
@@ -396,6 +415,7 @@ void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint th
   tg_queue_count_on(&state[TG_QUEUE_EXECUTED], was->executed, was->done);
   tg_queue_count_on(&state[TG_QUEUE_REQUEUES], was->requeues, was->again);
   tg_queue_count_on(&state[TG_QUEUE_DEDUPED], was->deduped, was->repeated);
+  state[TG_QUEUE_MODE] = fresh != 0u ? TG_QUEUE_RUNS_GIVEN : TG_QUEUE_RUNS;
   state[TG_QUEUE_DONE] = 0;
   state[TG_QUEUE_AGAIN] = 0;
   state[TG_QUEUE_REPEATED] = 0;
@@ -408,8 +428,13 @@ void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint th
   state[TG_QUEUE_MOST_KEPT] = max(was->most_kept, was->kept);
   const uint faults = taken + was->ahead - was->done - was->again;
   state[TG_QUEUE_REMAINING] = was->remaining + faults;
+#if TG_QUEUE_PUBLISHES
+  const bool full = deepest > capacity || was->kept > capacity;
+#else
+  const bool full = left - fresh > capacity;
+#endif
   const uint end = was->failed != 0u                            ? TG_QUEUE_FAILED
-                   : deepest > capacity || was->kept > capacity ? TG_QUEUE_FULL
+                   : full                                       ? TG_QUEUE_FULL
                    : left == 0u                                 ? TG_QUEUE_DRAINED
                    : stalled >= most_stalled                    ? TG_QUEUE_NO_PROGRESS
                                                                 : ~0u;
@@ -419,7 +444,7 @@ void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint th
     state[TG_QUEUE_MORE] = 0;
     state[TG_QUEUE_END] = max(state[TG_QUEUE_END], end); // a failure in one iteration persists
     state[TG_QUEUE_REMAINING] = was->remaining + faults + left;
-    tg_queue_arm(state);
+    tg_queue_arm(state, threshold);
   }
 }
 
@@ -427,13 +452,17 @@ void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint th
 kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_stalled, uint capacity) {
   const tg_queue_figures was = tg_queue_read(state);
   state[TG_QUEUE_MORE] = 1;
-  if (was.mode != TG_QUEUE_RUNS) {
-    tg_queue_prepared(state, threshold);
+  if (was.mode < TG_QUEUE_RUNS_GIVEN) {
+    state[TG_QUEUE_MODE] = was.mode + 1u;
+    if (was.mode == TG_QUEUE_SEEDS) {
+      tg_queue_take(state, threshold);
+    }
   } else {
     tg_queue_end_round(state, &was, threshold, most_stalled, capacity);
   }
 }
 
+#if TG_QUEUE_PUBLISHES
 // The reference: one work-item runs the items one after another, first come, first served, whatever their priority, or
 // those of each round in reverse. A launch runs `most` items at most; the host launches it until no item waits.
 // `waiting` begins with the items as the host has published them, `size` is a power of two.
@@ -471,3 +500,4 @@ kernel void tidegate_queue_check(global uint2* waiting, uint size, uint reversed
   state[TG_QUEUE_END] = *tail - *head > size ? TG_QUEUE_FULL : TG_QUEUE_DRAINED;
   state[TG_QUEUE_MORE] = *head != *tail ? 1u : 0u;
 }
+#endif
