@@ -158,9 +158,16 @@ TEST_CASE("a file that was written again is read again") {
   StreamRun run;
   std::string bytes(256, 'a');
   run.folder.write("x.raw", bytes);
+  const std::filesystem::path file = run.folder.path() / "x.raw";
+  std::filesystem::last_write_time(file,
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
   const std::string json = copying(R"({"file":"x.raw"})");
-  CHECK(!run.request(json)->telemetry.resident_input_cache_hit); // may change again within a tick
-  CHECK(run.output("y.raw") == bytes);
+  for (int request = 0; request < 2; ++request) { // the file may change again within a tick of that time
+    CHECK(!run.request(json)->telemetry.resident_input_cache_hit);
+    CHECK(run.output("y.raw") == bytes);
+  }
+  std::filesystem::last_write_time(file,
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   run.settled("x.raw");
   CHECK(!run.request(json)->telemetry.resident_input_cache_hit);
   CHECK(run.request(json)->telemetry.resident_input_cache_hit);
