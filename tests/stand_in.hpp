@@ -35,10 +35,12 @@ public:
     std::span<std::byte> bytes;
   };
 
-  StandInLaunch(const std::map<std::uint32_t, Memory>& arguments, const LaunchRange& launched)
-      : range(launched), arguments_(arguments) {}
+  StandInLaunch(const std::map<std::uint32_t, Memory>& arguments, const LaunchRange& launched,
+                const std::string& built_with)
+      : range(launched), options(built_with), arguments_(arguments) {}
 
   const LaunchRange& range;
+  const std::string& options; // of the program
 
   [[nodiscard]] std::size_t work_groups() const { return range.global[0] / range.local[0]; }
 
@@ -99,16 +101,17 @@ public:
     return found == counts->end() ? 0 : found->second;
   }
 
-  Made<Buffer> do_allocate(std::uint64_t bytes) const override {
+  Made<Buffer> allocate(std::uint64_t bytes) const override {
     if (const Status status = called("allocate"); status != success) {
       return tl::unexpected(status);
     }
     (*counts)["allocated bytes"] += static_cast<int>(bytes);
-    return object<Buffer>(owned(std::vector<std::byte>(bytes)));
+    return counted<Buffer>(object<Buffer>(owned(std::vector<std::byte>(bytes))), bytes);
   }
-  Made<Buffer> do_share(std::span<std::byte> memory) const override {
+  Made<Buffer> share(std::span<std::byte> shared) const override {
     const Status status = called("share");
-    return status == success ? Made<Buffer>(object<Buffer>(Memory{nullptr, memory})) : tl::unexpected(status);
+    return status == success ? counted<Buffer>(object<Buffer>(Memory{nullptr, shared}))
+                             : tl::unexpected(status);
   }
   Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
     if (const Status status = called("part_of"); status != success) {
@@ -117,16 +120,18 @@ public:
     return object<Buffer>(Memory{memory(buffer).owner, bytes_of(buffer, offset, bytes)});
   }
   Status migrate(std::span<const Buffer> /*buffers*/) const override { return called("migrate"); }
-  Status do_write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-                  Transferred /*when*/) const override {
+  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+               Transferred when) const override {
+    count_transfer(&Calls::bytes_written, bytes.size(), when);
     const Status status = called("write");
     if (status == success) {
       std::ranges::copy(bytes, bytes_of(to, offset, bytes.size()).begin());
     }
     return status;
   }
-  Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-                 Transferred /*when*/) const override {
+  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+              Transferred when) const override {
+    count_transfer(&Calls::bytes_read, bytes.size(), when);
     const Status status = called("read");
     if (while_reading) {
       while_reading();
@@ -170,15 +175,15 @@ public:
     constexpr std::uint64_t most = 1024;
     return engine::ImageShape{.kind = kind, .width = most, .height = most, .depth = most, .layers = most};
   }
-  Made<Image> do_make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override {
+  Made<Image> make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override {
     return Image();
   }
-  Status do_write_image(const Image& /*to*/, const engine::ImageShape& /*shape*/,
-                        std::span<const std::byte> /*texels*/) const override {
+  Status write_image(const Image& /*to*/, const engine::ImageShape& /*shape*/,
+                     std::span<const std::byte> /*texels*/) const override {
     return called("write_image");
   }
-  Status do_read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
-                       std::span<std::byte> /*texels*/) const override {
+  Status read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
+                    std::span<std::byte> /*texels*/) const override {
     return called("read_image");
   }
   Status copy_image(const Image& /*from*/, const Image& /*to*/,
@@ -197,19 +202,21 @@ public:
     }
     const std::scoped_lock lock(*calling);
     sources->push_back(options + "\n" + std::string(source));
-    return object<Program>(0);
+    return object<Program>(options);
   }
-  Program load(std::span<const unsigned char> binary, const std::string& /*options*/) const override {
+  Program load(std::span<const unsigned char> binary, const std::string& options) const override {
     loaded->emplace_back(binary.begin(), binary.end());
-    return called("load") == success ? object<Program>(0) : Program();
+    return called("load") == success ? object<Program>(options) : Program();
   }
   std::vector<unsigned char> binary_of(const Program& /*program*/) const override {
     (void)called("binary_of");
     return {binary_text.begin(), binary_text.end()};
   }
-  Made<Kernel> make_kernel(const Program& /*program*/, const std::string& name) const override {
+  Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
     const Status status = called("make_kernel");
-    return status == success ? Made<Kernel>(object<Kernel>(KernelState{name, {}})) : tl::unexpected(status);
+    const auto& options = *static_cast<const std::string*>(program.of.get());
+    return status == success ? Made<Kernel>(object<Kernel>(KernelState{name, options, {}}))
+                             : tl::unexpected(status);
   }
 
   Status set_object(const Kernel& kernel, std::uint32_t index, const Object& set) const override {
@@ -226,7 +233,8 @@ public:
     return called("set_local");
   }
 
-  Status do_launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+    ++calls()->launches;
     const Status status = called("launch");
     if (status == success) {
       const KernelState& launched = state(kernel);
@@ -234,7 +242,7 @@ public:
       if (function == kernels.end()) {
         throw std::logic_error("no function stands in for the kernel " + launched.name);
       }
-      function->second(StandInLaunch(launched.arguments, range));
+      function->second(StandInLaunch(launched.arguments, range, launched.options));
       note(event);
     }
     return status;
@@ -243,10 +251,16 @@ public:
     note(&event);
     return called("mark");
   }
-  Status do_wait(const Event& /*event*/) const override { return called("wait"); }
+  Status wait(const Event& /*event*/) const override {
+    ++calls()->waits;
+    return called("wait");
+  }
   bool has_ended(const Event& /*event*/) const override { return ended(); }
   Status flush() const override { return called("flush"); }
-  Status do_finish() const override { return called("finish"); }
+  Status finish() const override {
+    ++calls()->waits;
+    return called("finish");
+  }
   Made<EventTimes> times_of(const Event& event) const override {
     return *static_cast<const EventTimes*>(event.of.get());
   }
@@ -265,6 +279,7 @@ public:
 private:
   struct KernelState {
     std::string name;
+    std::string options;
     std::map<std::uint32_t, Memory> arguments;
   };
 

@@ -21,17 +21,10 @@ std::string pointer(const Place& place) {
          (place.key.data() == nullptr ? std::to_string(place.index) : pointer_token(shortened(place.key)));
 }
 
-// Where a value goes: an item, or a field, which is only written if the value is valid.
-struct Target {
-  void* object = nullptr;
-  const Field* field = nullptr;
-
-  [[nodiscard]] void* address() const { return field != nullptr ? field->write(object) : object; }
-  template <class T>
-  void store(T value) const {
-    *static_cast<T*>(address()) = std::move(value);
-  }
-};
+template <class T>
+void store(void* at, T value) {
+  *static_cast<T*>(at) = std::move(value);
+}
 
 // True for a number without a fraction and an exponent.
 bool is_whole(std::string_view number) {
@@ -148,56 +141,52 @@ public:
 private:
   [[nodiscard]] bool stopped() const { return alone_ || errors_.full(); }
 
-  void value(const Type& type, JsonValue value, const Target& target, const Place& place) {
+  void value(const Type& type, JsonValue value, void* at, const Place& place) {
     std::string room;
     const char form = form_of(value);
     const std::string_view text = form == '"' ? value.string(room) : std::string_view();
     if (text.find('\0') != text.npos) { // the system and OpenCL would take what is before it for the whole
       return nul(value, place, text);
     }
-    if (!text.empty() && text == type.left_out_word) {
-      return;
-    }
     if (form == '0' && type.or_single) { // the list of a single number has no brackets
-      void* const list = target.address();
-      type.items->clear(list);
-      return this->value(type.items->element, value, {type.items->append(list, 0, {})}, place);
+      type.items->clear(at);
+      return this->value(type.items->element, value, type.items->append(at, 0, {}), place);
     }
     if (form == 'n' && type.kind == Kind::f64 && (type.or_null || document_.direction == Direction::output)) {
-      return target.store(std::numeric_limits<double>::quiet_NaN());
+      return store(at, std::numeric_limits<double>::quiet_NaN());
     }
     if (forms_of[static_cast<std::size_t>(type.kind)].find(form) == std::string_view::npos) {
       return wrong_type(type, value, place);
     }
     switch (type.kind) {
-    case Kind::boolean: return target.store(value.first() == 't');
+    case Kind::boolean: return store(at, value.first() == 't');
     case Kind::f64:
-      return target.store(
-          std::visit([](auto any) { return static_cast<double>(any); }, number_of(value.text())));
-    case Kind::text: return target.store(std::string(text));
+      return store(at,
+                   std::visit([](auto any) { return static_cast<double>(any); }, number_of(value.text())));
+    case Kind::text: return store(at, std::string(text));
     case Kind::choice: {
       const auto chosen = std::ranges::find(type.choices, text);
       return chosen == type.choices.end()
                  ? unknown_name(type, value, place, text)
-                 : target.store(static_cast<std::uint8_t>(chosen - type.choices.begin()));
+                 : store(at, static_cast<std::uint8_t>(chosen - type.choices.begin()));
     }
-    case Kind::record: return record(*type.record, value, target.address(), place);
+    case Kind::record: return record(*type.record, value, at, place);
     case Kind::map:
-    case Kind::list: return items(*type.items, value, target.address(), place);
-    case Kind::number: return any_number(type, value, target, place);
+    case Kind::list: return items(*type.items, value, at, place);
+    case Kind::number: return any_number(type, value, at, place);
     case Kind::value:
       if (value.is_container()) {
-        auto& any = static_cast<Value*>(target.address())->is;
+        auto& any = static_cast<Value*>(at)->is;
         return form == '{'
                    ? items(detail::sequence<Value::Object>, value, &any.emplace<Value::Object>(), place)
                    : items(detail::sequence<Value::List>, value, &any.emplace<Value::List>(), place);
       }
-      return form == '"' ? target.store(Value{std::string(text)}) : any_number(type, value, target, place);
-    default: return form == '"' ? target.store(Identifier(text)) : integer(type, value, target, place);
+      return form == '"' ? store(at, Value{std::string(text)}) : any_number(type, value, at, place);
+    default: return form == '"' ? store(at, Identifier(text)) : integer(type, value, at, place);
     }
   }
 
-  void integer(const Type& type, JsonValue value, const Target& target, const Place& place) {
+  void integer(const Type& type, JsonValue value, void* at, const Place& place) {
     const std::string_view text = value.text();
     if (!is_whole(text)) {
       return fail(value.begin(), place, ErrorCode::not_an_integer,
@@ -212,14 +201,14 @@ private:
                   fmt::format("give {}", type_phrase(type)));
     }
     switch (type.kind) {
-    case Kind::u16: return target.store(static_cast<std::uint16_t>(*natural));
-    case Kind::u32: return target.store(static_cast<std::uint32_t>(*natural));
-    case Kind::identifier: return target.store(Identifier(*natural));
-    default: target.store(*natural);
+    case Kind::u16: return store(at, static_cast<std::uint16_t>(*natural));
+    case Kind::u32: return store(at, static_cast<std::uint32_t>(*natural));
+    case Kind::identifier: return store(at, Identifier(*natural));
+    default: store(at, *natural);
     }
   }
 
-  void any_number(const Type& type, JsonValue value, const Target& target, const Place& place) {
+  void any_number(const Type& type, JsonValue value, void* at, const Place& place) {
     const std::string_view text = value.text();
     const Number number = number_of(text);
     if (std::holds_alternative<double>(number) && is_whole(text) && text != "-0") {
@@ -227,7 +216,7 @@ private:
                   fmt::format("{} does not fit into 64 bits", text),
                   "give a smaller integer, or one with a decimal point");
     }
-    type.kind == Kind::number ? target.store(number) : target.store(Value{number});
+    type.kind == Kind::number ? store(at, number) : store(at, Value{number});
   }
 
   void record(const Record& record, JsonValue text, void* object, const Place& place,
@@ -238,6 +227,7 @@ private:
     bool guesses = false;   // an unknown key may mean any field
     std::size_t next = 0;
     std::string room;
+    std::string room_of_value;
     for (JsonValue key = text.inner(); key != text.next() && !stopped(); key = key.next().next()) {
       const std::string_view name = key.string(room);
       const Place inner{&place, name};
@@ -267,9 +257,13 @@ private:
         continue;
       }
       next = index + 1;
-      const Field* const second = key.next().first() == '{' ? second_form(record, fields[index]) : nullptr;
+      const JsonValue given_value = key.next();
+      const Field* const second = given_value.first() == '{' ? second_form(record, fields[index]) : nullptr;
       const Field& field = second != nullptr ? *second : fields[index];
-      value(field.type, key.next(), {object, &field}, inner);
+      const std::string_view none = field.type.left_out_word;
+      if (none.empty() || given_value.first() != '"' || given_value.string(room_of_value) != none) {
+        value(field.type, given_value, field.write(object), inner);
+      }
     }
     if (stopped()) {
       return;
@@ -320,7 +314,7 @@ private:
         }
       }
       if (wanted == 0 || inner.index < wanted) {
-        value(items.element, item, {items.append(object, inner.index, inner.key)}, inner);
+        value(items.element, item, items.append(object, inner.index, inner.key), inner);
       } else if (inner.index == wanted) {
         fail(item.begin(), inner, ErrorCode::wrong_length,
              fmt::format("expected an array of {} items, got more", wanted),
@@ -520,22 +514,17 @@ Result<void> decode(const Document& document, std::string_view json, void* objec
 
 namespace {
 
-struct Head {
-  std::string kind; // the top-level "kind"
-  std::vector<std::string> keys;
-};
-
-Head head_of(JsonValue document) {
-  Head head;
-  std::string room;
-  (void)find_inner(document, [&](const std::string& name, JsonValue value) {
-    if (document.first() == '{') {
-      head.keys.push_back(name);
-      head.kind = name == "kind" && value.first() == '"' ? value.string(room) : head.kind;
-    }
-    return false;
-  });
-  return head;
+// Returns the top-level "kind", and stores the keys.
+std::string head_of(JsonValue document, std::vector<std::string>& keys) {
+  std::string kind, room;
+  if (document.first() == '{') {
+    (void)find_inner(document, [&](const std::string& name, JsonValue value) {
+      keys.push_back(name);
+      kind = name == "kind" && value.first() == '"' ? value.string(room) : kind;
+      return false;
+    });
+  }
+  return kind;
 }
 
 std::span<const CatalogueEntry> entries;
@@ -586,14 +575,11 @@ Result<const Document*> find_document(std::string_view name) {
     names.push_back(document->kind);
   }
   const auto nearest = nearest_name(name, names);
-  Error error{.code = ErrorCode::unknown_name,
-              .message = fmt::format("unknown document type {}", in_quotes(name)),
-              .fix = nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                             : "`tidegate schema --format table` lists them"};
-  if (nearest) {
-    error.nearest = *nearest;
-  }
-  return tl::unexpected(std::move(error));
+  auto error = failure(ErrorCode::unknown_name, fmt::format("unknown document type {}", in_quotes(name)),
+                       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+                               : "`tidegate schema --format table` lists them");
+  error.value().nearest = nearest;
+  return error;
 }
 
 Result<const Document*> recognise(std::string_view json) {
@@ -606,17 +592,15 @@ Result<const Document*> recognise(std::string_view json) {
     return failure(ErrorCode::missing_kind, "the document has no \"kind\"",
                    "name its type on the command line, for example `tidegate check launch_request FILE`");
   }
-  auto found = find_document(kind);
-  if (!found) {
-    found.error().code = ErrorCode::wrong_kind;
-    found.error().pointer = "/kind";
-  }
-  return found;
+  return at_place("/kind", find_document(kind).map_error([](Error error) {
+    error.code = ErrorCode::wrong_kind;
+    return error;
+  }));
 }
 
 const Document* mistaken_type(const Document& wanted, JsonValue document) {
-  const auto [kind, keys] = head_of(document);
-  const Document* const found = kind.empty() ? find_by_keys(keys) : nullptr;
+  std::vector<std::string> keys;
+  const Document* const found = head_of(document, keys).empty() ? find_by_keys(keys) : nullptr;
   if (found == nullptr || found == &wanted) {
     return nullptr;
   }
@@ -635,13 +619,9 @@ std::string fix_for_kind(const Document& wanted, const Document& found) {
 
 Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys) {
   JsonParser parser;
-  return parser.parse(json).map([keys](JsonValue document) {
-    Head head = head_of(document);
-    if (keys != nullptr) {
-      *keys = std::move(head.keys);
-    }
-    return std::move(head.kind);
-  });
+  std::vector<std::string> unused;
+  return parser.parse(json).map(
+      [&](JsonValue document) { return head_of(document, keys != nullptr ? *keys : unused); });
 }
 
 std::vector<std::string_view> words_of(const Type& type) {

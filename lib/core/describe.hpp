@@ -2,12 +2,9 @@
 // JSON Schema and reference text all follow from it.
 //
 //   TIDEGATE_HAS_RECORD(SizingPolicy);                   // header, if other files describe its users
-//
-//   constexpr Field sizing_fields[] = {                  // source
+//   constexpr Field sizing_fields[] = {                  // source, the parts of a struct before the struct
 //       defaulted<&SizingPolicy::default_worker_count>("workers when …"), …};
 //   TIDEGATE_RECORD(SizingPolicy, sizing_fields);
-//
-// A source describes the parts of a struct before the struct.
 //
 // The key of a field is the name of its C++ member, its JSON type follows from the member's type and its default
 // from the member's initialiser, so the table and the struct always agree.
@@ -20,24 +17,17 @@
 namespace tidegate {
 
 // A structured value as the document states it; code that knows its type interprets the parts.
-
-struct ValueMember;
-
 struct Value {
+  struct Member; // as std::pair, of which clang does not accept an incomplete type
   using List = std::vector<Value>;
-  using Object = std::vector<ValueMember>; // in document order
+  using Object = std::vector<Member>; // in document order
 
   std::variant<Number, std::string, List, Object> is;
 };
 
-// Has std::pair's member names; clang does not accept std::pair of an incomplete type.
-struct ValueMember {
-  using second_type = Value;
-
+struct Value::Member {
   std::string first;
   Value second;
-
-  ValueMember(std::string name, Value value) : first(std::move(name)), second(std::move(value)) {}
 };
 
 } // namespace tidegate
@@ -174,14 +164,13 @@ struct Description {
 namespace detail {
 
 template <class T>
-inline constexpr bool is_optional = false;
+struct Optional : std::false_type {
+  using Content = T;
+};
 template <class T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-
-template <class T>
-T content_of(std::type_identity<T>);
-template <class T>
-T content_of(std::type_identity<std::optional<T>>);
+struct Optional<std::optional<T>> : std::true_type {
+  using Content = T;
+};
 
 template <class T>
 inline constexpr std::size_t length_of_array = 0;
@@ -208,7 +197,7 @@ constexpr Sequence make_sequence() {
   Sequence sequence{.fixed_length = length_of_array<Items>};
   sequence.size = [](const void* items) { return static_cast<const Items*>(items)->size(); };
   if constexpr (IsMap<Items>) {
-    sequence.element = type_of<typename Item::second_type>();
+    sequence.element = type_of<decltype(Item::second)>();
     sequence.at = [](const void* map, std::size_t index) -> const void* {
       return &(*static_cast<const Items*>(map))[index].second;
     };
@@ -216,7 +205,7 @@ constexpr Sequence make_sequence() {
       return (*static_cast<const Items*>(map))[index].first;
     };
     sequence.append = [](void* map, std::size_t /*index*/, std::string_view key) -> void* {
-      return &static_cast<Items*>(map)->emplace_back(std::string(key), typename Item::second_type{}).second;
+      return &static_cast<Items*>(map)->emplace_back(Item{std::string(key), {}}).second;
     };
   } else {
     sequence.element = type_of<Item>();
@@ -237,20 +226,12 @@ template <class Items>
 inline constexpr Sequence sequence = make_sequence<Items>();
 
 template <class T>
-constexpr Type integer(Kind kind) {
-  return {.kind = kind, .minimum = 0, .maximum = std::numeric_limits<T>::max()};
-}
-
-template <class T>
 constexpr Type type_of() {
   if constexpr (std::is_same_v<T, bool>) {
     return {.kind = Kind::boolean};
-  } else if constexpr (std::is_same_v<T, std::uint16_t>) {
-    return integer<T>(Kind::u16);
-  } else if constexpr (std::is_same_v<T, std::uint32_t>) {
-    return integer<T>(Kind::u32);
-  } else if constexpr (std::is_same_v<T, std::uint64_t>) {
-    return integer<T>(Kind::u64);
+  } else if constexpr (std::is_unsigned_v<T>) {
+    constexpr Kind kind = sizeof(T) == 2 ? Kind::u16 : sizeof(T) == 4 ? Kind::u32 : Kind::u64;
+    return {.kind = kind, .maximum = std::numeric_limits<T>::max()};
   } else if constexpr (std::is_same_v<T, double>) {
     return {.kind = Kind::f64};
   } else if constexpr (std::is_same_v<T, Number>) {
@@ -260,7 +241,7 @@ constexpr Type type_of() {
   } else if constexpr (std::is_same_v<T, tidegate::Value>) {
     return {.kind = Kind::value};
   } else if constexpr (std::is_same_v<T, Identifier>) {
-    return integer<std::uint64_t>(Kind::identifier);
+    return {.kind = Kind::identifier, .maximum = std::numeric_limits<std::uint64_t>::max()};
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(sizeof(T) == 1);
     return {.kind = Kind::choice, .choices = Choices<T>::names};
@@ -277,6 +258,7 @@ template <class C, class T>
 struct MemberPointer<T C::*> {
   using Object = C;
   using Member = T;
+  using Content = typename Optional<T>::Content;
 };
 
 // The name of a member, cut out of the compiler's spelling of this function: "… [with auto Member =
@@ -319,24 +301,22 @@ constexpr Field field_of(std::string_view meaning, Presence presence) {
   using Member = typename Path::Member;
   Field result{.name = Path::name,
                .meaning = meaning,
-               .type = detail::type_of<decltype(detail::content_of(std::type_identity<Member>()))>(),
-               .presence = detail::is_optional<Member> ? Presence::optional : presence};
-  result.write = [](void* object) -> void* {
-    Member& member = Path::follow(*static_cast<Object*>(object));
-    if constexpr (detail::is_optional<Member>) {
-      return &member.emplace();
-    } else {
-      return &member;
-    }
-  };
-  result.read = [](const void* object) -> const void* {
-    const Member& member = Path::follow(*static_cast<const Object*>(object));
-    if constexpr (detail::is_optional<Member>) {
+               .type = detail::type_of<typename detail::Optional<Member>::Content>(),
+               .presence = detail::Optional<Member>() ? Presence::optional : presence};
+  if constexpr (detail::Optional<Member>()) {
+    result.write = [](void* object) -> void* {
+      return &Path::follow(*static_cast<Object*>(object)).emplace();
+    };
+    result.read = [](const void* object) -> const void* {
+      const Member& member = Path::follow(*static_cast<const Object*>(object));
       return member ? &*member : nullptr;
-    } else {
-      return &member;
-    }
-  };
+    };
+  } else {
+    result.write = [](void* object) -> void* { return &Path::follow(*static_cast<Object*>(object)); };
+    result.read = [](const void* object) -> const void* {
+      return &Path::follow(*static_cast<const Object*>(object));
+    };
+  }
   return result;
 }
 

@@ -48,13 +48,13 @@ public:
     }
     case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(object)]); break;
     case Kind::record: record(*type.record, object); break;
-    case Kind::map: map(*type.items, object); break;
     case Kind::value: any_value(*static_cast<const Value*>(object)); break;
+    case Kind::map:
     case Kind::list:
       if (brief_ && type.or_single && type.items->size(object) == 1) {
         value(type.items->element, type.items->at(object, 0));
       } else {
-        list(*type.items, object);
+        items(*type.items, object);
       }
     }
   }
@@ -102,35 +102,30 @@ private:
     }
   }
 
-  // Scalars are on one line.
-  void list(const Sequence& list, const void* object) {
-    bracketed("[]", broken_ && is_container(list.element.kind), [&](auto begin_item) {
-      for (std::size_t i = 0; i < list.size(object); ++i) {
-        begin_item();
-        value(list.element, list.at(object, i));
-      }
-    });
-  }
-
-  void map(const Sequence& map, const void* object) {
-    bracketed("{}", broken_, [&](auto begin_item) {
-      for (std::size_t i = 0; i < map.size(object); ++i) {
-        begin_item();
-        key(map.key(object, i));
-        value(map.element, map.at(object, i));
-      }
-    });
+  // A list, whose scalars are on one line, or a map.
+  void items(const Sequence& items, const void* object) {
+    const bool is_map = items.key != nullptr;
+    bracketed(is_map ? "{}" : "[]", broken_ && (is_map || is_container(items.element.kind)),
+              [&](auto begin_item) {
+                for (std::size_t i = 0; i < items.size(object); ++i) {
+                  begin_item();
+                  if (is_map) {
+                    key(items.key(object, i));
+                  }
+                  value(items.element, items.at(object, i));
+                }
+              });
   }
 
   void any_value(const Value& any) {
-    if (const auto* plain = std::get_if<Number>(&any.is)) {
-      append_number(json_, *plain);
-    } else if (const auto* string = std::get_if<std::string>(&any.is)) {
+    if (const auto* const number = std::get_if<Number>(&any.is)) {
+      append_number(json_, *number);
+    } else if (const auto* const string = std::get_if<std::string>(&any.is)) {
       append_string(json_, *string);
-    } else if (const auto* items = std::get_if<Value::List>(&any.is)) {
-      list(detail::sequence<Value::List>, items);
+    } else if (const auto* const list = std::get_if<Value::List>(&any.is)) {
+      items(detail::sequence<Value::List>, list);
     } else {
-      map(detail::sequence<Value::Object>, &std::get<Value::Object>(any.is));
+      items(detail::sequence<Value::Object>, &std::get<Value::Object>(any.is));
     }
   }
 
@@ -222,11 +217,9 @@ void encode(const Record& record, const void* object, Style style, std::string& 
 }
 
 std::string default_json(const Record& record, const Field& field) {
-  const void* const value = field.read(record.defaults());
-  if (value == nullptr) {
-    return fmt::format("\"{}\"", field.type.left_out_word);
-  }
-  return json_of(field, record.defaults());
+  const void* const defaults = record.defaults();
+  return field.read(defaults) == nullptr ? fmt::format("\"{}\"", field.type.left_out_word)
+                                         : json_of(field, defaults);
 }
 
 std::string json_of(const Field& field, const void* object) {

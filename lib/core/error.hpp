@@ -30,85 +30,39 @@ enum class ExitCode : int {
 // clang-format off
 #define TIDEGATE_ERROR_CODES(X)                                                                              \
   /* launch policy */                                                                                        \
-  X(overflow, negative)                                                                                      \
-  X(zero_adapter_limit, negative)                                                                            \
-  X(policy_out_of_range, negative)                                                                           \
-  X(queue_too_long, negative)                                                                                \
-  X(device_out_of_memory, negative)                                                                          \
+  X(overflow, negative) X(zero_adapter_limit, negative) X(policy_out_of_range, negative)                     \
+  X(queue_too_long, negative) X(device_out_of_memory, negative)                                              \
   /* wave planning */                                                                                        \
-  X(invalid_wave, negative)                                                                                  \
-  X(self_dependency, negative)                                                                               \
-  X(cycle, negative)                                                                                         \
-  X(group_over_budget, negative)                                                                             \
-  X(byte_count_overflow, negative)                                                                           \
-  X(invalid_plan, negative)                                                                                  \
-  X(empty_lifetime, input)                                                                                   \
-  X(bad_alignment, input)                                                                                    \
-  X(arena_over_capacity, negative)                                                                           \
+  X(invalid_wave, negative) X(self_dependency, negative) X(cycle, negative)                                  \
+  X(group_over_budget, negative) X(byte_count_overflow, negative) X(invalid_plan, negative)                  \
+  X(empty_lifetime, input) X(bad_alignment, input) X(arena_over_capacity, negative)                          \
   X(arena_search_exhausted, negative)                                                                        \
   /* documents */                                                                                            \
-  X(empty_input, input)                                                                                      \
-  X(syntax_error, input)                                                                                     \
-  X(too_deep, input)                                                                                         \
-  X(wrong_type, input)                                                                                       \
-  X(not_an_integer, input)                                                                                   \
-  X(out_of_range, input)                                                                                     \
-  X(wrong_length, input)                                                                                     \
-  X(unknown_name, input)                                                                                     \
-  X(duplicate_name, input)                                                                                   \
-  X(unknown_key, input)                                                                                      \
-  X(duplicate_key, input)                                                                                    \
-  X(missing_key, input)                                                                                      \
-  X(wrong_kind, input)                                                                                       \
-  X(unsupported_version, input)                                                                              \
-  X(missing_kind, input)                                                                                     \
-  X(input_too_large, input)                                                                                  \
+  X(empty_input, input) X(syntax_error, input) X(too_deep, input) X(wrong_type, input)                       \
+  X(not_an_integer, input) X(out_of_range, input) X(wrong_length, input) X(unknown_name, input)              \
+  X(duplicate_name, input) X(unknown_key, input) X(duplicate_key, input) X(missing_key, input)               \
+  X(wrong_kind, input) X(unsupported_version, input) X(missing_kind, input) X(input_too_large, input)        \
   /* verdicts of `check` */                                                                                  \
-  X(incomplete_evidence, negative)                                                                           \
-  X(inconsistent_evidence, negative)                                                                         \
+  X(incomplete_evidence, negative) X(inconsistent_evidence, negative)                                        \
   /* command line */                                                                                         \
-  X(unknown_command, usage)                                                                                  \
-  X(unknown_option, usage)                                                                                   \
-  X(invalid_usage, usage)                                                                                    \
+  X(unknown_command, usage) X(unknown_option, usage) X(invalid_usage, usage)                                 \
   /* files and programs */                                                                                   \
-  X(cannot_read, input)                                                                                      \
-  X(cannot_write, environment)                                                                               \
-  X(cannot_export, negative)                                                                                 \
+  X(cannot_read, input) X(cannot_write, environment) X(cannot_export, negative)                              \
   X(missing_program, environment)                                                                            \
   /* devices */                                                                                              \
-  X(no_device, environment)                                                                                  \
-  X(ambiguous_device, environment)                                                                           \
-  X(opencl_failure, environment)                                                                             \
+  X(no_device, environment) X(ambiguous_device, environment) X(opencl_failure, environment)                  \
   X(driver_crash, environment)                                                                               \
   /* programs and their kernels */                                                                           \
-  X(invalid_program, input)                                                                                  \
-  X(outside_folder, input)                                                                                   \
-  X(bad_array, input)                                                                                        \
-  X(bad_graph, input)                                                                                        \
-  X(kernel_source, input)                                                                                    \
-  X(kernel_options, input)                                                                                   \
-  X(unsupported_kernel, input)                                                                               \
-  X(argument_mismatch, input)                                                                                \
-  X(bad_queue, input)                                                                                        \
-  X(invalid_item, input)                                                                                     \
-  X(not_a_queue_op, input)                                                                                   \
+  X(invalid_program, input) X(outside_folder, input) X(bad_array, input) X(bad_graph, input)                 \
+  X(kernel_source, input) X(kernel_options, input) X(unsupported_kernel, input)                              \
+  X(argument_mismatch, input) X(bad_queue, input) X(invalid_item, input) X(not_a_queue_op, input)            \
   X(build_failure, environment)                                                                              \
   /* runs */                                                                                                 \
-  X(kernel_does_not_fit, environment)                                                                        \
-  X(invalid_schedule, negative)                                                                              \
-  X(too_many_workers, negative)                                                                              \
-  X(wall_time_exceeded, negative)                                                                            \
-  X(device_hang, negative)                                                                                   \
-  X(not_converged, negative)                                                                                 \
-  X(slower_than_baseline, negative)                                                                          \
-  X(outputs_differ, negative)                                                                                \
-  X(out_of_bounds, negative)                                                                                 \
-  X(queue_fault, negative)                                                                                   \
-  X(queue_stalled, negative)                                                                                 \
-  X(requeue_queue_full, negative)                                                                            \
-  X(hits_overflow, negative)                                                                                 \
-  X(publish_queue_full, negative)                                                                            \
-  X(interrupted, interrupted)                                                                                \
+  X(kernel_does_not_fit, environment) X(invalid_schedule, negative) X(too_many_workers, negative)            \
+  X(wall_time_exceeded, negative) X(device_hang, negative) X(not_converged, negative)                        \
+  X(slower_than_baseline, negative) X(outputs_differ, negative) X(out_of_bounds, negative)                   \
+  X(queue_fault, negative) X(queue_stalled, negative) X(requeue_queue_full, negative)                        \
+  X(hits_overflow, negative) X(publish_queue_full, negative) X(interrupted, interrupted)                     \
   X(host_out_of_memory, environment)                                                                         \
   /* not an error: printed, and listed in documents, like one */                                             \
   X(warning, done)                                                                                           \
@@ -187,29 +141,13 @@ Result<T> at_place(std::string pointer, Result<T> result) {
   return result;
 }
 
-// Formats the error for a terminal, without a trailing newline:
-//   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
-//     LINE | EXCERPT
-//          |     ^
-//     at: POINTER
-//     fix: FIX
-//     log:
-//       LINES
-// A warning is "tidegate: FILE: warning: MESSAGE", without a code.
-// Does not include the others, which are formatted separately. Errors keep names from documents, paths and
-// drivers unescaped; this function escapes what a terminal must not receive.
+// Formats the error for a terminal, without its others and a trailing newline: "tidegate: FILE:LINE:COLUMN: error:
+// MESSAGE [CODE]", then the excerpt with a caret, "at: POINTER", "fix: FIX" and the log's lines. A warning has no code.
+// Errors keep names from documents, paths and drivers unescaped; this function escapes what a terminal must not receive.
 std::string describe(const Error& error);
 
-// Collects the errors of independent checks.
-//
-//   ErrorList errors;
-//   for (const Item& item : items) {
-//     errors.check(look_at(item));
-//   }
-//   return errors.result();
-//
-// If one check is impossible because another failed, its error is already_reported(), so that readers see
-// each fault once.
+// Collects the errors of independent checks. If one check is impossible because another failed, its error is
+// already_reported(), so that readers see each fault once.
 
 // An error without a message: a consequence of an error that is reported elsewhere.
 inline Error already_reported() {

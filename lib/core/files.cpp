@@ -49,10 +49,6 @@ Result<void> check_name(const std::string& path) {
                        fmt::format("the name {} has a NUL character", in_quotes(path)), "remove it");
 }
 
-bool same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 // Returns true for a pipe with a name in a folder, as opposed to a shell's or a standard stream's pipe.
 bool is_named_pipe(const std::string& path, const struct stat& status) {
   struct statfs system {};
@@ -162,28 +158,6 @@ Result<std::string> read_all(const std::string& path, std::size_t most, FileKind
   return text;
 }
 
-struct Output::State {
-  std::string path;
-  std::string temporary; // the file's name until commit(); empty if it has none
-  std::optional<RemovedWhenInterrupted> unfinished;
-  std::string final_path; // empty for what is written directly, and after commit()
-  std::optional<Descriptor> file;
-  bool closed = false;
-
-  void name_for_now(std::string name) {
-    temporary = std::move(name);
-    unfinished.emplace(temporary);
-  }
-
-  void discard() {
-    if (!temporary.empty()) {
-      ::unlink(temporary.c_str());
-      unfinished.reset();
-      temporary.clear();
-    }
-  }
-};
-
 namespace {
 
 bool outputs_are_flushed = true;
@@ -206,14 +180,19 @@ int open_unnamed(const std::string& final_path) {
 
 } // namespace
 
-Output::Output(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Output::Output(std::string path, int file) : path_(std::move(path)), file_(file) {}
 Output::Output(Output&&) noexcept = default;
 Output& Output::operator=(Output&&) noexcept = default;
 
 Output::~Output() {
-  if (state_) {
-    state_->discard();
+  if (unfinished_) {
+    ::unlink(temporary_.c_str());
   }
+}
+
+void Output::name_for_now(std::string name) {
+  temporary_ = std::move(name);
+  unfinished_ = std::make_unique<RemovedWhenInterrupted>(temporary_);
 }
 
 // Follows the links that a file's name leads through, up to as many as the system does.
@@ -252,18 +231,13 @@ Result<std::string> written_path(const std::string& path) {
 
 Result<Output> Output::open(const std::string& path, FileKinds kinds) {
   TIDEGATE_CHECK(check_name(path));
-  auto state = std::make_unique<State>();
-  state->path = path;
-  if (path == standard_stream) {
-    state->file.emplace(STDOUT_FILENO);
-    return Output(std::move(state));
-  }
   struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
   struct stat standard_output {};
-  if (exists && ::fstat(STDOUT_FILENO, &standard_output) == 0 && same_file(status, standard_output)) {
-    state->file.emplace(STDOUT_FILENO); // /dev/stdout, of any type
-    return Output(std::move(state));
+  const bool exists = path != standard_stream && ::stat(path.c_str(), &status) == 0;
+  if (path == standard_stream || // or /dev/stdout, of any type
+      (exists && ::fstat(STDOUT_FILENO, &standard_output) == 0 && status.st_dev == standard_output.st_dev &&
+       status.st_ino == standard_output.st_ino)) {
+    return Output(path, STDOUT_FILENO);
   }
   if (exists && !S_ISREG(status.st_mode)) {
     const bool pipe = is_named_pipe(path, status);
@@ -278,96 +252,76 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
                                           "start the reader first")
                                 : cannot_write(path, errno));
     }
-    state->file.emplace(fd);
-    return Output(std::move(state));
+    return Output(path, fd);
   }
   if (exists && ::access(path.c_str(), W_OK) != 0) {
     return tl::unexpected(cannot_write(path, errno)); // rename() would replace a protected file
   }
-  auto final_path = written_path(path); // replaces the target of links, not the links
-  if (!final_path) {
-    return tl::unexpected(std::move(final_path.error()));
-  }
-  state->final_path = std::move(*final_path);
-  std::string temporary = state->final_path + ".XXXXXX";
+  TIDEGATE_TRY(const std::string final_path, written_path(path)); // the target of links, not the links
+  std::string temporary = final_path + ".XXXXXX";
   const bool short_enough = std::filesystem::path(temporary).filename().native().size() <= NAME_MAX;
   const InterruptsBlocked blocked; // until the handler knows the file
-  int fd = short_enough ? open_unnamed(state->final_path) : -1;
+  const int unnamed = short_enough ? open_unnamed(final_path) : -1;
+  const int fd = unnamed < 0 ? ::mkostemp(temporary.data(), O_CLOEXEC) : unnamed;
   if (fd < 0) {
-    fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-    if (fd < 0) {
-      return tl::unexpected(cannot_write(path, errno));
-    }
-    state->name_for_now(std::move(temporary));
+    return tl::unexpected(cannot_write(path, errno));
   }
-  state->file.emplace(fd);
+  Output output(path, fd);
+  output.final_path_ = final_path;
+  if (unnamed < 0) {
+    output.name_for_now(std::move(temporary));
+  }
   if (exists) {
     (void)!::fchown(fd, status.st_uid, status.st_gid); // as far as permitted
   }
   ::fchmod(fd, exists ? status.st_mode & static_cast<mode_t>(07777) : new_file_mode());
-  return Output(std::move(state));
+  return output;
 }
 
 Result<void> Output::write(std::string_view text) {
-  const int fd = state_->file->get();
-  while (!text.empty() && !state_->closed) {
-    const ssize_t put = ::write(fd, text.data(), text.size());
+  while (!text.empty() && !closed_) {
+    const ssize_t put = ::write(descriptor(), text.data(), text.size());
     if (put >= 0) {
       text.remove_prefix(static_cast<std::size_t>(put));
     } else if (errno == EPIPE) {
-      state_->closed = true;
+      closed_ = true;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
+      pollfd ready{.fd = descriptor(), .events = POLLOUT, .revents = 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      return tl::unexpected(cannot_write(state_->path, errno));
+      return tl::unexpected(cannot_write(path_, errno));
     }
   }
   return {};
 }
 
-bool Output::closed() const {
-  return state_->closed;
-}
-
-int Output::descriptor() const {
-  return state_->file->get();
-}
-
 Result<void> Output::commit() {
-  std::string& final_path = state_->final_path;
-  if (final_path.empty()) {
+  if (final_path_.empty()) {
     return {};
   }
   // Flush the data before the file gets its name, so that a crash leaves the old file or the new one.
-  if (outputs_are_flushed && ::fsync(state_->file->get()) != 0 && errno != EINVAL) {
-    return tl::unexpected(cannot_write(state_->path, errno));
+  if (outputs_are_flushed && ::fsync(descriptor()) != 0 && errno != EINVAL) {
+    return tl::unexpected(cannot_write(path_, errno));
   }
   const InterruptsBlocked blocked;
   const auto link_as = [this](const std::string& name) {
-    return ::linkat(AT_FDCWD, path_of(state_->file->get()).c_str(), AT_FDCWD, name.c_str(),
-                    AT_SYMLINK_FOLLOW) == 0;
+    return ::linkat(AT_FDCWD, path_of(descriptor()).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
   };
-  if (state_->temporary.empty()) {
-    if (link_as(final_path)) {
-      final_path.clear();
-      return {};
-    }
-    constexpr int most_tries = 100;
-    // rename() replaces a file, linkat() does not
-    for (int i = 0; i < most_tries && errno == EEXIST && state_->temporary.empty(); ++i) {
-      const std::string name = fmt::format("{}.{:06x}", final_path, std::random_device()() & 0xffffffU);
-      if (link_as(name)) {
-        state_->name_for_now(name);
-      }
+  bool has_its_name = !unfinished_ && link_as(final_path_);
+  constexpr int most_tries = 100;
+  // rename() replaces a file, linkat() does not
+  for (int i = 0; i < most_tries && !has_its_name && !unfinished_ && errno == EEXIST; ++i) {
+    const std::string name = fmt::format("{}.{:06x}", final_path_, std::random_device()() & 0xffffffU);
+    if (link_as(name)) {
+      name_for_now(name);
     }
   }
-  if (state_->temporary.empty() || ::rename(state_->temporary.c_str(), final_path.c_str()) != 0) {
-    return tl::unexpected(cannot_write(state_->path, errno));
+  has_its_name |= unfinished_ && ::rename(temporary_.c_str(), final_path_.c_str()) == 0;
+  if (!has_its_name) {
+    return tl::unexpected(cannot_write(path_, errno));
   }
-  state_->unfinished.reset();
-  state_->temporary.clear();
-  final_path.clear();
+  unfinished_.reset();
+  final_path_.clear();
   return {};
 }
 
@@ -525,9 +479,12 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
                  "keep what the program needs in its folder, or give --allow-outside");
 }
 
-std::string hash_of(std::string_view text) {
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+static std::string digits_of(const XXH128_hash_t& hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+std::string hash_of(std::string_view text) {
+  return digits_of(XXH3_128bits(text.data(), text.size()));
 }
 
 std::string hash_of_file(const std::string& path) {
@@ -542,8 +499,7 @@ std::string hash_of_file(const std::string& path) {
   while ((got = ::read(file->get(), block.data(), block.size())) > 0 || (got < 0 && errno == EINTR)) {
     XXH3_128bits_update(state.get(), block.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   }
-  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-  return got < 0 ? std::string() : fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return got < 0 ? std::string() : digits_of(XXH3_128bits_digest(state.get()));
 }
 
 bool keep_file(const std::filesystem::path& path, std::string_view contents) {

@@ -6,6 +6,8 @@
 
 namespace tidegate {
 
+class RemovedWhenInterrupted;
+
 inline constexpr std::string_view standard_stream = "-"; // as a path: standard input or output
 
 // Returns the name for messages: the path, or "standard input".
@@ -60,18 +62,23 @@ public:
   Result<void> write(std::string_view text);
 
   // Returns true if the reader of the pipe has closed it; further output is dropped.
-  [[nodiscard]] bool closed() const;
+  [[nodiscard]] bool closed() const { return closed_; }
 
-  // Returns the descriptor of the output.
-  [[nodiscard]] int descriptor() const;
+  [[nodiscard]] int descriptor() const { return file_.get(); }
 
   // Makes the file appear under its name. Errors: cannot_write.
   Result<void> commit();
 
 private:
-  struct State;
-  explicit Output(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  Output(std::string path, int file);
+  void name_for_now(std::string name);
+
+  std::string path_;       // as given
+  std::string final_path_; // empty for what is written directly, and after commit()
+  Descriptor file_;
+  std::string temporary_;                              // the file's name until commit()
+  std::unique_ptr<RemovedWhenInterrupted> unfinished_; // if it has that name
+  bool closed_ = false;
 };
 
 // Decides whether commit() waits until the data are on the disk (true at first), which takes milliseconds. Without it a

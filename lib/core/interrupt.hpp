@@ -23,11 +23,9 @@ bool is_interrupt(int signal);
 
 // Removes a file if a signal ends the process during this object's life. Has room for four files; further
 // ones are not removed.
-class RemovedWhenInterrupted {
+class RemovedWhenInterrupted : NotCopied {
 public:
   explicit RemovedWhenInterrupted(const std::string& path);
-  RemovedWhenInterrupted(const RemovedWhenInterrupted&) = delete;
-  RemovedWhenInterrupted& operator=(const RemovedWhenInterrupted&) = delete;
   ~RemovedWhenInterrupted();
 
 private:
@@ -36,11 +34,9 @@ private:
 
 // While one exists, the first signal is only recorded. Watches nest. Without handle_interrupts() they have no
 // effect.
-class InterruptWatch {
+class InterruptWatch : NotCopied {
 public:
   InterruptWatch();
-  InterruptWatch(const InterruptWatch&) = delete;
-  InterruptWatch& operator=(const InterruptWatch&) = delete;
   ~InterruptWatch();
 
   // Returns true if a signal has come since the outermost watch began.
@@ -49,11 +45,9 @@ public:
 
 // Suspends all watches: meanwhile a signal ends the process at once, and one that has come before does so here. For work
 // that cannot be asked to stop and whose result no one needs then.
-class InterruptsEndProcess {
+class InterruptsEndProcess : NotCopied {
 public:
   InterruptsEndProcess();
-  InterruptsEndProcess(const InterruptsEndProcess&) = delete;
-  InterruptsEndProcess& operator=(const InterruptsEndProcess&) = delete;
   ~InterruptsEndProcess();
 
 private:
@@ -64,11 +58,9 @@ private:
 void hold_interrupts();
 
 // Blocks the signals in this thread while state that the handler reads is inconsistent.
-class InterruptsBlocked {
+class InterruptsBlocked : NotCopied {
 public:
   InterruptsBlocked();
-  InterruptsBlocked(const InterruptsBlocked&) = delete;
-  InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
   ~InterruptsBlocked();
 
 private:

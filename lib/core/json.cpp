@@ -212,25 +212,14 @@ std::string_view JsonValue::string(std::string& room) const {
   return room = nlohmann::json::parse(text()).get<std::string>();
 }
 
-namespace {
-
-template <class T>
-std::optional<T> whole(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
-} // namespace
-
 Number number_of(std::string_view text) {
-  if (const auto natural = whole<std::uint64_t>(text)) {
+  if (const auto natural = number_in<std::uint64_t>(text)) {
     return *natural;
   }
-  if (const auto negative = whole<std::int64_t>(text); negative && *negative != 0) {
+  if (const auto negative = number_in<std::int64_t>(text); negative && *negative != 0) {
     return *negative;
   }
-  return whole<double>(text).value_or(text.starts_with('-') ? -0.0 : 0.0); // closer to 0 than any other
+  return number_in<double>(text).value_or(text.starts_with('-') ? -0.0 : 0.0); // closer to 0 than any other
 }
 
 void remove_comments(std::string& json) {

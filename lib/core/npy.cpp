@@ -268,9 +268,8 @@ Result<NpyArray> parse_npy(std::string_view file_bytes) {
 
 Result<void> check_array_name(const std::string& path, std::string_view other) {
   const std::string ending = std::filesystem::path(path).extension().string();
-  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
   constexpr std::array<std::string_view, 5> known{"", ".npy", ".raw", ".bin", ".dat"};
-  if (std::ranges::find(known, ending) != known.end() || std::ranges::equal(other, ending, same) ||
+  if (std::ranges::find(known, ending) != known.end() || other == lower_case(ending) ||
       std::ranges::find(element_type_names, std::string_view(ending).substr(1)) != element_type_names.end()) {
     return {};
   }

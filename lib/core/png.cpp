@@ -39,15 +39,13 @@ void write_bytes(png_structp png, png_bytep from, std::size_t size) {
 void flush_bytes(png_structp) {}
 
 // A libpng structure with its info, for reading or writing.
-class Png {
+class Png : NotCopied {
 public:
   Png(bool writes, Stream& stream)
       : writes_(writes),
         png(writes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)
                    : png_create_read_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)),
         info(png == nullptr ? nullptr : png_create_info_struct(png)) {}
-  Png(const Png&) = delete;
-  Png& operator=(const Png&) = delete;
   ~Png() {
     if (writes_) {
       png_destroy_write_struct(&png, &info);

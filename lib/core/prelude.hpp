@@ -55,6 +55,18 @@
 #include <variant>
 #include <vector>
 
+namespace tidegate {
+
+// A base of classes whose objects stay where they are made.
+struct NotCopied {
+  NotCopied() = default;
+  NotCopied(const NotCopied&) = delete;
+  NotCopied& operator=(const NotCopied&) = delete;
+  ~NotCopied() = default;
+};
+
+} // namespace tidegate
+
 #if FMT_VERSION < 100000 // named as in Debian 12's version 9.1
 FMT_BEGIN_NAMESPACE
 namespace detail {

@@ -72,11 +72,6 @@ std::size_t skip(std::string_view text, std::size_t characters) {
   return at;
 }
 
-bool equal_in_any_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 // Returns the only candidate that starts with the word and an underscore: op_handle for op.
 std::optional<std::string_view> only_beginning(std::string_view word,
                                                std::span<const std::string_view> candidates) {
@@ -99,7 +94,8 @@ std::optional<std::string_view> nearest_name(std::string_view word,
   }
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
-    const std::size_t distance = equal_in_any_case(word, candidate) ? 0 : edit_distance(word, candidate);
+    const std::size_t distance =
+        lower_case(word) == lower_case(candidate) ? 0 : edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;
@@ -158,14 +154,9 @@ std::string plural(std::uint64_t count, std::string_view noun) {
 }
 
 std::string one_of(std::span<const std::string_view> names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) {
-      text += i + 1 == names.size() ? " or " : ", ";
-    }
-    text += names[i];
-  }
-  return text;
+  return names.size() < 2
+             ? fmt::format("{}", fmt::join(names, ""))
+             : fmt::format("{} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back());
 }
 
 std::size_t utf8_sequence_length(std::string_view text) {
@@ -214,16 +205,16 @@ std::size_t character_count(std::string_view text) {
       text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }));
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
 std::string pointer_token(std::string_view key) {
   std::string token;
   for (const char c : key) {
-    if (c == '~') {
-      token += "~0";
-    } else if (c == '/') {
-      token += "~1";
-    } else {
-      token += c;
-    }
+    token += c == '~' ? "~0" : c == '/' ? "~1" : std::string_view(&c, 1);
   }
   return token;
 }
@@ -234,10 +225,7 @@ __extension__ typedef unsigned __int128 Wide; // __extension__: ISO C++ has no s
 
 // "" -> 1, "KiB" -> 1024, "mb" -> 10^6.
 std::optional<std::uint64_t> scale_of(std::string_view unit) {
-  std::string lower;
-  for (const char c : unit) {
-    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+  std::string lower = lower_case(unit);
   if (lower.ends_with('b')) {
     lower.pop_back();
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
+#include <charconv>
 #include <chrono>
 #include <memory>
 #include <span>
@@ -46,6 +47,17 @@ std::string in_quotes(std::string_view text);
 
 // Counts characters as terminals and editors do: one per UTF-8 sequence.
 std::size_t character_count(std::string_view text);
+
+// Returns the text with its ASCII letters in lower case.
+std::string lower_case(std::string_view text);
+
+// Parses all of the text as a number.
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
 
 // Escapes a key as one reference token of an RFC 6901 pointer.
 std::string pointer_token(std::string_view key);

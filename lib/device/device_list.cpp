@@ -55,21 +55,19 @@ std::optional<std::string> uuid_of(const cl::Device& device, const std::string& 
 }
 
 Megakernel judge_megakernel(const DeviceInfo& info) {
-  if (!info.available) {
-    return {.reason = "the device is not available"};
+  const std::string_view refused = !info.available            ? "the device is not available"
+                                   : !info.compiler_available ? "the driver has no compiler"
+                                   : info.type == DeviceType::custom
+                                       ? "a custom device cannot run user kernels"
+                                       : "";
+  if (!refused.empty()) {
+    return {.reason = std::string(refused)};
   }
-  if (!info.compiler_available) {
-    return {.reason = "the driver has no compiler"};
-  }
-  if (info.type == DeviceType::custom) {
-    return {.reason = "a custom device cannot run user kernels"};
-  }
-  if (info.type == DeviceType::cpu) {
-    return {.supported = true,
-            .max_worker_count = info.compute_units,
-            .reason = "a CPU device runs one work-group per compute unit at a time"};
-  }
-  return {.supported = true, .reason = "the self-test discovers how many work-groups run concurrently"};
+  const bool cpu = info.type == DeviceType::cpu;
+  return {.supported = true,
+          .max_worker_count = cpu ? std::optional(info.compute_units) : std::nullopt,
+          .reason = cpu ? "a CPU device runs one work-group per compute unit at a time"
+                        : "the self-test discovers how many work-groups run concurrently"};
 }
 
 DeviceInfo describe(const cl::Device& device, const std::string& platform, std::uint32_t index) {
@@ -244,16 +242,9 @@ bool takes_ptx(const DeviceInfo& device) {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 // Normalizes a UUID: "GPU-1f00…" and "1F00-…" become the same digits.
 std::optional<std::string> uuid_digits(std::string_view text) {
-  std::string digits = lower(text);
+  std::string digits = lower_case(text);
   if (digits.starts_with("gpu-")) {
     digits.erase(0, 4);
   }
@@ -272,13 +263,8 @@ Error refusal(ErrorCode code, std::string message, const DeviceList& list) {
   return error;
 }
 
-const DeviceInfo* first_of(const DeviceList& list, DeviceType type) {
-  const auto found = std::ranges::find(list.devices, type, &DeviceInfo::type);
-  return found == list.devices.end() ? nullptr : &*found;
-}
-
 bool names_type(std::string_view selector) {
-  const std::string word = lower(selector);
+  const std::string word = lower_case(selector);
   return word.empty() || word == "cpu" || word == "gpu";
 }
 
@@ -294,29 +280,32 @@ std::vector<const DeviceInfo*> those(const DeviceList& list, auto fits) {
 
 // Returns the devices of a type, or without one those of GPUs if there are any, that are of the first one's platform.
 std::vector<const DeviceInfo*> of_type(const DeviceList& list, std::string_view type) {
-  const DeviceInfo* first = first_of(list, lower(type) == "cpu" ? DeviceType::cpu : DeviceType::gpu);
-  first = type.empty() && first == nullptr ? &list.devices.front() : first;
-  return those(list, [first](const DeviceInfo& device) {
-    return first != nullptr && device.type == first->type && device.platform == first->platform;
+  const DeviceType wanted = lower_case(type) == "cpu" ? DeviceType::cpu : DeviceType::gpu;
+  auto first = std::ranges::find(list.devices, wanted, &DeviceInfo::type);
+  if (first == list.devices.end()) {
+    if (!type.empty()) {
+      return {};
+    }
+    first = list.devices.begin();
+  }
+  return those(list, [&first](const DeviceInfo& device) {
+    return device.type == first->type && device.platform == first->platform;
   });
 }
 
 // Returns all devices that have this index, UUID or name.
 std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view selector) {
-  std::uint32_t index = 0;
-  const char* const end = selector.data() + selector.size();
-  if (const auto [stop, error] = std::from_chars(selector.data(), end, index);
-      error == std::errc() && stop == end && index < list.devices.size()) {
-    return {&list.devices[index]};
+  if (const auto index = number_in<std::uint32_t>(selector); index && *index < list.devices.size()) {
+    return {&list.devices[*index]};
   } // another number may be part of a name
   if (const auto uuid = uuid_digits(selector)) {
     return those(list,
                  [&](const DeviceInfo& device) { return uuid_digits(device.uuid.value_or("")) == uuid; });
   }
-  const std::string word = lower(selector);
-  const auto whole = those(list, [&](const DeviceInfo& device) { return lower(device.name) == word; });
+  const std::string word = lower_case(selector);
+  const auto whole = those(list, [&](const DeviceInfo& device) { return lower_case(device.name) == word; });
   return !whole.empty() ? whole : those(list, [&](const DeviceInfo& device) {
-    return lower(device.name).find(word) != std::string::npos;
+    return lower_case(device.name).find(word) != std::string::npos;
   });
 }
 

@@ -101,7 +101,8 @@ constexpr Field profile_fields[] = {
     required<&DeviceProfile::tidegate>("version of the tool that measured"),
     required<&DeviceProfile::workgroup_size>("work-items of each measured work-group"),
     required<&DeviceProfile::co_resident_groups>("work-groups that can run concurrently"),
-    optional<&DeviceProfile::ordering>("the ordering that passed with the fastest barrier"),
+    optional<&DeviceProfile::ordering>(
+        "the first ordering that passed and that no other one is clearly faster than"),
     required<&DeviceProfile::trials>("every memory ordering that was tried"),
     defaulted<&DeviceProfile::barrier_kernels_share>(
         "whether kernels with barriers compute the same as cases of one kernel as they do "

@@ -125,14 +125,12 @@ static Error crash(int status) {
 namespace {
 
 // The drivers that the loader may load, each in a folder of its own first and those that do not crash in another.
-class DriverFolders {
+class DriverFolders : NotCopied {
 public:
   DriverFolders() {
     std::string name = (std::filesystem::temp_directory_path() / "tidegate-XXXXXX").string();
     root_ = ::mkdtemp(name.data()) == nullptr ? std::filesystem::path() : std::filesystem::path(name);
   }
-  DriverFolders(const DriverFolders&) = delete;
-  DriverFolders& operator=(const DriverFolders&) = delete;
   ~DriverFolders() {
     if (::getpid() == owner_) { // children use them
       std::error_code ignored;
@@ -311,16 +309,6 @@ int captured_errors() {
   return file;
 }
 
-void print_error(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno != EINTR) {
-      return;
-    }
-    text.remove_prefix(written < 0 ? 0 : static_cast<std::size_t>(written));
-  }
-}
-
 } // namespace
 
 PrintsToStandardError::PrintsToStandardError() {
@@ -368,7 +356,7 @@ std::string CapturedErrors::take() {
 CapturedErrors::~CapturedErrors() {
   const std::string not_taken = take();
   redirected_errors.end();
-  print_error(not_taken);
+  (void)std::fwrite(not_taken.data(), 1, not_taken.size(), stderr);
 }
 
 void CapturedErrors::end() {
@@ -377,31 +365,21 @@ void CapturedErrors::end() {
 
 namespace {
 
-// Parses the number after the last colon of `text` and removes both from it.
-std::optional<std::uint64_t> take_number(std::string_view& text) {
-  const std::size_t colon = text.rfind(':');
-  std::uint64_t number = 0;
-  if (colon == std::string_view::npos) {
-    return {};
-  }
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, number);
-  if (error != std::errc() || stop != end) {
-    return {};
-  }
-  text = text.substr(0, colon);
-  return number;
-}
-
 // Parses "FILE:LINE:COLUMN", optionally followed by " <Spelling=…>".
 std::optional<LogError> place(std::string_view text) {
   text = text.substr(0, text.find(" <Spelling="));
-  const auto column = take_number(text);
-  const auto line = column ? take_number(text) : std::nullopt;
-  if (!line || text.empty()) {
-    return {};
+  LogError error;
+  for (std::uint64_t* const number : {&error.column, &error.line}) {
+    const std::size_t colon = text.rfind(':');
+    const auto parsed = number_in<std::uint64_t>(text.substr(colon == text.npos ? text.size() : colon + 1));
+    if (!parsed || colon == 0) {
+      return {};
+    }
+    *number = *parsed;
+    text = text.substr(0, colon);
   }
-  return LogError{.file = std::string(text), .line = *line, .column = *column, .message = {}};
+  error.file = text;
+  return error;
 }
 
 // Finds `mark` in a line; returns the message after it and its location.
@@ -448,10 +426,10 @@ constexpr std::array lacks{Lack{"no space left on device", no_disk, fix_full_fol
                            Lack{"out of memory", no_memory, fix_memory},
                            Lack{"bad_alloc", no_memory, fix_memory}};
 
-std::optional<Lack> find_lack(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto found = std::ranges::find_if(
-      lacks, [&text](const Lack& lack) { return text.find(lack.words) != std::string::npos; });
+std::optional<Lack> find_lack(std::string_view log) {
+  const auto found = std::ranges::find_if(lacks, [text = lower_case(log)](const Lack& lack) {
+    return text.find(lack.words) != std::string::npos;
+  });
   return found == lacks.end() ? std::nullopt : std::optional(*found);
 }
 

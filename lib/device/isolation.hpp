@@ -63,11 +63,9 @@ void end_in_order();
 // build log, because with `--errors json` standard error holds one document.
 
 // Redirects standard output to standard error while it exists.
-class PrintsToStandardError {
+class PrintsToStandardError : NotCopied {
 public:
   PrintsToStandardError();
-  PrintsToStandardError(const PrintsToStandardError&) = delete;
-  PrintsToStandardError& operator=(const PrintsToStandardError&) = delete;
   ~PrintsToStandardError();
 
   // Ends the redirection early, for a thread that prints the result while the object still exists.
@@ -75,11 +73,9 @@ public:
 };
 
 // Captures standard error while it exists.
-class CapturedErrors {
+class CapturedErrors : NotCopied {
 public:
   CapturedErrors();
-  CapturedErrors(const CapturedErrors&) = delete;
-  CapturedErrors& operator=(const CapturedErrors&) = delete;
   ~CapturedErrors(); // prints to standard error what was not taken
 
   std::string take();

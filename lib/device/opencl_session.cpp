@@ -175,12 +175,12 @@ public:
     device_name.erase(std::min(device_name.find('\0'), device_name.size()));
   }
 
-  Made<Buffer> do_allocate(std::uint64_t bytes) const override {
-    return make_buffer(CL_MEM_READ_WRITE, bytes, nullptr);
+  Made<Buffer> allocate(std::uint64_t bytes) const override {
+    return counted(make_buffer(CL_MEM_READ_WRITE, bytes, nullptr), bytes);
   }
 
-  Made<Buffer> do_share(std::span<std::byte> host) const override {
-    return make_buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(), host.data());
+  Made<Buffer> share(std::span<std::byte> host) const override {
+    return counted(make_buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(), host.data()));
   }
 
   Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
@@ -197,13 +197,15 @@ public:
     return queue_.enqueueMigrateMemObjects(memories, 0);
   }
 
-  Status do_write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-                  Transferred when) const override {
+  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+               Transferred when) const override {
+    count_transfer(&Calls::bytes_written, bytes.size(), when);
     return queue_.enqueueWriteBuffer(buffer_of(to), blocking(when), offset, bytes.size(), bytes.data());
   }
 
-  Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-                 Transferred when) const override {
+  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+              Transferred when) const override {
+    count_transfer(&Calls::bytes_read, bytes.size(), when);
     return queue_.enqueueReadBuffer(buffer_of(from), blocking(when), offset, bytes.size(), bytes.data());
   }
 
@@ -303,7 +305,7 @@ public:
     return status == success ? Made<ImageShape>(shape) : tl::unexpected(status);
   }
 
-  Made<Image> do_make_image(const ImageShape& shape, ImageUse use) const override {
+  Made<Image> make_image(const ImageShape& shape, ImageUse use) const override {
     const cl_image_format format = format_of(shape.format);
     cl_image_desc description{};
     description.image_type = object_type(shape.kind);
@@ -313,25 +315,27 @@ public:
     description.image_array_size = shape.layers;
     Buffer texels; // an image of a buffer retains it
     if (shape.kind == ImageKind::image1d_buffer) {
-      TIDEGATE_TRY(auto made, do_allocate(shape.width * elements_per_texel(shape.format) *
-                                          element_bytes(element_type(shape.format))));
+      const std::uint64_t texel_bytes =
+          elements_per_texel(shape.format) * element_bytes(element_type(shape.format));
+      TIDEGATE_TRY(auto made, make_buffer(CL_MEM_READ_WRITE, shape.width * texel_bytes, nullptr));
       texels = std::move(made);
       description.mem_object = buffer_of(texels)();
     }
     cl_int status = CL_SUCCESS;
     const cl_mem image = clCreateImage(context_(), flags_of(use), &format, &description, nullptr, &status);
-    return own<Image>(AnyImage(image, false), status);
+    return counted(own<Image>(AnyImage(image, false), status));
   }
 
-  Status do_write_image(const Image& to, const ImageShape& shape,
-                        std::span<const std::byte> texels) const override {
+  Status write_image(const Image& to, const ImageShape& shape,
+                     std::span<const std::byte> texels) const override {
+    count_transfer(&Calls::bytes_written, texels.size(), Transferred::now);
     const Region region = whole(shape);
     return queue_.enqueueWriteImage(as<AnyImage>(to), CL_TRUE, region.origin, region.size, 0, 0,
                                     texels.data());
   }
 
-  Status do_read_image(const Image& from, const ImageShape& shape,
-                       std::span<std::byte> texels) const override {
+  Status read_image(const Image& from, const ImageShape& shape, std::span<std::byte> texels) const override {
+    count_transfer(&Calls::bytes_read, texels.size(), Transferred::now);
     const Region region = whole(shape);
     return queue_.enqueueReadImage(as<AnyImage>(from), CL_TRUE, region.origin, region.size, 0, 0,
                                    texels.data());
@@ -433,7 +437,8 @@ public:
     return as<cl::Kernel>(kernel).setArg(index, bytes, nullptr);
   }
 
-  Status do_launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+    ++calls()->launches;
     return with_event(event, [&](cl::Event* made) {
       return queue_.enqueueNDRangeKernel(as<cl::Kernel>(kernel), or_none(range, range.offset),
                                          sizes_of(range, range.global), or_none(range, range.local), nullptr,
@@ -446,13 +451,19 @@ public:
                       [&](cl::Event* made) { return queue_.enqueueMarkerWithWaitList(nullptr, made); });
   }
 
-  Status do_wait(const Event& event) const override { return as<cl::Event>(event).wait(); }
+  Status wait(const Event& event) const override {
+    ++calls()->waits;
+    return as<cl::Event>(event).wait();
+  }
 
   bool has_ended(const Event& event) const override { return has_reached(event, CL_COMPLETE); }
   bool has_started(const Event& event) const override { return has_reached(event, CL_RUNNING); }
 
   Status flush() const override { return queue_.flush(); }
-  Status do_finish() const override { return queue_.finish(); }
+  Status finish() const override {
+    ++calls()->waits;
+    return queue_.finish();
+  }
 
   Made<EventTimes> times_of(const Event& event) const override {
     EventTimes times;

@@ -18,8 +18,6 @@ struct DeviceCosts {
   double cached_bytes_per_ns = 10'000; // reads and writes of cached data
   double memory_bytes_per_ns = 3'950;
   double cache_bytes = 50e6;
-
-  friend bool operator==(const DeviceCosts&, const DeviceCosts&) = default;
 };
 
 // Parts of a run's time in nanoseconds.
@@ -31,8 +29,6 @@ struct CostParts {
   double work = 0;     // tiles, as far as launches do not hide them
 
   [[nodiscard]] double sum() const { return start + launches + barriers + waits + work; }
-
-  friend bool operator==(const CostParts&, const CostParts&) = default;
 };
 
 // Adds `times` times the parts of `more`.
@@ -140,7 +136,7 @@ struct DeviceProfile {
   std::string tidegate; // version of the tool that measured
   std::uint32_t workgroup_size = 0;
   std::uint32_t co_resident_groups = 0;   // of workgroup_size
-  std::optional<MemoryOrdering> ordering; // the one that passed with the fastest barrier
+  std::optional<MemoryOrdering> ordering; // the first that passed and none is clearly faster than
   std::vector<OrderingTrial> trials;      // in the order of MemoryOrdering
   bool barrier_kernels_share = false; // kernels with barriers compute correct results as cases of one kernel
   double launch_ns = 0;               // one launch in a long series

@@ -7,8 +7,7 @@
 
 namespace tidegate::device {
 
-// The calls that a session makes of its device, counted as they are made.
-
+// The calls that a session makes of its device.
 template <class Count>
 struct CallsOf {
   Count launches{0};      // of kernels
@@ -116,42 +115,30 @@ struct ImageUse {
 // Completion of a transfer: when the call returns, or when the queue has finished.
 enum class Transferred : std::uint8_t { now, later };
 
-class Session {
+class Session : NotCopied {
 public:
-  Session() = default;
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
   virtual ~Session() = default;
 
   std::string device_name;
   // CPU drivers work in the host's memory and compile a kernel at its first launch.
   bool on_host = false;
 
-  // All calls so far. Blocks of device memory count until they are released, which may be after the session.
+  // All calls so far, which implementations count. Blocks of device memory count until they are released, which may be
+  // after the session.
   [[nodiscard]] const std::shared_ptr<Calls>& calls() const { return calls_; }
 
   // Memory. `bytes` are at least 1.
-  [[nodiscard]] Made<Buffer> allocate(std::uint64_t bytes) const {
-    return counted(do_allocate(bytes), bytes);
-  }
+  [[nodiscard]] virtual Made<Buffer> allocate(std::uint64_t bytes) const = 0;
   // Memory of the host that the device uses in place.
-  [[nodiscard]] Made<Buffer> share(std::span<std::byte> memory) const { return counted(do_share(memory)); }
+  [[nodiscard]] virtual Made<Buffer> share(std::span<std::byte> memory) const = 0;
   [[nodiscard]] virtual Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset,
                                              std::uint64_t bytes) const = 0;
   // Moves buffers to the device before their first use.
   [[nodiscard]] virtual Status migrate(std::span<const Buffer> buffers) const = 0;
-  [[nodiscard]] Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-                             Transferred when) const {
-    calls_->bytes_written += bytes.size();
-    calls_->waits += when == Transferred::now ? 1 : 0;
-    return do_write(to, offset, bytes, when);
-  }
-  [[nodiscard]] Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-                            Transferred when) const {
-    calls_->bytes_read += bytes.size();
-    calls_->waits += when == Transferred::now ? 1 : 0;
-    return do_read(from, offset, bytes, when);
-  }
+  [[nodiscard]] virtual Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+                                     Transferred when) const = 0;
+  [[nodiscard]] virtual Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+                                    Transferred when) const = 0;
   // `bytes` and `offset` are multiples of the pattern's size; `event` may be null, here and below. May throw
   // Refused.
   [[nodiscard]] virtual Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes,
@@ -168,22 +155,12 @@ public:
                                                                      ImageUse use) const = 0;
   // Returns the most texels that an image of this kind can have, by dimension.
   [[nodiscard]] virtual Made<engine::ImageShape> largest_image(engine::ImageKind kind) const = 0;
-  [[nodiscard]] Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const {
-    return counted(do_make_image(shape, use));
-  }
+  [[nodiscard]] virtual Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const = 0;
   // Both wait for the transfer of the whole image.
-  [[nodiscard]] Status write_image(const Image& to, const engine::ImageShape& shape,
-                                   std::span<const std::byte> texels) const {
-    calls_->bytes_written += texels.size();
-    ++calls_->waits;
-    return do_write_image(to, shape, texels);
-  }
-  [[nodiscard]] Status read_image(const Image& from, const engine::ImageShape& shape,
-                                  std::span<std::byte> texels) const {
-    calls_->bytes_read += texels.size();
-    ++calls_->waits;
-    return do_read_image(from, shape, texels);
-  }
+  [[nodiscard]] virtual Status write_image(const Image& to, const engine::ImageShape& shape,
+                                           std::span<const std::byte> texels) const = 0;
+  [[nodiscard]] virtual Status read_image(const Image& from, const engine::ImageShape& shape,
+                                          std::span<std::byte> texels) const = 0;
   // Copies a whole image to another one of this shape.
   [[nodiscard]] virtual Status copy_image(const Image& from, const Image& to,
                                           const engine::ImageShape& shape) const = 0;
@@ -212,24 +189,14 @@ public:
     return set_bytes(kernel, index, std::as_bytes(std::span(&value, 1)));
   }
 
-  // Launches.
-  [[nodiscard]] Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const {
-    ++calls_->launches;
-    return do_launch(kernel, range, event);
-  }
-  // Waits.
+  // Launches and waits.
+  [[nodiscard]] virtual Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const = 0;
   [[nodiscard]] virtual Status mark(Event& event) const = 0; // sets it to the end of the queue
-  [[nodiscard]] Status wait(const Event& event) const {
-    ++calls_->waits;
-    return do_wait(event);
-  }
+  [[nodiscard]] virtual Status wait(const Event& event) const = 0;
   [[nodiscard]] virtual bool has_ended(const Event& event) const = 0; // does not wait
   [[nodiscard]] virtual bool has_started(const Event& /*event*/) const { return true; }
   [[nodiscard]] virtual Status flush() const = 0;
-  [[nodiscard]] Status finish() const {
-    ++calls_->waits;
-    return do_finish();
-  }
+  [[nodiscard]] virtual Status finish() const = 0;
   // Returns the times of a launch that has ended, if the session profiles.
   [[nodiscard]] virtual Made<EventTimes> times_of(const Event& event) const = 0;
 
@@ -239,24 +206,7 @@ public:
     return fill(to, 0, bytes, zero, nullptr);
   }
 
-private:
-  // The calls that are counted.
-  [[nodiscard]] virtual Made<Buffer> do_allocate(std::uint64_t bytes) const = 0;
-  [[nodiscard]] virtual Made<Buffer> do_share(std::span<std::byte> memory) const = 0;
-  [[nodiscard]] virtual Status do_write(const Buffer& to, std::uint64_t offset,
-                                        std::span<const std::byte> bytes, Transferred when) const = 0;
-  [[nodiscard]] virtual Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-                                       Transferred when) const = 0;
-  [[nodiscard]] virtual Made<Image> do_make_image(const engine::ImageShape& shape, ImageUse use) const = 0;
-  [[nodiscard]] virtual Status do_write_image(const Image& to, const engine::ImageShape& shape,
-                                              std::span<const std::byte> texels) const = 0;
-  [[nodiscard]] virtual Status do_read_image(const Image& from, const engine::ImageShape& shape,
-                                             std::span<std::byte> texels) const = 0;
-  [[nodiscard]] virtual Status do_launch(const Kernel& kernel, const LaunchRange& range,
-                                         Event* event) const = 0;
-  [[nodiscard]] virtual Status do_wait(const Event& event) const = 0;
-  [[nodiscard]] virtual Status do_finish() const = 0;
-
+protected:
   // Counts a block of memory until its last copy is gone.
   template <class Kind>
   [[nodiscard]] Made<Kind> counted(Made<Kind> made, std::uint64_t bytes = 0) const {
@@ -273,7 +223,13 @@ private:
     }
     return made;
   }
+  void count_transfer(std::atomic<std::uint64_t> Calls::*direction, std::size_t bytes,
+                      Transferred when) const {
+    *calls_.*direction += bytes;
+    calls_->waits += when == Transferred::now ? 1 : 0;
+  }
 
+private:
   std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
 };
 
@@ -287,6 +243,10 @@ Result<std::unique_ptr<Session>> open_session(const DeviceInfo& device,
 // open_session(), or a stand-in of a test.
 using OpenSession =
     std::function<Result<std::shared_ptr<Session>>(const DeviceInfo& device, Profiling profiling)>;
+
+// The self-test of probe() in this session, timed by this clock. Throws Refused.
+using Now = std::function<std::chrono::steady_clock::time_point()>;
+DeviceProfile self_test(const DeviceInfo& device, const Session& session, const Now& now);
 
 // Waits for the queue. Returns nanoseconds between submission and start of a kernel's first launch, which is
 // the time the driver compiled; 0 if the driver does not measure it. The queue was empty before. Throws Refused.

@@ -21,15 +21,11 @@ struct ArenaBuffer {
   std::uint64_t upper = 0;
   std::uint64_t size = 0;      // bytes; a buffer of 0 bytes overlaps nothing and gets offset 0
   std::uint64_t alignment = 1; // bytes, a power of two that divides the offset
-
-  friend bool operator==(const ArenaBuffer&, const ArenaBuffer&) = default;
 };
 
 struct ArenaProblem {
   std::vector<ArenaBuffer> buffers;            // fewer than 2^31
   std::optional<std::uint64_t> capacity_bytes; // limits the height; else the height is minimised
-
-  friend bool operator==(const ArenaProblem&, const ArenaProblem&) = default;
 };
 
 // The proof that no plan is lower.

@@ -80,39 +80,32 @@ void spend(std::uint64_t& effort, std::uint64_t steps) {
   effort -= std::min(effort, steps);
 }
 
-// Transposes the relation; the new lists are in ascending order, because the items are visited in order.
-ItemLists transposed(const ItemLists& lists) {
-  const std::size_t count = lists.begin.size() - 1;
-  ItemLists result{.begin = std::vector<std::uint32_t>(count + 2),
-                   .items = std::vector<std::uint32_t>(lists.items.size())};
-  for (const std::uint32_t item : lists.items) {
-    ++result.begin[std::size_t{item} + 2];
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+// The second items of the pairs, without repetitions, by the first.
+ItemLists lists_of(Pairs pairs, std::size_t count) {
+  std::ranges::sort(pairs);
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  ItemLists lists{.begin = std::vector<std::uint32_t>(count + 1)};
+  lists.items.reserve(pairs.size());
+  for (const auto& [item, other] : pairs) {
+    ++lists.begin[std::size_t{item} + 1];
+    lists.items.push_back(other);
   }
-  for (std::size_t i = 2; i < result.begin.size(); ++i) {
-    result.begin[i] += result.begin[i - 1];
-  }
-  for (std::uint32_t item = 0; item < count; ++item) {
-    for (const std::uint32_t other : lists[item]) {
-      result.items[result.begin[std::size_t{other} + 1]++] = item;
-    }
-  }
-  result.begin.pop_back();
-  return result;
+  std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+  return lists;
 }
 
 ItemLists mirrored(const ItemLists& lists) {
-  const auto count = static_cast<std::uint32_t>(lists.begin.size() - 1);
-  ItemLists result;
-  result.begin.reserve(lists.begin.size());
-  result.items.reserve(lists.items.size());
-  for (std::uint32_t item = count; item-- > 0;) {
-    const std::span<const std::uint32_t> others = lists[item];
-    for (auto other = others.rbegin(); other != others.rend(); ++other) {
-      result.items.push_back(count - 1 - *other);
+  const auto last = static_cast<std::uint32_t>(lists.begin.size() - 2);
+  Pairs pairs;
+  pairs.reserve(lists.items.size());
+  for (std::uint32_t item = 0; item + std::size_t{1} < lists.begin.size(); ++item) {
+    for (const std::uint32_t other : lists[item]) {
+      pairs.emplace_back(last - item, last - other);
     }
-    result.begin.push_back(static_cast<std::uint32_t>(result.items.size()));
   }
-  return result;
+  return lists_of(std::move(pairs), lists.begin.size() - 1);
 }
 
 // Makes the problem of a DAG with the layers `layer_order`, whose waves all fit `capacity`.
@@ -124,21 +117,13 @@ PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t
     item_of[layer_order[item]] = item;
     problem.size.push_back(fused_bytes(dag.waves[layer_order[item]]).value());
   }
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs; // of an item and one before it
-  pairs.reserve(dag.dependencies.size());
+  Pairs before, after;
   for (const Dependency& dependency : dag.dependencies) {
-    pairs.emplace_back(item_of[dependency.after], item_of[dependency.before]);
+    before.emplace_back(item_of[dependency.after], item_of[dependency.before]);
+    after.emplace_back(item_of[dependency.before], item_of[dependency.after]);
   }
-  std::ranges::sort(pairs);
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  problem.predecessors.begin.assign(layer_order.size() + 1, 0);
-  for (const auto& [item, before] : pairs) {
-    ++problem.predecessors.begin[std::size_t{item} + 1];
-    problem.predecessors.items.push_back(before);
-  }
-  std::partial_sum(problem.predecessors.begin.begin(), problem.predecessors.begin.end(),
-                   problem.predecessors.begin.begin());
-  problem.successors = transposed(problem.predecessors);
+  problem.predecessors = lists_of(std::move(before), layer_order.size());
+  problem.successors = lists_of(std::move(after), layer_order.size());
   return problem;
 }
 
@@ -196,12 +181,6 @@ Measure half_measure(const Measure& bytes) {
     weight = weight > rest ? 2 : weight == rest ? 1 : 0;
   }
   return measure;
-}
-
-std::array<Measure, 2> measures_of(const PackingProblem& problem) {
-  Measure bytes = bytes_measure(problem);
-  Measure half = half_measure(bytes);
-  return {std::move(bytes), std::move(half)};
 }
 
 std::uint64_t ceiling(std::uint64_t weight, std::uint64_t capacity) {
@@ -294,7 +273,8 @@ LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& re
   if (problem.count() == 0) {
     return bounds;
   }
-  bounds.measures = measures_of(problem);
+  bounds.measures[0] = bytes_measure(problem);
+  bounds.measures[1] = half_measure(bounds.measures[0]);
   bounds.head = heads(problem, bounds);
   bounds = mirrored(std::move(bounds));
   bounds.head = heads(reverse, bounds);

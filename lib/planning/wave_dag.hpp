@@ -1,8 +1,7 @@
 // Wave DAGs and their plans: waves with byte counts, their dependencies, and the groups that run between two
 // global barriers. Declares the strategies `layered` and `compact` and the plan checker.
 //
-// Lists of waves are flat, one array of waves and one of offsets: a plan of a million groups needs two
-// allocations instead of a million.
+// Lists of waves are flat: a plan of a million groups needs two allocations instead of a million.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -15,8 +14,6 @@ struct Wave {
   std::uint64_t frontier_bytes = 0;
   std::uint64_t scratch_bytes = 0;
   std::uint64_t output_bytes = 0;
-
-  friend bool operator==(const Wave&, const Wave&) = default;
 };
 
 // Wave `after` reads the output of wave `before`, so a global barrier must separate them. Both are wave
@@ -34,8 +31,6 @@ struct WaveDag {
   std::uint64_t resident_graph_bytes = 0;
   std::uint64_t budget_bytes = 0;
   std::uint64_t readback_bytes = 0;
-
-  friend bool operator==(const WaveDag&, const WaveDag&) = default;
 };
 
 // The waves of a list of groups: group g holds order[group_begin[g]] to order[group_begin[g + 1] - 1].
@@ -86,10 +81,9 @@ using WaveText = std::function<std::string(std::uint64_t)>;
 // `wave_text`, waves are named "wave 3".
 Error worded(Error error, const WaveText& wave_text = {});
 
-// Plans barriers without bytes: one group per layer, each wave as early as its dependencies allow. The order
-// within a layer is the order in which waves become ready; the first layer is ordered by index. Time is
-// linear in the input; so is memory in addition to the result: 8 bytes per wave and 4 per dependency. Errors:
-// invalid_wave, self_dependency, cycle.
+// Plans barriers without bytes: one group per layer, each wave as early as its dependencies allow, in the order in which
+// waves become ready, and in the first layer by index. Time and memory are linear. Errors: invalid_wave,
+// self_dependency, cycle.
 Result<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies);
 
 // The strategy `layered`: the layers of plan_barriers; a wave that does not fit its group begins the next
@@ -99,13 +93,10 @@ Result<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const De
 // {single fused frontier wave bytes}; byte_count_overflow {barrier group fused wave budget bytes}.
 Result<MemoryPlan> plan_layered(const WaveDag& dag);
 
-// The strategy `compact`: as few groups as possible under the budget, never more than `layered`.
-//
-// List schedules in both directions of time yield a first plan, and lower bounds limit its distance from the
-// optimum. Where they differ, a local search varies the orders of the schedules, and an exhaustive one decides
-// DAGs of up to about 20 waves, often of up to 64.
-//
-// Everything is deterministic: the search counts steps, not time.
+// The strategy `compact`: as few groups as possible under the budget, never more than `layered`. List schedules in both
+// directions of time yield a first plan, and lower bounds limit its distance from the optimum. Where they differ, a local
+// search varies the orders of the schedules, and an exhaustive one decides DAGs of up to about 20 waves, often of up to
+// 64. Everything is deterministic: the search counts steps, not time.
 
 // Upper bound on search steps; a step visits one wave. A million steps take about ten milliseconds.
 inline constexpr std::uint64_t default_effort = 100'000'000;

@@ -26,28 +26,17 @@ TIDEGATE_RECORD(SizingPolicy, sizing_fields);
 constexpr auto policy_fields = launch_policy_fields<>();
 TIDEGATE_RECORD(LaunchPolicy, policy_fields);
 
-namespace {
-
-void add_changed(std::span<const Field> fields, const void* object, const void* standard,
-                 const std::string& place, std::vector<std::string>& changed) {
-  for (const Field& field : fields) {
-    const void* const value = field.read(object);
-    const void* const usual = field.read(standard);
+// Adds the fields that differ from the standard policy, by their places: "sizing/default_worker_count".
+static void add_changed(const Record& record, const void* object, const std::string& place,
+                        std::vector<std::string>& changed) {
+  for (const Field& field : record.fields) {
+    const std::string name = place + std::string(field.name);
     if (field.type.kind == Kind::record) {
-      add_changed(field.type.record->fields, value, usual, place + std::string(field.name) + '/', changed);
-    } else if (std::memcmp(value, usual, field.type.kind == Kind::u16 ? 2 : 4) != 0) {
-      changed.push_back(place + std::string(field.name));
+      add_changed(*field.type.record, field.read(object), name + '/', changed);
+    } else if (json_of(field, object) != default_json(record, field)) {
+      changed.push_back(name);
     }
   }
-}
-
-} // namespace
-
-std::vector<std::string> changed_fields(const LaunchPolicy& policy) {
-  std::vector<std::string> changed;
-  const LaunchPolicy standard;
-  add_changed(policy_fields, &policy, &standard, "", changed);
-  return changed;
 }
 
 // A field of the launch request inside its document.
@@ -281,7 +270,9 @@ std::optional<Warning> idle_fields(const LaunchPolicy& policy, std::span<const P
                                    std::string_view others, std::string_view file) {
   std::vector<std::string> idle;
   std::string first;
-  for (const std::string& field : documents::changed_fields(policy)) {
+  std::vector<std::string> changed;
+  documents::add_changed(documents::Description<LaunchPolicy>::record, &policy, "", changed);
+  for (const std::string& field : changed) {
     const auto use = std::ranges::find(uses, field, &PolicyUse::field);
     if (use == uses.end() || !use->used) {
       first = first.empty() ? field : first;

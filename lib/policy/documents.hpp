@@ -91,9 +91,6 @@ constexpr auto launch_policy_fields() {
   });
 }
 
-// Returns the fields of a policy that differ from the standard one, by their places: "sizing/default_worker_count".
-std::vector<std::string> changed_fields(const policy::LaunchPolicy& policy);
-
 // Documents: requeue accounting, drain recommendations, diffused priorities.
 
 struct SiblingDiffusion {

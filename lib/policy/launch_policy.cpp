@@ -43,6 +43,18 @@ TopologyChoice choice_of(const tg_choice& choice) {
   return {static_cast<Topology>(choice.topology), static_cast<TopologyRule>(choice.rule)};
 }
 
+tl::unexpected<Error> refused(ErrorCode code, std::string_view field, std::string message, std::string fix,
+                              std::optional<std::string> pointer = {}) {
+  auto error = failure(code, std::move(message), std::move(fix), std::move(pointer));
+  error.value().field = field;
+  return error;
+}
+
+tl::unexpected<Error> overflow(std::string_view field, std::string fix) {
+  return refused(ErrorCode::overflow, field, fmt::format("{} does not fit its integer type", field),
+                 std::move(fix));
+}
+
 } // namespace
 
 LaunchRequest infer_missing_signals(const LaunchRequest& request) {
@@ -69,12 +81,9 @@ Result<Shedding> shed_workers(const LaunchPolicy& policy, const LaunchRequest& e
   if (topology == Topology::memory_constrained && effective.memory_pressure_bps != 0) {
     const std::uint32_t threshold = policy.memory_pressure_threshold_bps;
     if (threshold > full_scale_bps) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::policy_out_of_range,
-                .message = "the policy's memory_pressure_threshold_bps is above 10000 bps (100 %)",
-                .fix = "set it to at most 10000",
-                .pointer = "/policy/memory_pressure_threshold_bps",
-                .field = "memory_pressure_threshold_bps"});
+      return refused(ErrorCode::policy_out_of_range, "memory_pressure_threshold_bps",
+                     "the policy's memory_pressure_threshold_bps is above 10000 bps (100 %)",
+                     "set it to at most 10000", "/policy/memory_pressure_threshold_bps");
     }
     const std::uint32_t span = std::max<std::uint32_t>(full_scale_bps - threshold, 1);
     const std::uint32_t pressure = effective.memory_pressure_bps;
@@ -103,18 +112,8 @@ namespace {
 constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
 
 tl::unexpected<Error> too_long(std::string_view field) {
-  return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
-                              .message = fmt::format("{} does not fit 32 bits", field),
-                              .fix = "split the queue into several launches",
-                              .field = std::string(field)});
-}
-
-tl::unexpected<Error> zero_limit(std::string_view field, std::string_view hint = "") {
-  return tl::unexpected(Error{.code = ErrorCode::zero_adapter_limit,
-                              .message = fmt::format("the adapter limit {} is 0", field),
-                              .fix = fmt::format("give the device's limit{}", hint),
-                              .pointer = fmt::format("/{}", field),
-                              .field = std::string(field)});
+  return refused(ErrorCode::queue_too_long, field, fmt::format("{} does not fit 32 bits", field),
+                 "split the queue into several launches");
 }
 
 constexpr std::uint32_t saturating_add(std::uint32_t a, std::uint32_t b) {
@@ -182,17 +181,21 @@ Result<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::u
 
 Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
                       const AdapterLimits& limits, const SizingPolicy& sizing) {
-  if (limits.max_workgroup_size_x == 0) {
-    return zero_limit("max_workgroup_size_x");
+  constexpr std::string_view per_dimension = "max_compute_workgroups_per_dimension";
+  for (const auto& [field, limit] :
+       {std::pair(std::string_view("max_workgroup_size_x"), limits.max_workgroup_size_x),
+        std::pair(per_dimension, limits.max_compute_workgroups_per_dimension),
+        std::pair(std::string_view("max_compute_invocations_per_workgroup"),
+                  limits.max_compute_invocations_per_workgroup)}) {
+    if (limit == 0) {
+      return refused(ErrorCode::zero_adapter_limit, field, fmt::format("the adapter limit {} is 0", field),
+                     fmt::format("give the device's limit{}",
+                                 field == per_dimension
+                                     ? "; left out, it is requested_worker_groups, which may be 0"
+                                     : ""),
+                     fmt::format("/{}", field));
+    }
   }
-  if (limits.max_compute_workgroups_per_dimension == 0) {
-    return zero_limit("max_compute_workgroups_per_dimension",
-                      "; left out, it is requested_worker_groups, which may be 0");
-  }
-  if (limits.max_compute_invocations_per_workgroup == 0) {
-    return zero_limit("max_compute_invocations_per_workgroup");
-  }
-
   const std::uint32_t wanted =
       requested_worker_groups != 0
           ? requested_worker_groups
@@ -209,17 +212,6 @@ Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_gr
               .worker_groups = worker_groups};
 }
 
-namespace {
-
-tl::unexpected<Error> overflow(std::string_view field, std::string fix) {
-  return tl::unexpected(Error{.code = ErrorCode::overflow,
-                              .message = fmt::format("{} does not fit its integer type", field),
-                              .fix = std::move(fix),
-                              .field = std::string(field)});
-}
-
-} // namespace
-
 QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& effective,
                              std::uint64_t lanes) {
   if (effective.queue_len == 0) {
@@ -230,24 +222,6 @@ QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& ef
   }
   return effective.queue_len >= lanes ? QueuePressure::balanced : QueuePressure::light;
 }
-
-namespace {
-
-// Step 9. `multiplier` is the capacity per expected hit.
-Result<std::uint32_t> derived_hit_capacity(const LaunchPolicy& policy, const LaunchRequest& effective,
-                                           std::uint32_t multiplier) {
-  std::uint32_t capacity = 0;
-  if (__builtin_mul_overflow(effective.queue_len, std::max(effective.expected_hits_per_item, 1U),
-                             &capacity) ||
-      __builtin_mul_overflow(capacity, multiplier, &capacity)) {
-    return overflow("hit_capacity",
-                    "lower queue_len, expected_hits_per_item or the policy's hit_capacity_multiplier, or set "
-                    "requested_hit_capacity");
-  }
-  return std::max(capacity, policy.min_hit_capacity);
-}
-
-} // namespace
 
 Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
                               std::optional<Topology> previous_topology) {
@@ -289,15 +263,22 @@ Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& r
   } else {
     const bool short_of_memory = effective.memory_pressure_bps >= policy.memory_pressure_threshold_bps;
     decision.hit_multiplier = short_of_memory ? 1 : policy.hit_capacity_multiplier;
-    TIDEGATE_TRY(answer.hit_capacity, derived_hit_capacity(policy, effective, decision.hit_multiplier));
+    std::uint32_t& capacity = answer.hit_capacity;
+    if (__builtin_mul_overflow(effective.queue_len, std::max(effective.expected_hits_per_item, 1U),
+                               &capacity) ||
+        __builtin_mul_overflow(capacity, decision.hit_multiplier, &capacity)) {
+      return overflow("hit_capacity", "lower queue_len, expected_hits_per_item or the policy's "
+                                      "hit_capacity_multiplier, or set requested_hit_capacity");
+    }
+    capacity = std::max(capacity, policy.min_hit_capacity);
   }
 
   const std::uint64_t scratch_bytes = std::uint64_t{answer.hit_capacity} * policy.scratch_bytes_per_hit;
-  if (scratch_bytes > std::numeric_limits<std::uint64_t>::max() - effective.resident_device_bytes) {
+  if (__builtin_add_overflow(effective.resident_device_bytes, scratch_bytes,
+                             &answer.estimated_peak_device_bytes)) {
     return overflow("estimated_peak_device_bytes",
                     "lower resident_device_bytes, the hit capacity or the policy's scratch_bytes_per_hit");
   }
-  answer.estimated_peak_device_bytes = effective.resident_device_bytes + scratch_bytes;
   answer.device_memory_budget_bytes = effective.device_memory_budget_bytes;
   if (effective.device_memory_budget_bytes != 0 &&
       answer.estimated_peak_device_bytes > effective.device_memory_budget_bytes) {

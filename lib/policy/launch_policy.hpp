@@ -222,8 +222,6 @@ Result<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::u
 struct Grid {
   LaunchGeometry geometry;
   std::uint32_t worker_groups = 0;
-
-  friend bool operator==(const Grid&, const Grid&) = default;
 };
 
 // Step 7: geometry and worker groups for a queue. `requested_worker_groups` 0 derives them from the limits.
@@ -331,8 +329,6 @@ struct TopologyEvidence {
   std::uint64_t resident_device_bytes = 0;
   std::uint64_t estimated_peak_device_bytes = 0;
   bool output_parity_required = true;
-
-  friend bool operator==(const TopologyEvidence&, const TopologyEvidence&) = default;
 };
 
 struct PromotionEvidence {
@@ -349,8 +345,6 @@ struct PromotionEvidence {
   PromotionRoute promotion_route = PromotionRoute::interpreter;
   bool fused_descriptor_window_required = false;
   bool output_parity_required = true;
-
-  friend bool operator==(const PromotionEvidence&, const PromotionEvidence&) = default;
 };
 
 // `effective` is the request with inferred signals (infer_missing_signals), `recommendation` its answer.

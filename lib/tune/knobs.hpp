@@ -38,8 +38,6 @@ struct Settings {
   device::Tuning tuning;              // for wave programs
   device::TraversalProfile traversal; // for frontier programs
   policy::LaunchPolicy policy;
-
-  friend bool operator==(const Settings&, const Settings&) = default;
 };
 
 struct Alternative {

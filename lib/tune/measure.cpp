@@ -39,7 +39,8 @@ public:
         // The rest of the budget pays for the final comparison with the first settings.
         search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
 
-  Result<TuningReport> run(const Settings& first) {
+  // Returns the report with what is `known` of the device, and what the search has found.
+  Result<TuningReport> run(const Settings& first, const device::DeviceProfile& known) {
     monitor_.say("measuring: the program as it is", end_);
     const auto start = Clock::now();
     TIDEGATE_CHECK(bench_.add_first(first));
@@ -53,7 +54,7 @@ public:
       run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
     }
     dispatch_ns_ = median(times);
-    TuningReport report{.runs = 0, .before_ns = dispatch_ns_};
+    TuningReport report{.before_ns = dispatch_ns_, .profile = known};
     for (const Knob knob : bench_.knobs()) {
       report.knobs.push_back(turn(knob));
       if (InterruptWatch::interrupted()) {
@@ -64,6 +65,7 @@ public:
     report.runs = bench_.runs();
     const Settings& settings = bench_.settings(incumbent_);
     report.profile.tuning = settings.tuning;
+    report.profile.traversal.reset();
     if (settings.traversal != device::TraversalProfile()) {
       report.profile.traversal = settings.traversal;
     }
@@ -90,7 +92,7 @@ private:
     std::size_t best = incumbent_;
     double best_ratio = 0;
     bool in_time = true;
-    for (std::size_t i = 0; i < options.size() && in_time; ++i) {
+    for (std::size_t i = 0; i < options.size(); ++i) {
       in_time = !up_at(selection_end - longest_add_)();
       if (!in_time) {
         break;
@@ -201,14 +203,10 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
                          .traversal = known.traversal.value_or(device::TraversalProfile()),
                          .policy = policy};
     Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, monitor);
-    Result<TuningReport> report = search.run(first);
+    Result<TuningReport> report = search.run(first, known);
     if (!report) {
       return report;
     }
-    const device::DeviceProfile measured = std::move(report->profile);
-    report->profile = known;
-    report->profile.tuning = measured.tuning;
-    report->profile.traversal = measured.traversal;
     report->device = device.name;
     report->driver_version = device.driver_version;
     report->budget_ns = options.budget_ns;
@@ -319,12 +317,12 @@ private:
                                              ? std::vector<Alternative>()
                                              : bench_.candidates(earlier.empty() ? plain_ns : 0);
     first_.candidates = earlier;
-    settings_.clear();
-    for (const Alternative& each : all) {
-      if (earlier.empty()) {
-        first_.candidates.push_back({.value = each.value, .ratio = {}, .taken = false, .thrown_out = ""});
+    if (earlier.empty()) {
+      for (const Alternative& each : all) {
+        first_.candidates.emplace_back().value = each.value;
       }
     }
+    settings_.clear();
     for (engine::FirstCandidate& listed : first_.candidates) {
       const auto found = std::ranges::find(all, listed.value, &Alternative::value);
       settings_.push_back(found == all.end() ? plain_launches({}) : found->settings);
@@ -452,12 +450,12 @@ private:
     return true;
   }
 
-  void take(std::size_t which) {
-    for (engine::FirstCandidate& each : first_.candidates) {
-      each.taken = false;
+  // Takes a candidate, or plain launches.
+  void take(std::optional<std::size_t> which) {
+    for (std::size_t i = 0; i < first_.candidates.size(); ++i) {
+      first_.candidates[i].taken = i == which;
     }
-    first_.candidates[which].taken = true;
-    result_.settings = settings_[which];
+    result_.settings = which ? settings_[*which] : plain_launches(result_.settings);
   }
 
   // The candidates that may be the fastest, the fastest so far first: each was timed at another moment, in few rounds.
@@ -502,10 +500,7 @@ private:
     const auto ends = [&] {
       return too_late() || (times.front().size() >= duel_rounds && fastest_is_known(times));
     };
-    if (!time_in_turns(ways, most_rounds, timer(), ends, times)) {
-      return false;
-    }
-    if (times.front().size() < fewest_rounds) {
+    if (!time_in_turns(ways, most_rounds, timer(), ends, times) || times.front().size() < fewest_rounds) {
       return false;
     }
     std::optional<std::size_t> best;
@@ -516,14 +511,7 @@ private:
         best = all[i];
       }
     }
-    if (best) {
-      take(*best);
-    } else {
-      for (engine::FirstCandidate& each : first_.candidates) {
-        each.taken = false;
-      }
-      result_.settings = plain_launches(result_.settings);
-    }
+    take(best);
     return true;
   }
 

@@ -22,10 +22,8 @@ namespace tidegate::tuning {
 
 // Builds, compares and runs the configurations of a program. The search (measure.hpp) knows them by index only.
 // All references must outlive the bench.
-class Bench {
+class Bench : NotCopied {
 public:
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
   virtual ~Bench() = default;
 
   [[nodiscard]] std::span<const Knob> knobs() const { return knobs_; }

@@ -99,7 +99,7 @@ Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions 
   if (type.kind == TypeLayout::Kind::structure) {
     Value::Object members;
     for (const opencl_c::MemberLayout& member : type.members) {
-      members.emplace_back(member.name, zero_of(member.type, member.dimensions));
+      members.push_back({member.name, zero_of(member.type, member.dimensions)});
     }
     return Value{std::move(members)};
   }

@@ -193,7 +193,7 @@ struct Filler {
   }
 
   static bool has(const Value::Object& object, std::string_view name) {
-    return std::ranges::find(object, name, &ValueMember::first) != object.end();
+    return std::ranges::find(object, name, &Value::Member::first) != object.end();
   }
 
   // A number that changes with the iteration is stated as if it were an argument.

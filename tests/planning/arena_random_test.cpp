@@ -8,13 +8,9 @@
 namespace tidegate::planning {
 namespace {
 
-class Generator {
+class Generator : public test::Random {
 public:
-  explicit Generator(std::uint64_t seed) : engine_(seed) {}
-
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
-    return std::uniform_int_distribution<std::uint64_t>(least, most)(engine_);
-  }
+  using test::Random::Random;
 
   // Some buffers over a few moments; one family in four has alignments, one in four coarse sizes.
   ArenaProblem problem(std::uint64_t most_buffers, std::uint64_t most_moments, std::uint64_t most_bytes) {
@@ -35,13 +31,11 @@ public:
 
   // A block that was cut into about so many buffers: the bound is reachable but hard to reach.
   ArenaProblem guillotine(std::uint64_t buffers) {
-    ArenaProblem cut = test::ArenaFamily(engine_()).problem("guillotine", buffers, between(2, 60), 1);
+    ArenaProblem cut =
+        test::ArenaFamily(between(0, test::u64_max)).problem("guillotine", buffers, between(2, 60), 1);
     cut.capacity_bytes.reset();
     return cut;
   }
-
-private:
-  std::mt19937_64 engine_;
 };
 
 std::string dump(const ArenaProblem& problem) {

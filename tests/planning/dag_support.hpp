@@ -1,6 +1,6 @@
-// Helpers of the planning tests: the seed, and generated wave DAGs in the shapes of real pipelines.
+// Helpers of the planning tests: generated wave DAGs in the shapes of real pipelines.
 #pragma once
-#include "core/prelude.hpp"
+#include "../random.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 namespace tidegate::planning::test {
@@ -8,31 +8,8 @@ namespace tidegate::planning::test {
 inline constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
 
-// The seed of a randomised test: the same in every run, so that only a change can break a test; TIDEGATE_SEED
-// sets another one or "random".
-inline std::uint64_t seed() {
-  const char* given = std::getenv("TIDEGATE_SEED");
-  if (given == nullptr) {
-    return 20'261'121;
-  }
-  return std::string_view(given) == "random" ? std::random_device{}() : std::strtoull(given, nullptr, 10);
-}
-
-class Random {
-public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
-
-  // Draws the same numbers with every standard library.
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
-    const std::uint64_t values = most - least + 1;
-    return least + (values == 0 ? engine_() : engine_() % values);
-  }
-  std::uint32_t index(std::size_t count) { return static_cast<std::uint32_t>(between(0, count - 1)); }
-  bool chance(std::uint64_t percent) { return between(1, 100) <= percent; }
-
-private:
-  std::mt19937_64 engine_;
-};
+using tidegate::test::Random;
+using tidegate::test::seed;
 
 enum class Family : std::uint8_t { layered_random, series_parallel, tree, chains_with_fans, sparse_random };
 inline constexpr std::array<std::string_view, 5> family_names{"layered random", "series-parallel", "trees",
@@ -187,8 +164,8 @@ inline WaveDag random_dag(Family family, std::uint32_t waves, Random& random) {
 // Relabels the waves and shuffles the dependencies, so that no planner can rely on the generator's order.
 inline WaveDag shuffled(WaveDag dag, Random& random) {
   std::vector<std::uint32_t> label(dag.waves.size());
-  for (std::size_t i = 0; i < label.size(); ++i) {
-    label[i] = static_cast<std::uint32_t>(i);
+  for (std::uint32_t i = 0; i < label.size(); ++i) {
+    label[i] = i;
     std::swap(label[i], label[random.index(i + 1)]);
   }
   std::vector<Wave> waves(dag.waves.size());

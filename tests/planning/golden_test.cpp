@@ -1,5 +1,5 @@
 // The strategy `layered` and the barrier plan, compared with the golden vectors: order of groups and waves,
-// errors with their fields.
+// errors with their fields. Then `compact` on real workflows.
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <nlohmann/json.hpp>
@@ -85,9 +85,9 @@ Result<WaveDag> read_dag(const Json& input) {
                          .scratch_bytes = wave.at("scratch_bytes").get<std::uint64_t>(),
                          .output_bytes = wave.at("output_bytes").get<std::uint64_t>()});
   }
-  dag.resident_graph_bytes = input.at("resident_graph_bytes").get<std::uint64_t>();
+  dag.resident_graph_bytes = input.value("resident_graph_bytes", std::uint64_t{0});
   dag.budget_bytes = input.at("budget_bytes").get<std::uint64_t>();
-  dag.readback_bytes = input.at("readback_bytes").get<std::uint64_t>();
+  dag.readback_bytes = input.value("readback_bytes", std::uint64_t{0});
   return read_dependencies(input, dag.waves.size()).map([&](std::vector<Dependency>&& dependencies) {
     dag.dependencies = std::move(dependencies);
     return dag;
@@ -120,6 +120,27 @@ TEST_CASE("frontier_memory_plan") {
                   {"amortized_readback_bytes", plan->amortized_readback_bytes},
                   {"max_group_width", plan->max_group_width}}}};
   });
+}
+
+// ../shared/data/workflows, see its SOURCES.md; skipped elsewhere.
+const std::filesystem::path workflows = TIDEGATE_SOURCE_DIR "/../shared/data/workflows";
+
+TEST_CASE("real workflows" * doctest::skip(!std::filesystem::exists(workflows))) {
+  int files = 0;
+  int proved = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(workflows)) {
+    INFO(entry.path().string());
+    const WaveDag dag = read_dag(Json::parse(std::ifstream(entry.path()))).value();
+    const MemoryPlan layered = plan_layered(dag).value();
+    const MemoryPlan plan = plan_compact(dag, {.effort = 3'000'000}).value();
+    CHECK(first_violation(dag, layered).value_or("none") == "none");
+    CHECK(first_violation(dag, plan).value_or("none") == "none");
+    CHECK(plan.group_count() <= layered.group_count());
+    ++files;
+    proved += plan.optimal ? 1 : 0;
+  }
+  MESSAGE(proved << " of " << files << " proved optimal");
+  CHECK(proved * 10 >= files * 8);
 }
 
 } // namespace

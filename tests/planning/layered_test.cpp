@@ -1,4 +1,4 @@
-// What the golden vectors (golden_test.cpp) do not have of the strategy `layered`.
+// What the golden vectors (golden_test.cpp) do not have of the barrier plan and the strategy `layered`.
 #include "dag_support.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -6,6 +6,73 @@ namespace tidegate::planning {
 namespace {
 
 using namespace test;
+using Waves = std::vector<std::uint32_t>;
+
+TEST_CASE("the order does not depend on how the dependencies are stored") {
+  Random random(seed());
+  for (int i = 0; i < 200; ++i) {
+    // Sorting by `before` keeps each wave's own order, so the result must equal that without the shuffle.
+    WaveDag dag = shuffled(random_dag(Family::layered_random, 60, random), random);
+    const BarrierGroups scattered = plan_barriers(60, dag.dependencies).value();
+    std::stable_sort(dag.dependencies.begin(), dag.dependencies.end(),
+                     [](const Dependency& a, const Dependency& b) { return a.before < b.before; });
+    CHECK(plan_barriers(60, dag.dependencies).value() == scattered);
+  }
+}
+
+TEST_CASE("a cycle is named wave by wave, with the dependency that points back") {
+  const std::vector<Dependency> dependencies{{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}};
+  const Error error = plan_barriers(5, dependencies).error();
+  CHECK(error.cycle == Waves{1, 2, 3});
+  CHECK(error.before == 3);
+  CHECK(error.after == 1);
+  CHECK(error.unscheduled_waves == 4);
+  CHECK(error.message == "the dependencies form a cycle, wave 1 -> wave 2 -> wave 3 -> wave 1, and keep 4 "
+                         "waves from running; removing "
+                         "the dependency of wave 1 on wave 3 breaks this cycle");
+}
+
+TEST_CASE("the cycle is a shortest one through that dependency") {
+  // 0 to 5 in a row and a shortcut from 0 to 5; wave 5 points back to 0.
+  const std::vector<Dependency> dependencies{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {0, 5}};
+  CHECK(plan_barriers(6, dependencies).error().cycle == Waves{0, 5});
+}
+
+TEST_CASE("every reported cycle is a cycle") {
+  Random random(seed());
+  for (int i = 0; i < 500; ++i) {
+    const std::uint32_t waves = 2 + random.index(30);
+    std::vector<Dependency> dependencies;
+    for (std::uint32_t edges = random.index(100); edges > 0; --edges) {
+      const std::uint32_t before = random.index(waves);
+      const std::uint32_t after = random.index(waves);
+      if (before != after) {
+        dependencies.push_back({before, after});
+      }
+    }
+    const auto result = plan_barriers(waves, dependencies);
+    if (result) {
+      continue;
+    }
+    const Waves& cycle = *result.error().cycle;
+    REQUIRE(cycle.size() >= 2);
+    CHECK(cycle.back() == result.error().before);
+    CHECK(cycle.front() == result.error().after);
+    for (std::size_t at = 0; at < cycle.size(); ++at) {
+      const Dependency step{cycle[at], cycle[(at + 1) % cycle.size()]};
+      CHECK(std::find(dependencies.begin(), dependencies.end(), step) != dependencies.end());
+    }
+    CHECK(cycle.size() <= result.error().unscheduled_waves);
+  }
+}
+
+TEST_CASE("a cycle of a million waves is cut in the middle") {
+  WaveDag dag = chain(1'000'000, 1, 1);
+  dag.dependencies.push_back({999'999, 0});
+  const Error error = plan_barriers(1'000'000, dag.dependencies).error();
+  CHECK(error.cycle->size() == 1'000'000);
+  CHECK(error.message.find("wave 6 -> (999986 more) -> wave 999993") != std::string::npos);
+}
 
 TEST_CASE("the lower bound counts what must follow") {
   // Wave 0 alone, then 25 bytes in groups of 10.

@@ -76,56 +76,48 @@ TEST_CASE("every topology rule has its name and its sentence") {
     std::uint16_t density, pressure;
     std::uint32_t nodes, edges, hot_windows;
     std::optional<Topology> previous;
-    std::string_view line;
+    std::string_view outcome, because; // the end of the sentence
   };
   using enum Topology;
   constexpr std::optional<Topology> first{}; // no wave before
-  for (const Case& c : {
-           Case{
-               600, 8'500, 9, 0, 0, first,
-               "memory_constrained by memory_pressure: memory pressure 85% is at or above the threshold 85%"},
-           Case{600, 0, 9, 0, 0, first,
-                "hybrid_frontier by between_densities: density 6% is between the sparse threshold 5% and "
-                "the dense threshold 40%"},
-           Case{600, 0, 9, 0, 0, hybrid_frontier,
-                "hybrid_frontier by between_densities: density 6% is between the sparse threshold 5% and "
-                "the dense threshold 40%"},
-           Case{9'000, 0, 9, 0, 0, hybrid_frontier,
-                "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
-                "fused, because 0 edges stay below the fusion threshold 65536; the previous topology "
-                "hybrid_frontier is not kept"},
-           Case{9'000, 0, 9, 65'536, 3, first,
-                "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
-                "fused, because no opcodes or windows are hot"},
-           Case{9'000, 0, 0, 65'536, 4, first,
-                "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
-                "fused, because there is no graph"},
-           Case{600, 8'250, 9, 0, 0, memory_constrained,
-                "memory_constrained by hold_memory_constrained: memory pressure 82.5% is below the threshold "
-                "85% and would give hybrid_frontier; memory_constrained is kept down to 82.5%"},
-           Case{700, 0, 9, 0, 0, sparse_frontier,
-                "sparse_frontier by hold_sparse: density 7% is above the sparse threshold 5% and would give "
-                "hybrid_frontier; sparse_frontier is kept up to 7.5%"},
-           Case{300, 0, 9, 0, 0, hybrid_frontier,
-                "hybrid_frontier by hold_hybrid_from_sparse: density 3% is at or below the sparse threshold "
-                "5% and would give sparse_frontier; hybrid_frontier is kept down to 2.5%"},
-           Case{4'100, 0, 9, 65'536, 4, hybrid_frontier,
-                "hybrid_frontier by hold_hybrid_from_dense: density 41% is at or above the dense threshold "
-                "40% and would give fused_dense; hybrid_frontier is kept up to 42.5%"},
-           Case{3'800, 0, 9, 0, 0, dense_frontier,
-                "dense_frontier by hold_dense: density 38% is below the dense threshold 40% and would give "
-                "hybrid_frontier; dense_frontier is kept down to 37.5%"},
-           Case{3'800, 0, 9, 65'536, 4, fused_dense,
-                "fused_dense by hold_fused: density 38% is below the dense threshold 40% and would give "
-                "hybrid_frontier; fused_dense is kept down to 37.5%"},
-       }) {
+  constexpr std::string_view between =
+      "density 6% is between the sparse threshold 5% and the dense threshold 40%";
+  for (
+      const Case& c : {
+          Case{600, 8'500, 9, 0, 0, first, "memory_constrained by memory_pressure",
+               "at or above the threshold 85%"},
+          Case{600, 0, 9, 0, 0, first, "hybrid_frontier by between_densities", between},
+          Case{600, 0, 9, 0, 0, hybrid_frontier, "hybrid_frontier by between_densities", between},
+          Case{
+              9'000, 0, 9, 0, 0, hybrid_frontier, "dense_frontier by dense_density",
+              "0 edges stay below the fusion threshold 65536; the previous topology hybrid_frontier is not kept"},
+          Case{9'000, 0, 9, 65'536, 3, first, "dense_frontier by dense_density",
+               "not fused, because no opcodes or windows are hot"},
+          Case{9'000, 0, 0, 65'536, 4, first, "dense_frontier by dense_density",
+               "not fused, because there is no graph"},
+          Case{600, 8'250, 9, 0, 0, memory_constrained, "memory_constrained by hold_memory_constrained",
+               "would give hybrid_frontier; memory_constrained is kept down to 82.5%"},
+          Case{700, 0, 9, 0, 0, sparse_frontier, "sparse_frontier by hold_sparse",
+               "would give hybrid_frontier; sparse_frontier is kept up to 7.5%"},
+          Case{300, 0, 9, 0, 0, hybrid_frontier, "hybrid_frontier by hold_hybrid_from_sparse",
+               "would give sparse_frontier; hybrid_frontier is kept down to 2.5%"},
+          Case{4'100, 0, 9, 65'536, 4, hybrid_frontier, "hybrid_frontier by hold_hybrid_from_dense",
+               "would give fused_dense; hybrid_frontier is kept up to 42.5%"},
+          Case{3'800, 0, 9, 0, 0, dense_frontier, "dense_frontier by hold_dense",
+               "would give hybrid_frontier; dense_frontier is kept down to 37.5%"},
+          Case{3'800, 0, 9, 65'536, 4, fused_dense, "fused_dense by hold_fused",
+               "would give hybrid_frontier; fused_dense is kept down to 37.5%"},
+      }) {
     LaunchRequest request = LaunchRequest::direct(10, 64, 64);
     request.hot_window_count = c.hot_windows;
     request.graph_node_count = c.nodes;
     request.graph_edge_count = c.edges;
     request.frontier_density_bps = c.density;
     request.memory_pressure_bps = c.pressure;
-    CHECK(explained(request, c.previous).line("topology") == c.line);
+    const std::string line = explained(request, c.previous).line("topology");
+    CAPTURE(line);
+    CHECK(line.starts_with(c.outcome));
+    CHECK(line.ends_with(c.because));
   }
 }
 

@@ -1,6 +1,6 @@
-// Helpers of the policy tests: errors as short text, the seed, random requests and policies.
+// Helpers of the policy tests: errors as short text, random requests and policies.
 #pragma once
-#include "core/prelude.hpp"
+#include "../random.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::policy::test {
@@ -22,22 +22,12 @@ std::string error_of(const Result<T>& result) {
   return std::string(name(error.code)) + " {" + detail + "}";
 }
 
-// The seed of a randomised test: TIDEGATE_SEED repeats a failure; otherwise each run draws another one.
-inline std::uint64_t seed() {
-  if (const char* given = std::getenv("TIDEGATE_SEED")) {
-    return std::strtoull(given, nullptr, 10);
-  }
-  return std::random_device{}();
-}
+using tidegate::test::seed;
 
-class Random {
+class Random : public tidegate::test::Random {
 public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  using tidegate::test::Random::Random;
 
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
-    return std::uniform_int_distribution<std::uint64_t>(least, most)(engine_);
-  }
-  bool chance(std::uint64_t percent) { return between(1, 100) <= percent; }
   template <class T>
   T pick(std::initializer_list<T> values) {
     return values.begin()[between(0, values.size() - 1)];
@@ -107,9 +97,6 @@ public:
     request.device_memory_budget_bytes = chance(50) ? 0 : between(1U << 28U, 1U << 31U);
     return request;
   }
-
-private:
-  std::mt19937_64 engine_;
 };
 
 } // namespace tidegate::policy::test

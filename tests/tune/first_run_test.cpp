@@ -360,27 +360,24 @@ TEST_CASE("a configuration that the device refuses is thrown out with the reason
 }
 
 TEST_CASE(
-    "where NVIDIA's assembler can be asked, a persistent launch is tried with registers for fewer and more work-items") {
-  for (const bool takes_ptx : {false, true}) {
-    CAPTURE(takes_ptx);
+    "registers for fewer and more work-items are tried where NVIDIA's assembler can be asked; nothing that waits "
+    "without a proved ordering") {
+  for (const auto& [takes_ptx, ordered] :
+       {std::pair(true, true), std::pair(false, true), std::pair(false, false)}) {
     Measured run;
     if (takes_ptx) {
       run.device.profile->trials = {
           {.ordering = device::MemoryOrdering::ptx, .verdict = device::TrialVerdict::passed}};
     }
+    if (!ordered) {
+      run.device.profile->ordering.reset();
+    }
     const auto report = run.tune();
     REQUIRE(report);
     CHECK(knob(*report, Knob::work_items_per_unit).candidates.size() == (takes_ptx ? 2 : 0));
+    CHECK((ordered || knob(*report, Knob::strategy).verdict == KnobVerdict::nothing_to_try));
+    CHECK((ordered || knob(*report, Knob::workers).verdict == KnobVerdict::nothing_to_try));
   }
-}
-
-TEST_CASE("nothing that waits is tried on a device without a proved ordering") {
-  Measured run;
-  run.device.profile->ordering.reset();
-  const auto report = run.tune();
-  REQUIRE(report);
-  CHECK(knob(*report, Knob::strategy).verdict == KnobVerdict::nothing_to_try);
-  CHECK(knob(*report, Knob::workers).verdict == KnobVerdict::nothing_to_try);
 }
 
 TEST_CASE("an unchanged program with wrong outputs is not tuned") {

@@ -31,12 +31,12 @@ TEST_CASE("the policy takes the route that was measured, wherever its thresholds
 namespace tidegate::tuning {
 namespace {
 
-std::vector<std::string> values(Knob knob, const TraversalIncumbent& incumbent, bool passed = true) {
+std::string values(Knob knob, const TraversalIncumbent& incumbent, bool passed = true) {
   device::DeviceInfo gpu{.type = device::DeviceType::gpu, .profile = {}};
   gpu.compute_units = 132;
-  std::vector<std::string> found;
+  std::string found;
   for (const Alternative& option : values_of(knob, incumbent, gpu, passed).others) {
-    found.push_back(option.value);
+    found += option.value + " ";
   }
   return found;
 }
@@ -52,30 +52,23 @@ TraversalIncumbent on_gpu() {
 
 } // namespace
 
-TEST_CASE("a small frontier ends at powers of two around the present size, or nothing is worked alone") {
+TEST_CASE(
+    "a small frontier ends at powers of two around the present size, or nothing is worked alone; nothing "
+    "persistent without a self-test; no more work-groups than are resident together; no rule that is stated") {
   TraversalIncumbent incumbent = on_gpu();
   CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "512");
-  CHECK(values(Knob::alone_up_to, incumbent) == std::vector<std::string>{"none", "64", "128", "256", "1024"});
+  CHECK(values(Knob::alone_up_to, incumbent) == "none 64 128 256 1024 ");
+  CHECK(values(Knob::strategy, incumbent) == "launch ");
+  CHECK(values(Knob::workers, incumbent) == "33 66 264 ");
+  CHECK(values(Knob::switch_rule, incumbent) == "density ");
   incumbent.from_few = false; // all vertices from the beginning
+  incumbent.strategy = engine::Strategy::launch;
+  incumbent.rule_is_given = true;
   CHECK(values_of(Knob::alone_up_to, incumbent, {}, true).value == "-");
   CHECK(values(Knob::alone_up_to, incumbent).empty());
-}
-
-TEST_CASE("nothing persistent without a self-test, no more work-groups than are resident together") {
-  TraversalIncumbent incumbent = on_gpu();
-  CHECK(values(Knob::strategy, incumbent) == std::vector<std::string>{"launch"});
-  CHECK(values(Knob::workers, incumbent) == std::vector<std::string>{"33", "66", "264"});
-  incumbent.strategy = engine::Strategy::launch;
-  CHECK(values(Knob::strategy, incumbent) == std::vector<std::string>{"barrier"});
+  CHECK(values(Knob::strategy, incumbent) == "barrier ");
   CHECK(values(Knob::strategy, incumbent, false).empty());
-  CHECK(values(Knob::workers, incumbent) ==
-        std::vector<std::string>{"33", "66", "264", "528", "1056", "2112", "4224"});
-}
-
-TEST_CASE("the switch rule is turned unless the program states it") {
-  TraversalIncumbent incumbent = on_gpu();
-  CHECK(values(Knob::switch_rule, incumbent) == std::vector<std::string>{"density"});
-  incumbent.rule_is_given = true;
+  CHECK(values(Knob::workers, incumbent) == "33 66 264 528 1056 2112 4224 ");
   CHECK(values(Knob::switch_rule, incumbent).empty());
 }
 

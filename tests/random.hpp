@@ -1,0 +1,32 @@
+// Random numbers of tests, the same with every standard library, and their seed.
+#pragma once
+#include "core/prelude.hpp"
+
+namespace tidegate::test {
+
+// The seed of a randomised test: the same in every run, so that only a change can break a test; TIDEGATE_SEED
+// sets another one or "random".
+inline std::uint64_t seed() {
+  const char* const given = std::getenv("TIDEGATE_SEED");
+  if (given == nullptr) {
+    return 20'261'121;
+  }
+  return std::string_view(given) == "random" ? std::random_device{}() : std::strtoull(given, nullptr, 10);
+}
+
+class Random {
+public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
+    const std::uint64_t values = most - least + 1;
+    return least + (values == 0 ? engine_() : engine_() % values);
+  }
+  std::uint32_t index(std::size_t count) { return static_cast<std::uint32_t>(between(0, count - 1)); }
+  bool chance(std::uint64_t percent) { return between(1, 100) <= percent; }
+
+private:
+  std::mt19937_64 engine_;
+};
+
+} // namespace tidegate::test
