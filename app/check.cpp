@@ -1,7 +1,11 @@
-// `tidegate check`: is a document well formed, does its evidence hold, and is a plan right?
+// `tidegate check`: is a document well formed, does its evidence hold, and is a plan right? It finds what schemas cannot
+// express and no device is needed for: what `plan`, `arena` and `run` would find, incomplete evidence, invalid plans, wrong sums.
 #include "app/plan.hpp"
 #include "app/run.hpp"
 #include "core/json.hpp"
+#include "traversal/own.hpp"
+#include "traversal/run.hpp"
+#include "work/resolve.hpp"
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -12,24 +16,363 @@ namespace {
 using documents::CheckedDocument;
 using documents::CheckReport;
 using documents::Document;
+using documents::LaunchRecommendationDocument;
 using documents::Verdict;
+using Context = const CheckContext&;
 
-template <class T>
-bool is(const Document& document) {
-  return &document == &documents::DocumentOf<T>::document;
+// The fault of a field of evidence that is incomplete, or contradicts the rest of the document.
+tl::unexpected<Error> incomplete(std::string_view what, std::string_view document, std::string pointer,
+                                 std::string_view field) {
+  return tl::unexpected(Error{
+      .code = ErrorCode::incomplete_evidence,
+      .message = fmt::format("the {} is not complete: {} is not as it must be", what, field),
+      .fix = fmt::format("`tidegate schema {} --format table` says what completes each field", document),
+      .pointer = std::move(pointer),
+      .field = std::string(field)});
 }
 
-// Refuses --dag and --lifetimes for documents that are not checked against them: the verdict would seem to cover them.
-Result<void> refuse_idle_reference(const Document& document, const CheckContext& context) {
-  const bool used = (context.dag && is<documents::FrontierMemoryPlan>(document)) ||
-                    (context.lifetimes && is<documents::ArenaPlanDocument>(document));
-  if (used || (!context.dag && !context.lifetimes)) {
+// Checks one kind of evidence: it must agree with the recommendation, name its own type, and be complete if it says so.
+// `further`: additional arguments of contradicted_field().
+template <class EvidenceType, class... Further>
+Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType>& evidence,
+                        std::optional<bool> claimed_complete,
+                        const policy::LaunchRecommendation& recommendation, Further... further) {
+  const auto at = [which](std::string_view field) { return fmt::format("/evidence/{}/{}", which, field); };
+  const auto contradicts = [](std::string pointer, std::string_view field, std::string message = "") {
+    return tl::unexpected(
+        Error{.code = ErrorCode::inconsistent_evidence,
+              .message = !message.empty() ? std::move(message)
+                                          : fmt::format("{} contradicts the rest of the document", field),
+              .fix = "make the recommendation and its evidence again from the same request",
+              .pointer = std::move(pointer),
+              .field = std::string(field)});
+  };
+  if (const auto field =
+          evidence ? policy::contradicted_field(*evidence, recommendation, further...) : std::nullopt) {
+    return contradicts(at(*field), *field);
+  }
+  if (evidence.has_value() != claimed_complete.has_value()) {
+    return contradicts(fmt::format("/evidence/complete/{}", which), which);
+  }
+  if (!evidence) {
     return {};
   }
-  return failure(ErrorCode::wrong_kind,
-                 fmt::format("a {} is not checked against {}", document.kind,
-                             context.dag ? "a wave DAG" : "buffer lifetimes"),
-                 fmt::format("check it without {}", context.dag ? "--dag" : "--lifetimes"));
+  const auto field = policy::incomplete_field(*evidence);
+  if (field && *claimed_complete) {
+    return contradicts(
+        at(*field), *field,
+        fmt::format("the {} evidence is said to be complete, but {} is not as it must be", which, *field));
+  }
+  if (field) {
+    return incomplete(fmt::format("{} evidence", which), "launch_recommendation", at(*field), *field);
+  }
+  return *claimed_complete ? Result<void>() : contradicts(fmt::format("/evidence/complete/{}", which), which);
+}
+
+Result<void> judge(const LaunchRecommendationDocument& document, Context, CheckedDocument&) {
+  const auto& [recommendation, evidence, explanation, device] = document;
+  if (!evidence) {
+    return {};
+  }
+  TIDEGATE_CHECK(judge_kind("topology", evidence->topology, evidence->complete.topology, recommendation));
+  return judge_kind("promotion", evidence->promotion, evidence->complete.promotion, recommendation);
+}
+
+tl::unexpected<Error> invalid_plan(std::string violation, std::string_view planner) {
+  return failure(ErrorCode::invalid_plan, std::move(violation),
+                 fmt::format("make the plan again with `tidegate {}`, from the same input", planner));
+}
+
+// A group's bytes are frontier + 4 * scratch + output. The peaks are of any groups; of one alone they are its own.
+bool peaks_fit(const planning::MemoryPlan& plan, std::uint64_t most_bytes, std::size_t groups) {
+  const std::uint64_t frontier = plan.peak_frontier_bytes;
+  const std::uint64_t scratch = plan.peak_scratch_bytes;
+  const std::uint64_t output = plan.peak_output_bytes;
+  if (frontier > most_bytes || scratch > most_bytes / 4 || output > most_bytes ||
+      plan.amortized_readback_bytes < output) {
+    return false;
+  }
+  const std::uint64_t rest = most_bytes - frontier;
+  const std::uint64_t of_output = rest - std::min(rest, 4 * scratch); // in the largest group, at least
+  return groups == 1 ? rest >= 4 * scratch && output == of_output : output >= of_output;
+}
+
+// Checks the fields that follow from the plan itself, and, against a DAG, the plan.
+Result<void> judge(const documents::FrontierMemoryPlan& document, Context context, CheckedDocument&) {
+  if (context.dag) {
+    if (auto violation = planning::first_violation(*context.dag, memory_plan(document))) {
+      return invalid_plan(*std::move(violation), "plan");
+    }
+  }
+  const planning::MemoryPlan& plan = document.plan;
+  const std::size_t groups = document.barriers.groups.size();
+  std::vector<std::uint32_t> waves;
+  std::size_t widest = 0;
+  std::uint64_t most_bytes = 0;
+  for (const auto& group : document.barriers.groups) {
+    waves.insert(waves.end(), group.waves.begin(), group.waves.end());
+    widest = std::max(widest, group.waves.size());
+    most_bytes = std::max(most_bytes, group.fused_bytes);
+  }
+  std::ranges::sort(waves);
+  std::size_t in_order = 0;
+  while (in_order < waves.size() && waves[in_order] == in_order) {
+    ++in_order;
+  }
+  const std::array<std::pair<bool, std::string>, 5> faults{
+      {{document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1),
+        fmt::format("global_barriers is given as {}, and there are {} groups",
+                    document.barriers.global_barriers, groups)},
+       {document.objective.has_value() != (document.planner == documents::Planner::compact),
+        "the objective belongs to the strategy compact and to no other"},
+       {in_order != waves.size(),
+        fmt::format("of {} waves, wave {} is not in exactly one group", waves.size(), in_order)},
+       {plan.max_group_width > widest || // it is smaller if windows count as one wave
+            plan.lower_bound_groups > groups || !peaks_fit(plan, most_bytes, groups),
+        "max_group_width, lower_bound_groups or the peaks are not what the groups allow"},
+       {plan.optimal != (plan.lower_bound_groups == groups),
+        fmt::format("optimal is {}, with {} and lower_bound_groups {}", plan.optimal, plural(groups, "group"),
+                    plan.lower_bound_groups)}}};
+  const auto* const fault = std::ranges::find(faults, true, &std::pair<bool, std::string>::first);
+  return fault == faults.end() ? Result<void>() : invalid_plan(fault->second, "plan");
+}
+
+Result<void> judge(const documents::ArenaPlanDocument& document, Context context, CheckedDocument&) {
+  if (!context.lifetimes) {
+    return {};
+  }
+  const documents::BufferLifetimes& lifetimes = *context.lifetimes;
+  TIDEGATE_TRY(const BufferIndex index, index_buffers(lifetimes));
+  planning::ArenaPlan plan = document.plan;
+  plan.offsets.assign(lifetimes.buffers.size(), 0);
+  std::vector<bool> placed(lifetimes.buffers.size(), false);
+  for (const documents::ArenaOffset& buffer : document.buffers) {
+    const auto found = index.find(buffer_key(buffer.id));
+    if (found == index.end()) {
+      return invalid_plan(fmt::format("the lifetimes have no buffer {}", describe(buffer.id)), "arena");
+    }
+    if (placed[found->second]) {
+      return invalid_plan(fmt::format("buffer {} has two offsets", describe(buffer.id)), "arena");
+    }
+    placed[found->second] = true;
+    plan.offsets[found->second] = buffer.offset;
+  }
+  if (const auto left = std::ranges::find(placed, false); left != placed.end()) {
+    const auto& buffer = lifetimes.buffers[static_cast<std::size_t>(left - placed.begin())];
+    return invalid_plan(fmt::format("buffer {} has no offset", describe(buffer.id)), "arena");
+  }
+  if (auto violation = planning::check_arena(arena_problem(lifetimes), plan)) {
+    return invalid_plan(*violation + " (buffers are counted from 0)", "arena");
+  }
+  return {};
+}
+
+// A run that ended early or found a fault is a negative answer, with the run's own error. The statuses of a success are
+// listed, so that an unknown one is none.
+Result<void> judge_status(const runtime::ReportHead& report) {
+  using runtime::RunStatus;
+  if (report.status == RunStatus::done || report.status == RunStatus::planned ||
+      report.status == RunStatus::checked) {
+    return {};
+  }
+  const std::string_view status = choice_name(report.status);
+  const bool negative = report.error && exit_code(report.error->code) == ExitCode::negative;
+  return failure(negative ? report.error->code : ErrorCode::incomplete_evidence,
+                 fmt::format("the status of the run is {}{}{}", status, report.error ? ": " : "",
+                             report.error ? report.error->message : ""),
+                 report.error ? report.error->fix : "run the program again", "/status");
+}
+
+Result<void> differ(std::string message, std::string fix, std::string pointer) {
+  return failure(ErrorCode::outputs_differ, std::move(message), std::move(fix), std::move(pointer));
+}
+
+Result<void> judge_parity(const engine::RunReport& report) {
+  if (const auto& parity = report.output_parity; parity && !parity->equal) {
+    return differ(fmt::format("{} of the outputs are not as plain launches leave them",
+                              plural(parity->differing_elements, "element")),
+                  "likely_cause in its output_parity says where to look", "/output_parity/equal");
+  }
+  const auto expected = report.expected.value_or(std::vector<engine::ExpectedReport>());
+  if (const auto wrong = std::ranges::find(expected, false, &engine::ExpectedReport::equal);
+      wrong != expected.end()) {
+    return differ(fmt::format("{} of {} outside of the tolerances", plural(wrong->outside, "element"),
+                              in_quotes(wrong->buffer)),
+                  "look at the worst of them", fmt::format("/expected/{}/equal", wrong - expected.begin()));
+  }
+  if (report.stress && report.stress->failure) {
+    return differ(fmt::format("a run under stress failed: {}", report.stress->failure->variation),
+                  "look at the waves that it names", "/stress/failure");
+  }
+  return {};
+}
+
+} // namespace
+
+Result<void> judge(const traversal::FrontierReport& report) {
+  if (report.verification && !report.verification->right) {
+    return differ("the result is not what the serial algorithm computes",
+                  "error in the report says where to look", "/verification/right");
+  }
+  return judge_status(report);
+}
+
+Result<void> judge(const documents::RunReportDocument& document) {
+  const engine::RunReport& report = document.report;
+  ErrorList errors;
+  if (const auto equal = judge_parity(report); !equal) {
+    errors.check(equal);
+  } else {
+    errors.check(judge_status(report));
+  }
+  const documents::Evidence& evidence = document.evidence;
+  if (!evidence.topology || !evidence.promotion) {
+    const std::string_view missing = evidence.topology ? "promotion" : "topology";
+    errors.add(incomplete("evidence", "run_report", "/evidence", missing).value());
+  }
+  const auto complete = [](const auto& kind) {
+    return kind ? std::optional(!policy::incomplete_field(*kind)) : std::nullopt;
+  };
+  errors.check(judge_kind("topology", evidence.topology, complete(evidence.topology), report.recommendation));
+  const policy::LaunchRecommendation ran =
+      engine::as_promoted(report.recommendation, report.telemetry.execution_mode, report.promotion.promoted);
+  errors.check(judge_kind("promotion", evidence.promotion, complete(evidence.promotion), ran,
+                          ran == report.recommendation));
+  return errors.result();
+}
+
+namespace {
+
+void add_warning(const Warning& warning, CheckedDocument& entry) {
+  entry.warnings = entry.warnings.value_or(std::vector<Error>());
+  entry.warnings->push_back({.code = ErrorCode::warning,
+                             .message = warning.message,
+                             .fix = warning.fix,
+                             .pointer = warning.pointer});
+}
+
+// Checks everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold something
+// else, cannot be written or would be overwritten. Warns of likely mistakes.
+Result<void> judge(const engine::WaveProgram& program, Context context, CheckedDocument& entry) {
+  const std::string folder = program_folder(entry.file);
+  std::set<std::string> assumed;
+  TIDEGATE_TRY(const engine::Job resolved, engine::resolve({program, folder, engine::assume_macros(assumed),
+                                                            context.scope, engine::FileCheck::contents}));
+  const auto files =
+      engine::keep_inputs(resolved, {.inputs = {{entry.file, "the program", {}}}, .outputs = {}});
+  const auto compiled = engine::compile(resolved, nullptr, {.dry_run = true});
+  if (compiled && files) {
+    for (const Warning& warning : compiled->warnings) {
+      add_warning(warning, entry);
+    }
+    return {};
+  }
+  // Each of these passes may find further errors, where compiling ends at the first one.
+  ErrorList errors;
+  errors.check(engine::group_waves(resolved, resolved.budget_bytes, {}));
+  errors.check(engine::outline_ops(resolved));
+  errors.check(files);
+  TIDEGATE_CHECK(errors.result());
+  return tl::unexpected(compiled.error());
+}
+
+// Checks names, dependencies, cycles, and waves that no plan can hold.
+Result<void> judge(documents::NamedWaveDag& dag, Context, CheckedDocument&) {
+  TIDEGATE_TRY(const NamedDag named, resolve(std::move(dag)));
+  if (const auto plan = planning::plan_layered(named.dag); !plan) {
+    return tl::unexpected(to_error(plan.error(), named));
+  }
+  return {};
+}
+
+// Checks ids, lifetimes, alignments and sizes.
+Result<void> judge(const documents::BufferLifetimes& lifetimes, Context, CheckedDocument&) {
+  ErrorList errors;
+  errors.check(index_buffers(lifetimes));
+  errors.check(check_lifetimes(lifetimes));
+  return errors.result();
+}
+
+// Checks the graph, sources, outputs and settings, and that no file lies outside the program's folder or would be
+// overwritten.
+Result<void> judge(const graphs::FrontierProgram& program, Context context, CheckedDocument& entry) {
+  if (const auto idle = traversal::idle_policy_fields(
+          program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
+    add_warning(*idle, entry);
+  }
+  ErrorList errors;
+  errors.check(graphs::check_program(program));
+  const std::string folder = program_folder(entry.file);
+  const FileUses files = graphs::files_of(program, folder);
+  for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
+    for (const NamedFile& use : *uses) {
+      auto allowed = check_scope(use.path, folder, context.scope);
+      if (!allowed) {
+        allowed.error().pointer = use.pointer;
+      }
+      errors.check(allowed);
+    }
+  }
+  errors.check(refuse_overwriting(files));
+  TIDEGATE_CHECK(errors.result());
+  std::optional<traversal::OwnCode> own;
+  if (program.own) {
+    TIDEGATE_TRY(own, traversal::read_own(program, folder, context.scope));
+  }
+  if (program.graph.file ||
+      (own &&
+       program.own->initial)) { // what only its file says: vertices, weights, and whether it is a graph
+    TIDEGATE_TRY(const graphs::LoadedGraph loaded,
+                 graphs::load_graph(program, folder, graphs::load_options(program)));
+    if (own) {
+      TIDEGATE_CHECK(traversal::check_weights(*own, loaded.graph));
+      TIDEGATE_CHECK(traversal::read_initial(program, folder, graphs::vertex_count(loaded.graph)));
+    }
+  }
+  return {};
+}
+
+// Calls judge() of the document's type, if it is one of these.
+template <class... T>
+Result<void> judge_as(const documents::Document& document, void* object, Context context,
+                      CheckedDocument& entry) {
+  Result<void> sound;
+  const auto judge_one = [&]<class Judged>(Judged& judged) {
+    if constexpr (requires { app::judge(judged); }) { // a report
+      sound = app::judge(judged);
+    } else {
+      sound = judge(judged, context, entry);
+    }
+    return true;
+  };
+  (void)((&document == &documents::DocumentOf<T>::document && judge_one(*static_cast<T*>(object))) || ...);
+  return sound;
+}
+
+// Decodes a document and judges it. The error and its `others` are all of its faults, each with a pointer; likely mistakes
+// become warnings of the entry, which has the document's file.
+Result<void> judge_document(const Document& document, std::string_view json, Context context,
+                            CheckedDocument& entry) {
+  // A document with errors of form is not checked further.
+  const std::shared_ptr<void> object = document.record->create();
+  TIDEGATE_CHECK(documents::decode(document, json, object.get()));
+  return judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
+                  documents::BufferLifetimes, LaunchRecommendationDocument, documents::RunReportDocument,
+                  documents::FrontierMemoryPlan, documents::ArenaPlanDocument, traversal::FrontierReport>(
+      document, object.get(), context, entry);
+}
+
+// Refuses --against for documents that are not checked against it: the verdict would seem to cover it.
+Result<void> refuse_idle_reference(const Document& document, const CheckContext& context) {
+  const Document* const wanted = context.dag ? &documents::DocumentOf<documents::FrontierMemoryPlan>::document
+                                 : context.lifetimes
+                                     ? &documents::DocumentOf<documents::ArenaPlanDocument>::document
+                                     : &document;
+  return wanted == &document ? Result<void>()
+                             : failure(ErrorCode::wrong_kind,
+                                       fmt::format("a {} is not checked against {}", document.kind,
+                                                   context.dag ? "a wave DAG" : "buffer lifetimes"),
+                                       "check it without --against");
 }
 
 Verdict verdict_of(ErrorCode code) {
@@ -143,10 +486,6 @@ std::string file_of(const CheckedDocument& checked) {
   return display_name(checked.file) + (checked.line ? fmt::format(":{}", *checked.line) : "");
 }
 
-std::string_view code_of(const Error& error) {
-  return error_code_names[static_cast<std::size_t>(error.code)];
-}
-
 // Names in documents may have control characters.
 std::string text_of(const Error& error) {
   return printable(error.message) + (error.fix.empty() ? "" : "\nfix: " + printable(error.fix));
@@ -168,7 +507,7 @@ std::string github(const CheckReport& report) {
       text += fmt::format("::{} file={}{}{},title={}::{}\n", is_warning(error) ? "warning" : "error",
                           percent_encoded(printable(error.source.value_or(file_of(checked))), "%:,"),
                           error.line ? fmt::format(",line={}", *error.line) : "",
-                          error.column ? fmt::format(",col={}", *error.column) : "", code_of(error),
+                          error.column ? fmt::format(",col={}", *error.column) : "", name(error.code),
                           percent_encoded(text_of(error), "%\r\n"));
     }
   }
@@ -187,7 +526,7 @@ std::string sarif(const CheckReport& report) {
       if (error.column) {
         place["region"]["startColumn"] = *error.column;
       }
-      results.push_back({{"ruleId", code_of(error)},
+      results.push_back({{"ruleId", name(error.code)},
                          {"level", is_warning(error) ? "warning" : "error"},
                          {"message", {{"text", text_of(error)}}},
                          {"locations", ordered_json::array({{{"physicalLocation", std::move(place)}}})}});
@@ -214,7 +553,7 @@ std::string junit(const CheckReport& report) {
       const std::string text = fmt::format("{}", fmt::join(lines, "\n"));
       cases += is_warning(error) ? fmt::format("<system-out>{}</system-out>\n", text)
                                  : fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>\n",
-                                               code_of(error), xml_text(error.message), text);
+                                               name(error.code), xml_text(error.message), text);
     }
     cases += "</testcase>\n";
   }
@@ -226,13 +565,11 @@ std::string junit(const CheckReport& report) {
 }
 
 struct CheckSettings {
-  std::optional<std::string> document;         // the type of every document; without it each says its own
-  std::vector<std::string> files;              // paths, or - for standard input
-  bool stream = false;                         // each line of a file is a document
-  std::optional<std::string> dag;              // path of a wave_dag, or of a wave_program
-  std::optional<std::uint64_t> budget_bytes;   // instead of that document's
-  std::optional<std::string> lifetimes;        // path of buffer_lifetimes
-  std::optional<std::uint64_t> capacity_bytes; // instead of that document's
+  std::optional<std::string> document;       // the type of every document; without it each says its own
+  std::vector<std::string> files;            // paths, or - for standard input
+  bool stream = false;                       // each line of a file is a document
+  std::optional<std::string> against;        // path of a wave_dag, wave_program or buffer_lifetimes
+  std::optional<std::uint64_t> budget_bytes; // or capacity, instead of that document's
   std::vector<documents::Parameter>
       parameters;                      // of the reference, where there is one, else of every document
   PathScope scope = PathScope::folder; // of the paths of programs
@@ -243,28 +580,27 @@ struct CheckSettings {
 
 Result<CheckContext> read_context(const CheckSettings& request) {
   CheckContext context{.scope = request.scope, .strict = request.strict};
-  const auto read = [&request](const std::string& file, auto decode) -> Result<void> {
-    TIDEGATE_TRY(const auto text, read_document(file, request.parameters));
-    return decode(text.json).map_error(
-        [&](Error error) { return at_document(std::move(error), file, text.json, text.written); });
+  if (!request.against) {
+    return context;
+  }
+  TIDEGATE_TRY(const auto text, read_document(*request.against, request.parameters));
+  const auto at = [&](Error error) {
+    return at_document(std::move(error), *request.against, text.json, text.written);
   };
-  if (request.dag) {
-    TIDEGATE_CHECK(read(*request.dag, [&](const std::string& json) {
-      return read_dag(json, {.budget_bytes = request.budget_bytes,
-                             .folder = program_folder(*request.dag),
-                             .scope = request.scope})
-          .map([&](NamedDag named) { context.dag = std::move(named.dag); });
-    }));
+  TIDEGATE_TRY(const Document* const kind, documents::recognise(text.json).map_error(at));
+  if (kind != &documents::DocumentOf<documents::BufferLifetimes>::document) {
+    TIDEGATE_TRY(NamedDag named, read_dag(text.json, {.budget_bytes = request.budget_bytes,
+                                                      .folder = program_folder(*request.against),
+                                                      .scope = request.scope})
+                                     .map_error(at));
+    context.dag = std::move(named.dag);
+    return context;
   }
-  if (request.lifetimes) {
-    TIDEGATE_CHECK(read(*request.lifetimes, [&](const std::string& json) -> Result<void> {
-      TIDEGATE_TRY(context.lifetimes, documents::decode<documents::BufferLifetimes>(json));
-      if (request.capacity_bytes) {
-        context.lifetimes->capacity_bytes = request.capacity_bytes;
-      }
-      return index_buffers(*context.lifetimes).map([](const BufferIndex&) {});
-    }));
+  TIDEGATE_TRY(context.lifetimes, documents::decode<documents::BufferLifetimes>(text.json).map_error(at));
+  if (request.budget_bytes) {
+    context.lifetimes->capacity_bytes = request.budget_bytes;
   }
+  TIDEGATE_CHECK(index_buffers(*context.lifetimes).map_error(at));
   return context;
 }
 
@@ -291,7 +627,6 @@ Result<ExitCode> check_streams(const CheckSettings& request) {
 // be read are an error.
 Result<CheckReport> check_documents(const CheckSettings& request, bool graphs) {
   TIDEGATE_TRY(const auto context, read_context(request));
-  const bool referenced = context.dag || context.lifetimes;
   std::vector<CheckedDocument> all;
   for (const std::string& file : request.files) {
     if (graphs) {
@@ -299,7 +634,7 @@ Result<CheckReport> check_documents(const CheckSettings& request, bool graphs) {
       continue;
     }
     const auto text =
-        read_document(file, referenced ? std::span<const documents::Parameter>() : request.parameters);
+        read_document(file, request.against ? std::span<const documents::Parameter>() : request.parameters);
     all.push_back(text ? check_document(text->json, request.document, file, {}, context, text->written)
                        : CheckedDocument{.file = file,
                                          .document = request.document,
@@ -325,8 +660,7 @@ std::string check_table(const CheckReport& report, bool colour) {
       why += fmt::format(" (and {})", plural(checked.others->size(), "more error"));
     }
     rows.push_back({display_name(checked.file), checked.document.value_or("?"),
-                    std::string(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]),
-                    std::move(why)});
+                    std::string(choice_name(checked.verdict)), std::move(why)});
   }
   return graphs + render_table(rows) +
          bold(fmt::format("{} checked, {} valid, {} invalid", report.checked, report.valid, report.failed),
@@ -334,67 +668,32 @@ std::string check_table(const CheckReport& report, bool colour) {
          '\n';
 }
 
-// Short names of document types on the command line, and the option whose document a plan is checked against.
-struct PlanType {
-  std::string_view word;
-  std::string_view document;
-  std::string_view option;
-  std::optional<std::string> CheckSettings::*reference;
-};
-constexpr std::array<PlanType, 2> plan_types{
-    PlanType{"plan", "frontier_memory_plan", "--dag", &CheckSettings::dag},
-    PlanType{"arena", "arena_plan", "--lifetimes", &CheckSettings::lifetimes}};
-
-// Removes a leading document type from the files. Plans require the file that they are checked against.
-Result<void> take_type(CheckSettings& request) {
-  const std::string first = request.files.empty() ? std::string() : request.files.front();
-  const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
-  if (type != plan_types.end()) {
-    if (!(request.*(type->reference))) {
-      return failure(
-          ErrorCode::invalid_usage,
-          fmt::format("check {} holds a plan against its input and needs {}", type->word, type->option),
-          fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
-                      "document alone",
-                      type->word, type->option, type->document));
-    }
-    request.document = std::string(type->document);
-  } else if (documents::find_document(first)) {
-    request.document = first;
-  }
-  if (request.document) {
-    request.files.erase(request.files.begin());
-  }
-  return {};
-}
-
 constexpr std::array<std::string_view, 5> check_formats{"json", "table", "github", "sarif", "junit"};
 
 // Refuses options that have no effect, words that are not files, and an output that would replace an input.
 Result<void> check_words(const CheckSettings& request, bool graphs) {
   const std::string_view of_documents = request.stream                ? "--stream"
-                                        : request.dag                 ? "--dag"
-                                        : request.lifetimes           ? "--lifetimes"
+                                        : request.against             ? "--against"
                                         : !request.parameters.empty() ? "--param"
                                                                       : "";
   if (graphs && !of_documents.empty()) {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("{} is for documents, and check graph reads graphs", of_documents),
-                   "leave it out");
+    return misuse(fmt::format("{} is for documents, and check graph reads graphs", of_documents),
+                  "leave it out");
+  }
+  if (request.budget_bytes && !request.against) {
+    return misuse("--budget has no effect without --against", "give both");
   }
   TIDEGATE_CHECK(refuse_stream(request.stream, request.format, request.parameters));
   FileUses files{.inputs = {}, .outputs = {{request.output, "-o", {}}}};
   for (const std::string& file : request.files) {
     files.inputs.push_back({file, "a document that is checked", {}});
   }
-  for (const auto& reference : {request.dag, request.lifetimes}) {
-    if (reference) {
-      files.inputs.push_back({*reference, "the reference of the plans", {}});
-    }
+  if (request.against) {
+    files.inputs.push_back({*request.against, "the reference of the plans", {}});
   }
   if (std::ranges::count(files.inputs, "-", &NamedFile::path) > 1) {
-    return failure(ErrorCode::invalid_usage, "standard input can be read once",
-                   "give - once; with --stream each of its lines is a document");
+    return misuse("standard input can be read once",
+                  "give - once; with --stream each of its lines is a document");
   }
   // A mistyped document type looks like a file that does not exist.
   const std::string& first = request.files.front();
@@ -407,12 +706,11 @@ Result<void> check_words(const CheckSettings& request, bool graphs) {
 }
 
 Result<ExitCode> run_check(CheckSettings& settings) {
-  const bool graphs = !settings.files.empty() && settings.files.front() == "graph";
-  if (graphs) {
+  const std::string first = settings.files.empty() ? "" : settings.files.front();
+  const bool graphs = first == "graph";
+  if (graphs || documents::find_document(first)) { // the type of all; of a graph all further words are files
+    settings.document = first;
     settings.files.erase(settings.files.begin());
-    settings.document = "graph"; // all further arguments are files
-  } else {
-    TIDEGATE_CHECK(take_type(settings));
   }
   if (settings.files.empty()) {
     settings.files.emplace_back("-");
@@ -436,11 +734,6 @@ Result<ExitCode> run_check(CheckSettings& settings) {
   return written.map([code](ExitCode) { return code; });
 }
 
-OptionModel needing(std::string other, OptionModel option) {
-  option.needs = std::move(other);
-  return option;
-}
-
 } // namespace
 
 CommandModel check_command() {
@@ -451,18 +744,14 @@ CommandModel check_command() {
       file_option(
           "", request.files,
           "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
-          "`check plan` and `check arena` compare plans with their input; `check graph` describes graph files"));
+          "`check graph` describes graph files"));
   files.choices = document_kinds();
   return {
       .options = {flag("--stream", request.stream,
                        "Treat each line of a file as a document; print a line for each"),
-                  file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
-                  needing("--dag",
-                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
-                  file_option("--lifetimes", request.lifetimes,
-                              "Buffer lifetimes to check arena plans against"),
-                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
-                                                      "Capacity instead of the lifetimes'")),
+                  file_option("--against", request.against,
+                              "Wave DAG, wave program or buffer lifetimes to check plans against"),
+                  bytes_option("--budget", request.budget_bytes, "Budget, or capacity, instead of its own"),
                   parameter_option(request.parameters), path_scope_option(request.scope),
                   flag("--strict", request.strict, "Count warnings as errors"),
                   format_option(settings->format, check_formats,
@@ -473,7 +762,7 @@ CommandModel check_command() {
       .examples = {{"Is the evidence complete?",
                     "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
                    {"Does a plan keep what it promises?",
-                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                    "tidegate plan examples/stereo_camera.json | tidegate check --against "
                     "examples/stereo_camera.json -"}},
       .run = [settings] { return run_check(*settings); }};
 }

@@ -64,22 +64,23 @@ constexpr std::array former_spellings{
     Former{"tidegate run", "--baseline", "both reports to `tidegate compare`, the earlier one first"},
     Former{"tidegate run", "--fail-slower", "it to `tidegate compare`, with both reports"},
     Former{"tidegate run", "--measure-budget", "--measure-time"},
+    Former{"tidegate check", "--dag", "--against"},
+    Former{"tidegate check", "--lifetimes", "--against"},
+    Former{"tidegate check", "--capacity", "--budget"},
     Former{"tidegate tune measure", "--budget", "--time"},
     Former{"tidegate tune measure", "--no-cache", "--cache no"},
+    Former{"tidegate tune measure", "--no-keep", "--cache no"},
     Former{"tidegate tune measure", "--profile", "--write-profile"},
     Former{"tidegate tune measure", "--policy", "--write-policy"},
 };
 
 constexpr std::size_t widest_help = 100, left_column = 34; // in characters
 
-constexpr std::array<std::string_view, 2> error_format_names{"text", "json"};
-
 // A value that was refused, on its way through CLI11.
 struct RefusedValue : CLI::ValidationError {
   RefusedValue(const std::string& option, const tidegate::Error& why)
-      : CLI::ValidationError(option, why.message), nearest(why.nearest), fix(why.fix) {}
-  std::optional<std::string> nearest;
-  std::string fix;
+      : CLI::ValidationError(option, why.message), refusal(why) {}
+  tidegate::Error refusal;
 };
 
 // The names that CLI11 gives an option, and a positional in the usage line: "-o,--output"; "FILE" of "[KIND] FILE...".
@@ -124,9 +125,6 @@ void add_option(CLI::App& command, const OptionModel& option) {
     added->required(!option.value.starts_with('['))->option_text(" "); // where it would repeat the type
   } else {
     added->type_name(option.value);
-  }
-  if (!option.needs.empty()) {
-    added->needs(command.get_option(option.needs));
   }
   for (const OptionModel& setting : option.settings) {
     const std::string_view key = setting.names.front();
@@ -192,15 +190,12 @@ Innermost innermost(const CLI::App& parser, const CommandModel& root) {
   }
 }
 
-Error suggesting(Error error, std::string_view nearest) {
-  error.nearest = nearest;
-  error.fix = fmt::format("did you mean \"{}\"?", nearest);
+Error with_nearest(Error error, std::optional<std::string_view> nearest) {
+  if (nearest) {
+    error.nearest = *nearest;
+    error.fix = fmt::format("did you mean \"{}\"?", *nearest);
+  }
   return error;
-}
-
-Error with_nearest(Error error, std::string_view word, std::span<const std::string_view> known) {
-  const auto nearest = nearest_name(word, known);
-  return nearest ? suggesting(std::move(error), *nearest) : error;
 }
 
 Error unknown_command(const std::string& path, const std::string& word, std::string fix,
@@ -208,7 +203,7 @@ Error unknown_command(const std::string& path, const std::string& word, std::str
   return with_nearest({.code = ErrorCode::unknown_command,
                        .message = fmt::format("{} has no command {}", path, in_quotes(word)),
                        .fix = std::move(fix)},
-                      word, known);
+                      nearest_name(word, known));
 }
 
 // Returns the subcommand that the arguments name: their first word that is not an option, or an empty string. Errors:
@@ -216,8 +211,8 @@ Error unknown_command(const std::string& path, const std::string& word, std::str
 Result<std::string> named_subcommand(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      return failure(ErrorCode::invalid_usage, fmt::format("{} has no value", in_quotes(argument)),
-                     "give a value after the =, or leave the option out");
+      return misuse(fmt::format("{} has no value", in_quotes(argument)),
+                    "give a value after the =, or leave the option out");
     }
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -248,20 +243,19 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
       unexpected, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
   if (option != unexpected.end()) {
     const std::string word = option->substr(0, option->find('='));
-    for (const Former& former : former_spellings) {
-      if (former.command == at.path && former.word == word) {
-        return {.code = ErrorCode::unknown_option,
-                .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
-                .fix = fmt::format("give {}", former.now)};
-      }
-    }
+    const auto* const former = std::ranges::find_if(
+        former_spellings, [&](const Former& one) { return one.command == at.path && one.word == word; });
+    const bool is_former = former != former_spellings.end();
     const bool of_compiler = (word.starts_with("-D") || word.starts_with("-I")) &&
                              std::ranges::find(at.options, "--options") != at.options.end();
-    return with_nearest(
-        {.code = ErrorCode::unknown_option,
-         .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
-         .fix = of_compiler ? fmt::format("give the compiler's: --options={}", in_quotes(*option)) : fix},
-        word, std::vector<std::string_view>(at.options.begin(), at.options.end()));
+    const std::vector<std::string_view> known(at.options.begin(), at.options.end());
+    return with_nearest({.code = ErrorCode::unknown_option,
+                         .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
+                         .fix = is_former ? fmt::format("give {}", former->now)
+                                : of_compiler
+                                    ? fmt::format("give the compiler's: --options={}", in_quotes(*option))
+                                    : fix},
+                        is_former ? std::nullopt : nearest_name(word, known));
   }
   if (!unexpected.empty() && !commands.empty()) {
     return unknown_command(at.path, unexpected.front(), fix, commands);
@@ -272,10 +266,8 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
   } else if (dynamic_cast<const CLI::RequiredError*>(&refusal) != nullptr && !commands.empty()) {
     error.message = fmt::format("{} needs a command: {}", at.path, fmt::join(commands, ", "));
   } else if (const auto* const refused = dynamic_cast<const RefusedValue*>(&refusal)) {
-    if (refused->nearest) {
-      return suggesting(std::move(error), *refused->nearest);
-    }
-    error.fix = refused->fix.empty() ? error.fix : refused->fix;
+    error.fix = refused->refusal.fix.empty() ? error.fix : refused->refusal.fix;
+    return with_nearest(std::move(error), refused->refusal.nearest);
   }
   return error;
 }
@@ -283,33 +275,22 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
 } // namespace
 
 bool wants_json_errors(const std::vector<std::string>& arguments) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--errors=json" ||
-        (arguments[i] == "--errors" && i + 1 < arguments.size() && arguments[i + 1] == "json")) {
-      return true;
-    }
-  }
-  return false;
+  const auto option = std::ranges::find(arguments, "--errors");
+  return std::ranges::find(arguments, "--errors=json") != arguments.end() ||
+         (arguments.end() - option > 1 && option[1] == "json");
 }
 
 CommandModel command_line(std::string_view only) {
-  OptionModel quiet;
-  quiet.names = {"-q", "--quiet"};
-  quiet.meaning = "No warnings, hints, summaries or progress on standard error, only errors";
-  quiet.take = [](const std::string&) -> Result<void> {
-    reporting.quiet = true;
-    return {};
-  };
   CommandModel root{
       .name = "tidegate",
       .summary = "Runs programs of OpenCL kernels, and graph algorithms, as one persistent launch.",
       .options = {{.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
                   {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
-                  index_option(
-                      "--errors", [](std::size_t) {}, // wants_json_errors() has seen it
-                      error_format_names,
+                  choice_option(
+                      "--errors", reporting.json, {{"text", false}, {"json", true}},
                       "Errors and warnings on standard error as text, or each as one JSON object on a line"),
-                  std::move(quiet)}};
+                  flag("-q,--quiet", reporting.quiet,
+                       "No warnings, hints, summaries or progress on standard error, only errors")}};
   for (const Subcommand& subcommand : subcommands) {
     if (only.empty() || only == subcommand.name) {
       CommandModel& command = root.subcommands.emplace_back(subcommand.describe());
@@ -445,7 +426,7 @@ Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, s
 
 OptionModel written_file_option(std::string_view names, std::string& target, std::vector<std::string> endings,
                                 std::string meaning) {
-  const auto read = [endings](const std::string& file) -> Result<std::string> {
+  const auto read = [endings = std::move(endings)](const std::string& file) -> Result<std::string> {
     const std::string dotted = std::filesystem::path(file).extension().string();
     const std::string ending = in_case(dotted.substr(dotted.empty() ? 0 : 1), std::tolower);
     if (std::ranges::find(telling_endings, ending) == telling_endings.end() ||
@@ -458,7 +439,6 @@ OptionModel written_file_option(std::string_view names, std::string& target, std
   };
   OptionModel model = option(names, "FILE", target, read, std::move(meaning));
   model.takes_file = true;
-  model.endings = std::move(endings);
   return model;
 }
 
@@ -483,26 +463,10 @@ OptionModel flag(std::string_view names, bool& given, std::string meaning) {
   return option(names, "", given, read, std::move(meaning));
 }
 
-OptionModel index_option(std::string_view names, std::function<void(std::size_t)> choose,
-                         std::span<const std::string_view> choices, std::string meaning,
-                         std::string no_value) {
-  const auto take = [choose = std::move(choose), words = std::vector(choices.begin(), choices.end())](
-                        const std::string& word) -> Result<void> {
-    const auto found = std::ranges::find(words, word);
-    if (found == words.end()) {
-      Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(words))};
-      error.nearest = nearest_name(word, words);
-      return tl::unexpected(std::move(error));
-    }
-    choose(static_cast<std::size_t>(found - words.begin()));
-    return {};
-  };
-  return {.names = words_in(names),
-          .value = fmt::format("{}", fmt::join(choices, "|")),
-          .choices = {choices.begin(), choices.end()},
-          .meaning = std::move(meaning),
-          .no_value = std::move(no_value),
-          .take = take};
+Error unknown_word(std::string_view word, std::span<const std::string_view> known) {
+  Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(known))};
+  error.nearest = nearest_name(word, known);
+  return error;
 }
 
 OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning) {
@@ -561,15 +525,14 @@ OptionModel positional(std::string value, OptionModel option) {
 
 OptionModel format_option(std::string_view& format, std::span<const std::string_view> names,
                           std::string meaning) {
-  return index_option(
-      "--format", [&format, names](std::size_t index) { format = names[index]; }, names, std::move(meaning));
+  Words<std::string_view> words;
+  std::ranges::transform(names, std::back_inserter(words), [](auto name) { return std::pair(name, name); });
+  return choice_option("--format", format, words, std::move(meaning));
 }
 
 OptionModel output_option(std::string& output, std::vector<std::string> endings) {
-  OptionModel option = written_file_option("-o,--output", output, std::move(endings),
-                                           "Write to a file, which appears complete or not at all");
-  option.endings.clear(); // a stream or a text may be called anything
-  return option;
+  return written_file_option("-o,--output", output, std::move(endings),
+                             "Write to a file, which appears complete or not at all");
 }
 
 std::string_view picture_format(std::string_view format, const std::string& output) {

@@ -14,10 +14,8 @@ struct OptionModel {
   bool repeats = false;           // it may be given several times
   std::vector<std::string> choices; // the names that the value may have, or some of them, for shells to offer
   bool takes_file = false;
-  std::vector<std::string> endings; // of the files that shells offer; empty: all
-  std::string meaning;              // one line
-  std::string needs;                // the option without which this one means nothing
-  std::string no_value;             // a value that stands for the option's absence, such as auto
+  std::string meaning;  // one line
+  std::string no_value; // a value that stands for the option's absence, such as auto
   std::vector<OptionModel>
       settings; // the keys of KEY=VALUE; each is an option --KEY, too, which help does not list
   // Stores a given value; a flag's is empty. The parser uses an error's message and nearest name. Empty for
@@ -42,9 +40,9 @@ struct CommandModel {
   std::function<Result<ExitCode>()> run; // runs after the options were taken; empty with subcommands
 };
 
-// Completes the last of the words. Returns a candidate on each line, with a tab and its meaning where it has
-// one, and ":files" with endings where file names may follow too.
-std::string complete(const CommandModel& root, std::vector<std::string> words);
+// Completes the last of the words. Returns a candidate on each line, with a tab and its meaning where it has one, and
+// ":files" where file names may follow too.
+std::string complete(const CommandModel& root, std::span<const std::string> words);
 
 // Each call makes separate settings, which `take` fills and `run` reads.
 CommandModel recommend_command();
@@ -144,7 +142,11 @@ OptionModel bytes_option(std::string_view names, Target& target, std::string mea
 template <class Target>
 OptionModel duration_option(std::string_view names, Target& target_ns, std::uint64_t unit_ns,
                             std::string meaning) {
-  const auto read = [unit_ns](const std::string& text) { return parse_duration(text, unit_ns); };
+  const auto read = [unit_ns](const std::string& text) {
+    return parse_duration(text, unit_ns).map([](std::uint64_t ns) {
+      return ns == 0 ? Target() : Target(ns);
+    });
+  };
   return option(names, "TIME", target_ns, read, std::move(meaning), "0");
 }
 template <class Target>
@@ -155,23 +157,48 @@ OptionModel device_option(Target& target, std::string meaning) {
 }
 OptionModel flag(std::string_view names, bool& given, std::string meaning);
 
-OptionModel index_option(std::string_view names, std::function<void(std::size_t)> choose,
-                         std::span<const std::string_view> choices, std::string meaning,
-                         std::string no_value = "");
-
-inline constexpr std::array<std::string_view, 2> yes_no_names{"yes", "no"};
-
-template <class Target>
-OptionModel switch_option(std::string_view name, Target& on, std::string meaning, std::string usual = "") {
-  const auto choose = [&on](std::size_t index) { on = index == 0; };
-  return index_option(name, choose, yes_no_names, std::move(meaning), std::move(usual));
-}
+// Words, and what each stands for.
+template <class T>
+using Words = std::vector<std::pair<std::string_view, T>>;
 
 template <class E>
-OptionModel choice_option(std::string_view names, std::optional<E>& target,
-                          std::span<const std::string_view> choices, std::string meaning) {
-  const auto choose = [&target](std::size_t index) { target = static_cast<E>(index); };
-  return index_option(names, choose, choices, std::move(meaning));
+Words<std::optional<E>> words_for(std::span<const std::string_view> names) {
+  Words<std::optional<E>> words;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    words.emplace_back(names[i], static_cast<E>(i));
+  }
+  return words;
+}
+
+Error unknown_word(std::string_view word, std::span<const std::string_view> known);
+
+template <class T>
+Result<T> value_of(const std::string& word, const Words<T>& words) {
+  const auto found = std::ranges::find(words, word, &Words<T>::value_type::first);
+  if (found == words.end()) {
+    std::vector<std::string_view> known;
+    std::ranges::transform(words, std::back_inserter(known), &Words<T>::value_type::first);
+    return tl::unexpected(unknown_word(word, known));
+  }
+  return found->second;
+}
+
+// Takes one of these words.
+template <class Target>
+OptionModel choice_option(std::string_view names, Target& target,
+                          const Words<std::type_identity_t<Target>>& words, std::string meaning,
+                          std::string no_value = "") {
+  const auto read = [words](const std::string& word) { return value_of(word, words); };
+  OptionModel choice = option(names, "", target, read, std::move(meaning), std::move(no_value));
+  for (const auto& [word, value] : words) {
+    choice.choices.emplace_back(word);
+  }
+  choice.value = fmt::format("{}", fmt::join(choice.choices, "|"));
+  return choice;
+}
+template <class Target>
+OptionModel switch_option(std::string_view name, Target& on, std::string meaning, std::string usual = "") {
+  return choice_option(name, on, {{"yes", true}, {"no", false}}, std::move(meaning), std::move(usual));
 }
 
 // --set: KEY=VALUE for one of these, as often as wanted.

@@ -43,20 +43,13 @@ void add_profile_rows(const device::DeviceProfile& profile, TableRows& rows) {
   add_row(rows, "resident", "{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
           profile.workgroup_size);
   for (const device::OrderingTrial& trial : profile.trials) {
-    std::string text(device::trial_verdict_names[static_cast<std::size_t>(trial.verdict)]);
-    if (trial.barrier_ns) {
-      text += ", barrier " + short_time_text(*trial.barrier_ns);
-    }
-    if (profile.ordering == trial.ordering) {
-      text += ", used";
-    }
-    rows.push_back(
-        {fmt::format("  ordering {}", device::ordering_names[static_cast<std::size_t>(trial.ordering)]),
-         std::move(text)});
+    add_row(rows, fmt::format("ordering {}", choice_name(trial.ordering)), "{}{}{}",
+            choice_name(trial.verdict),
+            trial.barrier_ns ? ", barrier " + short_time_text(*trial.barrier_ns) : "",
+            profile.ordering == trial.ordering ? ", used" : "");
   }
-  rows.push_back({"  barriers", profile.barrier_kernels_share
-                                    ? "kernels with barriers are right as cases of one kernel"
-                                    : "kernels with barriers are wrong as cases of one kernel"});
+  add_row(rows, "barriers", "kernels with barriers are {} as cases of one kernel",
+          profile.barrier_kernels_share ? "right" : "wrong");
   add_row(rows, "launch", "{} in a row, {} with a wait", short_time_text(profile.launch_ns),
           short_time_text(profile.launch_round_trip_ns));
   const device::DeviceCosts& costs = profile.costs;
@@ -70,32 +63,26 @@ void add_profile_rows(const device::DeviceProfile& profile, TableRows& rows) {
 }
 
 TableRows figures(const device::DeviceInfo& device) {
-  std::string sizes;
-  for (const std::uint64_t size : device.max_work_item_sizes) {
-    sizes += fmt::format("{}{}", sizes.empty() ? "" : " x ", size);
-  }
-  std::string precision = "single";
-  precision += device.double_precision ? ", double" : "";
-  precision += device.half_precision ? ", half" : "";
-  const device::Megakernel& megakernel = device.megakernel;
-  std::string persistent = megakernel.supported ? "possible" : "not possible";
-  if (megakernel.max_worker_count) {
-    persistent += fmt::format(", up to {}", plural(*megakernel.max_worker_count, "work-group"));
-  }
-  TableRows rows{
-      {"  platform", device.platform},
-      {"  version", fmt::format("{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
-                                device.driver_version)},
-      {"  uuid", device.uuid.value_or("not reported")},
-      {"  compute units", fmt::format("{} at {} MHz", device.compute_units, device.max_clock_mhz)},
-      {"  work-group", fmt::format("{} work-items at most, {}", device.max_workgroup_size, sizes)},
-      {"  memory", fmt::format("{}, largest buffer {}", bytes_text(device.global_memory_bytes),
-                               bytes_text(device.max_allocation_bytes))},
-      {"  local memory", fmt::format("{}{}", bytes_text(device.local_memory_bytes),
-                                     device.dedicated_local_memory ? "" : ", part of global memory")},
-      {"  precision", precision},
-      {"  persistent launch", fmt::format("{}: {}", persistent, megakernel.reason)},
-  };
+  const device::Megakernel& persistent = device.megakernel;
+  TableRows rows;
+  add_row(rows, "platform", "{}", device.platform);
+  add_row(rows, "version", "{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
+          device.driver_version);
+  add_row(rows, "uuid", "{}", device.uuid.value_or("not reported"));
+  add_row(rows, "compute units", "{} at {} MHz", device.compute_units, device.max_clock_mhz);
+  add_row(rows, "work-group", "{} work-items at most, {}", device.max_workgroup_size,
+          fmt::join(device.max_work_item_sizes, " x "));
+  add_row(rows, "memory", "{}, largest buffer {}", bytes_text(device.global_memory_bytes),
+          bytes_text(device.max_allocation_bytes));
+  add_row(rows, "local memory", "{}{}", bytes_text(device.local_memory_bytes),
+          device.dedicated_local_memory ? "" : ", part of global memory");
+  add_row(rows, "precision", "single{}{}", device.double_precision ? ", double" : "",
+          device.half_precision ? ", half" : "");
+  add_row(rows, "persistent launch", "{}{}: {}", persistent.supported ? "possible" : "not possible",
+          persistent.max_worker_count
+              ? fmt::format(", up to {}", plural(*persistent.max_worker_count, "work-group"))
+              : "",
+          persistent.reason);
   if (device.profile) {
     add_profile_rows(*device.profile, rows);
   }
@@ -105,13 +92,8 @@ TableRows figures(const device::DeviceInfo& device) {
 } // namespace
 
 std::string device_key(const device::DeviceInfo& device) {
-  std::string key;
-  for (const std::string& part : {device.platform, device.name, device.uuid.value_or(""), device.vendor,
-                                  device.opencl_version, device.driver_version}) {
-    key += part;
-    key += '\n';
-  }
-  return key + std::to_string(device.compute_units) + '\n';
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", device.platform, device.name, device.uuid.value_or(""),
+                     device.vendor, device.opencl_version, device.driver_version, device.compute_units);
 }
 
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device) {
@@ -151,8 +133,7 @@ Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::f
   if (profile->ordering) {
     device.megakernel.max_worker_count = profile->co_resident_groups;
     device.megakernel.reason =
-        fmt::format("the self-test passed with the memory ordering {}",
-                    device::ordering_names[static_cast<std::size_t>(*profile->ordering)]);
+        fmt::format("the self-test passed with the memory ordering {}", choice_name(*profile->ordering));
     if (profile->co_resident_groups == 1) {
       device.megakernel.reason += "; one work-group is resident, so nothing crossed between groups";
     }
@@ -170,9 +151,7 @@ namespace {
 std::string devices_table(const device::DeviceList& list, bool colour) {
   std::string text;
   for (const device::DeviceInfo& device : list.devices) {
-    text += bold(fmt::format("{}  {} ({})", device.index, device.name,
-                             device::device_type_names[static_cast<std::size_t>(device.type)]),
-                 colour) +
+    text += bold(fmt::format("{}  {} ({})", device.index, device.name, choice_name(device.type)), colour) +
             "\n" + render_table(figures(device)) + "\n";
   }
   text += plural(list.devices.size(), "device") + "\n";
@@ -295,65 +274,48 @@ std::string system_text() {
   return text;
 }
 
-std::vector<std::string> opencl_environment() {
-  std::vector<std::string> found;
-  for (const char* const name :
-       {"TIDEGATE_DEVICE", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "POCL_DEVICES",
-        "RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "XDG_CACHE_HOME"}) {
-    if (const char* const value = std::getenv(name)) {
-      found.push_back(fmt::format("{}={}", name, value));
-    }
-  }
-  return found;
-}
-
-documents::VersionReport versions() {
-  return {.tidegate = TIDEGATE_VERSION,
-          .build_type = TIDEGATE_BUILD_TYPE,
-          .compiler = compiler(),
-          .cli11 = CLI11_VERSION,
-          .nlohmann_json = fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                                       NLOHMANN_JSON_VERSION_PATCH),
-          .fmt = fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
-          .opencl_loader = device::loader_version(),
-          .system = system_text(),
-          .environment = opencl_environment()};
-}
-
 // Lists devices in a separate process, because drivers may crash; a crash becomes a note.
-void add_devices(documents::VersionReport& report) {
+void add_device_rows(TableRows& rows) {
   if (auto isolated = device::isolate_drivers(); !isolated) {
-    report.notes.push_back(isolated.error().message);
+    rows.push_back({"note", isolated.error().message});
     return;
   }
-  const auto list = device::list_devices();
-  if (!list) {
-    return;
+  const device::DeviceList list = device::list_devices().value_or(device::DeviceList());
+  for (const device::DeviceInfo& device : list.devices) {
+    rows.push_back({"device", fmt::format("{} ({}), {}, driver {}", device.name, device.platform,
+                                          device.opencl_version, device.driver_version)});
   }
-  for (const device::DeviceInfo& device : list->devices) {
-    report.devices.push_back(fmt::format("{} ({}), {}, driver {}", device.name, device.platform,
-                                         device.opencl_version, device.driver_version));
+  for (const device::BrokenDriver& driver : list.broken_drivers) {
+    rows.push_back({"note", driver.file + ": " + driver.problem});
   }
-  for (const device::BrokenDriver& driver : list->broken_drivers) {
-    report.notes.push_back(driver.file + ": " + driver.problem);
+  for (const std::string& note : list.notes) {
+    rows.push_back({"note", note});
   }
-  report.notes.insert(report.notes.end(), list->notes.begin(), list->notes.end());
 }
 
 } // namespace
 
 CommandModel version_command() {
-  struct Settings {
-    std::string output = "-";
-    std::string_view format{};
-  };
-  const auto settings = std::make_shared<Settings>();
-  return {.options = {format_option(settings->format), output_option(settings->output)},
-          .examples = {{"Include this in a bug report:", "tidegate version --format table"}},
-          .run = [settings] {
-            documents::VersionReport report = versions();
-            add_devices(report);
-            return write_document(settings->output, settings->format, report);
+  const auto output = std::make_shared<std::string>("-");
+  return {.options = {output_option(*output, {"txt"})},
+          .examples = {{"Include this in a bug report:", "tidegate version"}},
+          .run = [output] {
+            TableRows rows{{"tidegate", TIDEGATE_VERSION ", " TIDEGATE_BUILD_TYPE},
+                           {"compiler", compiler()},
+                           {"libraries",
+                            fmt::format("CLI11 {}, nlohmann_json {}.{}.{}, fmt {}, {}", CLI11_VERSION,
+                                        NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                        NLOHMANN_JSON_VERSION_PATCH, FMT_VERSION, device::loader_version())},
+                           {"system", system_text()}};
+            for (const char* const name :
+                 {"TIDEGATE_DEVICE", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "POCL_DEVICES",
+                  "RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "XDG_CACHE_HOME"}) {
+              if (const char* const value = std::getenv(name)) {
+                rows.push_back({name, value});
+              }
+            }
+            add_device_rows(rows);
+            return write_text(*output, render_table(std::move(rows), std::string::npos));
           }};
 }
 

@@ -12,11 +12,6 @@ struct InitSettings {
   bool force = false;
 };
 
-// Returns the path relative to `folder`, as a program there names the file.
-std::string relative_path(const std::string& path, const std::string& folder) {
-  return canonical_path(path).lexically_relative(canonical_path(folder)).string();
-}
-
 // Renames an output whose file exists, so that the first run of the program overwrites nothing.
 void keep_files(std::optional<std::string>& output, const std::string& folder) {
   if (!output) {
@@ -34,7 +29,8 @@ Result<engine::WaveProgram> draft(const InitSettings& settings) {
   engine::DraftRequest request{
       .sources = {}, .folder = program_folder(settings.output), .options = settings.options};
   for (const std::string& source : settings.sources) {
-    request.sources.push_back(relative_path(source, request.folder));
+    request.sources.push_back(
+        canonical_path(source).lexically_relative(canonical_path(request.folder)).string());
   }
   std::set<std::string> assumed;
   TIDEGATE_TRY(engine::WaveProgram program, engine::draft_program(request, engine::assume_macros(assumed)));
@@ -54,18 +50,6 @@ Result<engine::WaveProgram> draft(const InitSettings& settings) {
   return program;
 }
 
-// Refuses to replace an existing file unless --force is given: someone may have filled it in.
-Result<void> keep_program(const InitSettings& settings) {
-  const std::string& output = settings.output;
-  std::error_code unknown;
-  if (settings.force || output == standard_stream || !std::filesystem::is_regular_file(output, unknown)) {
-    return {};
-  }
-  return failure(ErrorCode::invalid_usage,
-                 fmt::format("{} is there already", in_quotes(display_name(output))),
-                 "name another file, or give --force to replace it");
-}
-
 // Prints the placeholders to standard error.
 void print_notes(const engine::WaveProgram& draft, const std::string& output) {
   std::string text = fmt::format("tidegate: {} is a draft; to fill in:\n",
@@ -78,16 +62,20 @@ void print_notes(const engine::WaveProgram& draft, const std::string& output) {
 
 Result<ExitCode> run_init(const InitSettings& settings) {
   if (std::ranges::find(settings.sources, standard_stream) != settings.sources.end()) {
-    return failure(ErrorCode::invalid_usage,
-                   "kernels cannot come from standard input: the program names their file",
-                   "save them in a file of OpenCL C");
+    return misuse("kernels cannot come from standard input: the program names their file",
+                  "save them in a file of OpenCL C");
   }
   FileUses files{.inputs = {}, .outputs = {{settings.output, "-o", {}}}};
   for (const std::string& source : settings.sources) {
     files.inputs.push_back({source, "a source", {}});
   }
   TIDEGATE_CHECK(refuse_overwriting(files));
-  TIDEGATE_CHECK(keep_program(settings));
+  std::error_code unknown;
+  if (!settings.force && settings.output != standard_stream &&
+      std::filesystem::is_regular_file(settings.output, unknown)) { // someone may have filled it in
+    return misuse(fmt::format("{} is there already", in_quotes(display_name(settings.output))),
+                  "name another file, or give --force to replace it");
+  }
   TIDEGATE_TRY(const engine::WaveProgram drafted, draft(settings));
   auto written = write_text(settings.output, documents::encode(drafted, documents::Style::brief) + '\n');
   if (written && !reporting.quiet) {

@@ -228,10 +228,8 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
   const planning::MemoryPlan& plan = planned.plan;
   const std::string verdict =
       plan.optimal ? "proved to be the fewest" : fmt::format("at least {} needed", plan.lower_bound_groups);
-  return fmt::format("{}: {} in {}, {}, {}",
-                     documents::planner_names[static_cast<std::size_t>(options.planner)],
-                     plural(plan.order.size(), "wave"), plural(plan.group_count(), "group"),
-                     plural(plan.global_barriers(), "barrier"), verdict);
+  return fmt::format("{}: {} in {}, {}, {}", choice_name(options.planner), plural(plan.order.size(), "wave"),
+                     plural(plan.group_count(), "group"), plural(plan.global_barriers(), "barrier"), verdict);
 }
 
 std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
@@ -317,8 +315,7 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
   auto& [route, plan, planner, objective] = settings;
   route.format = picture_format(route.format, route.output);
   if (objective && planner == Planner::layered) {
-    return failure(ErrorCode::invalid_usage, "--objective is for --strategy compact",
-                   "leave it out, or plan with --strategy compact");
+    return misuse("--objective is for --strategy compact", "leave it out, or plan with --strategy compact");
   }
   plan.planner = planner.value_or(objective ? Planner::compact : plan.planner);
   plan.objective = objective.value_or(plan.objective);
@@ -346,11 +343,11 @@ CommandModel plan_command() {
   return {
       .options =
           {choice_option(
-               "--strategy", settings->planner, documents::planner_names,
+               "--strategy", settings->planner, words_for<Planner>(documents::planner_names),
                "layered: each wave as early as possible, a full group is closed (default); compact: as few groups as "
                "possible"),
            choice_option(
-               "--objective", settings->objective, documents::plan_objective_names,
+               "--objective", settings->objective, words_for<PlanObjective>(documents::plan_objective_names),
                "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
                "Means --strategy compact"),
            bytes_option("--budget", settings->plan.budget_bytes, "Memory budget, in place of the document's"),

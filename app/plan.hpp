@@ -53,11 +53,18 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 
-// Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat. The picture
-// says what it leaves out, and is light or dark as the viewer prefers. `colours`: by wave; empty: waves of a common name share
-// one.
-std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
-                     const std::vector<std::size_t>& colours = {});
+// Gives names their colours, in the order in which they come. Names that differ in a number at the end share one.
+class Palette {
+public:
+  std::string_view operator()(const std::string& name);
+
+private:
+  std::map<std::string, std::size_t> places_;
+};
+
+// Returns the DAG as SVG: groups from top to bottom, a bracket at groups that repeat. The picture says what it leaves out,
+// and is light or dark as the viewer prefers.
+std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, Palette palette = {});
 
 // Returns the summary at the head of tables and pictures: "3 groups, 2 barriers, proved to be the fewest".
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);
@@ -66,32 +73,6 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 std::string share_text(std::uint64_t bytes, std::uint64_t budget); // "87.5%"; "" of no budget
-
-// A box of a picture for similar waves of a group: those whose names differ in a number at the end, or that have none and
-// need the same bytes.
-struct PlanBox {
-  std::uint32_t group = 0;
-  std::vector<std::uint32_t> waves{}; // at least one
-  std::string name{};                 // "mProject ×28"
-  std::string bytes{};                // "9.1 MiB", or "9 MiB to 9.3 MiB" from the smallest to the largest
-  bool critical = false;              // on the critical path
-  double x = 0, y = 0, width = 0;
-};
-
-using PlanEdge = std::array<std::uint32_t, 2>;
-struct BoxedPlan {
-  std::vector<PlanBox> boxes; // by group, within one in the order of their first waves
-  std::size_t waves = 0;      // in the boxes
-  std::set<PlanEdge> edges;   // between boxes, without those that others imply
-  std::size_t implied = 0;
-  std::set<PlanEdge> critical; // of the edges
-};
-
-// Collects the first waves of a plan in boxes. `path` lists waves; the edges between them are critical.
-BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& path);
-
-// Returns the common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
-std::string common_name(const std::string& name);
 
 // Buffers.
 
@@ -130,11 +111,6 @@ struct CheckContext {
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
                                           const CheckContext& context = {}, std::string_view written = {});
-
-// Decodes a document and judges it. The error and its `others` are all of its faults, each with a pointer; likely mistakes
-// become warnings of the entry, which has the document's file.
-Result<void> judge_document(const documents::Document& document, std::string_view json,
-                            const CheckContext& context, documents::CheckedDocument& entry);
 
 // Judge a report: the run reached its end, outputs are equal where they were compared, evidence is complete. Files that it
 // names are not opened.

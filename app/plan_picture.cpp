@@ -39,8 +39,6 @@ constexpr std::string_view svg_style = R"(
   .picture .box { fill: var(--page); stroke: var(--line); }
   .picture .edge { fill: none; stroke: var(--soft); stroke-width: 1.2; opacity: 0.6; }
   .picture .repeats { fill: none; stroke: var(--soft); }
-  .picture .box.critical { stroke: var(--bad); stroke-width: 2; }
-  .picture .edge.critical { stroke: var(--bad); stroke-width: 2; opacity: 1; }
   .picture .arrow { fill: var(--soft); }
   .picture .bound { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 6 4; }
 )";
@@ -62,6 +60,24 @@ void Drawing::add_text(double x, double y, std::string_view style, std::string_v
 namespace {
 
 constexpr std::size_t most_boxes = 300; // a picture of more is hard to read
+
+// A box for similar waves of a group: those whose names differ in a number at the end, or that have none and need the same
+// bytes.
+struct PlanBox {
+  std::uint32_t group = 0;
+  std::vector<std::uint32_t> waves{}; // at least one
+  std::string name{};                 // "mProject ×28"
+  std::string bytes{};                // "9.1 MiB", or "9 MiB to 9.3 MiB" from the smallest to the largest
+  double x = 0, y = 0, width = 0;
+};
+
+using PlanEdge = std::array<std::uint32_t, 2>;
+struct BoxedPlan {
+  std::vector<PlanBox> boxes; // by group, within one in the order of their first waves
+  std::size_t waves = 0;      // in the boxes
+  std::set<PlanEdge> edges;   // between boxes, without those that others imply
+  std::size_t implied = 0;
+};
 
 std::string bytes_of_all(const NamedDag& named, const std::vector<std::uint32_t>& waves) {
   const auto bytes_of = [&named](std::uint32_t wave) {
@@ -89,35 +105,7 @@ std::set<PlanEdge> without_implied(const std::set<PlanEdge>& edges, std::size_t 
   return direct;
 }
 
-// One longest chain of dependencies, by waves, from its first wave to its last.
-std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
-  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-  const std::vector<std::uint32_t>& order = planned.plan.order;
-  std::vector<std::vector<std::uint32_t>> earlier(order.size());
-  for (const auto& [before, after] : planned.named.dag.dependencies) {
-    earlier[after].push_back(before);
-  }
-  std::vector<std::uint32_t> length(order.size(), 1), previous(order.size(), none), path;
-  for (const std::uint32_t wave : order) {
-    for (const std::uint32_t before : earlier[wave]) {
-      if (length[before] + 1 > length[wave]) {
-        length[wave] = length[before] + 1;
-        previous[wave] = before;
-      }
-    }
-  }
-  if (!order.empty()) {
-    auto wave = static_cast<std::uint32_t>(std::ranges::max_element(length) - length.begin());
-    for (; wave != none; wave = previous[wave]) {
-      path.push_back(wave);
-    }
-  }
-  std::ranges::reverse(path);
-  return path;
-}
-
-} // namespace
-
+// Returns the common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
 std::string common_name(const std::string& name) {
   constexpr std::string_view digits = "0123456789";
   constexpr std::string_view separators = "_-.:# ";
@@ -132,7 +120,8 @@ std::string common_name(const std::string& name) {
   return last == std::string::npos ? name.substr(0, number) : name.substr(0, last + 1);
 }
 
-BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& path) {
+// Collects the first waves of a plan in boxes.
+BoxedPlan box_plan(const PlannedDag& planned) {
   const NamedDag& named = planned.named;
   BoxedPlan plan;
   std::map<std::uint32_t, std::uint32_t> box_of; // by wave
@@ -158,30 +147,16 @@ BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& 
                    ? named.wave_label(box.waves[0])
                    : fmt::format("{} ×{}", box.name.empty() ? "waves" : box.name, box.waves.size());
   }
-  const auto add = [&box_of](std::uint32_t before, std::uint32_t after, std::set<PlanEdge>& edges) {
-    if (box_of.contains(before) && box_of.contains(after)) {
-      edges.insert({box_of[before], box_of[after]});
-    }
-  };
   std::set<PlanEdge> all; // a dependency may be given twice
   for (const auto& [before, after] : named.dag.dependencies) {
-    add(before, after, all);
-  }
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    if (i != 0) {
-      add(path[i - 1], path[i], plan.critical);
-    }
-    if (const auto box = box_of.find(path[i]); box != box_of.end()) {
-      plan.boxes[box->second].critical = true;
+    if (box_of.contains(before) && box_of.contains(after)) {
+      all.insert({box_of[before], box_of[after]});
     }
   }
   plan.edges = without_implied(all, plan.boxes.size());
-  plan.edges.insert(plan.critical.begin(), plan.critical.end());
   plan.implied = all.size() - plan.edges.size();
   return plan;
 }
-
-namespace {
 
 constexpr double page_width = 960, margin = 34, pad = 10, box_height = 40, row_gap = 10, group_gap = 26;
 constexpr double boxes_left = 180;
@@ -254,25 +229,24 @@ void draw_frame(const planning::MemoryPlan& plan, std::size_t group, const Group
   }
 }
 
-void draw_edge(const PlanBox& from, const PlanBox& to, bool critical, Drawing& picture) {
+void draw_edge(const PlanBox& from, const PlanBox& to, Drawing& picture) {
   const double x1 = from.x + from.width / 2, y1 = from.y + box_height, x2 = to.x + to.width / 2;
   const double bend = std::max(18.0, (to.y - y1) * 0.45);
   picture.add(
-      "<path class=\"edge{}\" marker-end=\"url(#tip)\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
-      critical ? " critical" : "", x1, y1, x1, y1 + bend, x2, to.y - bend, x2, to.y);
+      "<path class=\"edge\" marker-end=\"url(#tip)\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
+      x1, y1, x1, y1 + bend, x2, to.y - bend, x2, to.y);
 }
 
-void draw_box(const NamedDag& named, const PlanBox& box, std::size_t colour, Drawing& picture) {
+void draw_box(const NamedDag& named, const PlanBox& box, std::string_view colour, Drawing& picture) {
   constexpr std::size_t most_waves = 20;
   std::string all;
   for (std::size_t i = 0; i < std::min(box.waves.size(), most_waves); ++i) {
     all += (i == 0 ? "" : ", ") + named.wave_label(box.waves[i]);
   }
   picture.add(
-      R"(<g><title>{}{}: {}</title><rect class="box{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="5"/><rect x="{:.1f}" y="{:.1f}" width="4" height="{}" rx="2" fill="{}"/>)",
-      xml_text(all), box.waves.size() > most_waves ? ", …" : "", box.bytes, box.critical ? " critical" : "",
-      box.x, box.y, box.width, box_height, box.x + 4, box.y + 6, box_height - 12,
-      picture_colours[colour % picture_colours.size()]);
+      R"(<g><title>{}{}: {}</title><rect class="box" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="5"/><rect x="{:.1f}" y="{:.1f}" width="4" height="{}" rx="2" fill="{}"/>)",
+      xml_text(all), box.waves.size() > most_waves ? ", …" : "", box.bytes, box.x, box.y, box.width,
+      box_height, box.x + 4, box.y + 6, box_height - 12, colour);
   picture.add_text(box.x + 15, box.y + 17, "name", box.name);
   picture.add_text(box.x + 15, box.y + 32, "soft", box.bytes);
   picture.add("</g>\n");
@@ -298,20 +272,21 @@ void draw_repetition(const PlannedDag& planned, const std::vector<GroupFrame>& f
 
 } // namespace
 
-std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
-                     const std::vector<std::size_t>& colours) {
+std::string_view Palette::operator()(const std::string& name) {
+  return picture_colours[places_.emplace(common_name(name), places_.size()).first->second %
+                         picture_colours.size()];
+}
+
+std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, Palette palette) {
   const planning::MemoryPlan& plan = planned.plan;
   const std::uint64_t budget = planned.named.dag.budget_bytes - planned.named.dag.resident_graph_bytes;
   const std::uint64_t shared = budget == no_limit ? 0 : budget; // nothing is a share of no limit
-  const std::vector<std::uint32_t> path = critical_path(planned);
-  BoxedPlan boxed = box_plan(planned, path);
+  BoxedPlan boxed = box_plan(planned);
   const std::vector<GroupFrame> frames = place_boxes(boxed, plan);
 
-  std::vector<std::string> title{
-      plan_headline(planned, options),
-      fmt::format("{}, critical path of {} in red",
-                  shared == 0 && budget != 0 ? "no budget" : "budget of a group " + bytes_text(budget),
-                  plural(path.size(), "wave"))};
+  std::vector<std::string> title{plan_headline(planned, options),
+                                 shared == 0 && budget != 0 ? "no budget"
+                                                            : "budget of a group " + bytes_text(budget)};
   if (boxed.waves != plan.order.size()) {
     title.push_back(fmt::format("{} of {} waves are drawn, {} of {}", boxed.waves, plan.order.size(),
                                 frames.size(), plural(plan.group_count(), "group")));
@@ -341,21 +316,11 @@ std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
   for (std::size_t group = 0; group < frames.size(); ++group) {
     draw_frame(plan, group, frames[group], shared, picture);
   }
-  for (const bool critical : {false, true}) { // the critical path is on top of the others
-    for (const PlanEdge& edge : boxed.edges) {
-      if (boxed.critical.contains(edge) == critical) {
-        draw_edge(boxed.boxes[edge[0]], boxed.boxes[edge[1]], critical, picture);
-      }
-    }
+  for (const auto& [from, to] : boxed.edges) {
+    draw_edge(boxed.boxes[from], boxed.boxes[to], picture);
   }
-  std::map<std::string, std::size_t> of_names;
   for (const PlanBox& box : boxed.boxes) {
-    const std::uint32_t wave = box.waves.front();
-    const std::size_t colour =
-        !colours.empty()
-            ? colours[wave]
-            : of_names.emplace(common_name(planned.named.wave_label(wave)), of_names.size()).first->second;
-    draw_box(planned.named, box, colour, picture);
+    draw_box(planned.named, box, palette(planned.named.wave_label(box.waves.front())), picture);
   }
   draw_repetition(planned, frames, picture);
   picture.add("</g>\n</svg>\n");

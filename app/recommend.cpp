@@ -14,8 +14,7 @@ struct RecommendSettings {
   policy::LaunchPolicy policy;                       // default; a request's own policy overrides it
   std::optional<policy::Topology> previous_topology; // for requests that name none
   std::optional<device::DeviceInfo> device;          // gives the limits
-  bool topology_evidence = false;
-  bool promotion_evidence = false;
+  unsigned evidence = 0;                             // 1: topology, 2: promotion
   bool explain = false;
 
   // Texts of the options as given.
@@ -45,11 +44,11 @@ documents::Evidence collect_evidence(const RecommendSettings& settings, const La
                                      const policy::LaunchRecommendation& recommendation) {
   const policy::LaunchRequest effective = policy::infer_missing_signals(request.request);
   documents::Evidence evidence;
-  if (settings.topology_evidence) {
+  if ((settings.evidence & 1U) != 0) {
     evidence.topology = policy::topology_evidence(effective, recommendation);
     evidence.complete.topology = !policy::incomplete_field(*evidence.topology);
   }
-  if (settings.promotion_evidence) {
+  if ((settings.evidence & 2U) != 0) {
     evidence.promotion = policy::promotion_evidence(request.policy, effective, recommendation);
     evidence.complete.promotion = !policy::incomplete_field(*evidence.promotion);
   }
@@ -74,7 +73,7 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
   if (settings.explain) {
     document.explanation = policy::explain(request.policy, request.request, decision);
   }
-  if (settings.topology_evidence || settings.promotion_evidence) {
+  if (settings.evidence != 0) {
     document.evidence = collect_evidence(settings, request, document.recommendation);
   }
   return document;
@@ -112,7 +111,16 @@ std::string recommendation_table(const LaunchRecommendationDocument& document, b
   return text;
 }
 
-constexpr std::array<std::string_view, 3> evidence_names{"topology", "promotion", "all"};
+// A bit for each kind of evidence: topology, promotion or all, or several of them with commas.
+Result<unsigned> read_evidence(const std::string& words) {
+  unsigned kinds = 0;
+  for (const std::string& word : words_in(words)) {
+    TIDEGATE_TRY(const unsigned kind,
+                 value_of<unsigned>(word, {{"topology", 1}, {"promotion", 2}, {"all", 3}}));
+    kinds |= kind;
+  }
+  return kinds;
+}
 
 Result<void> read_policy(RecommendSettings& settings) {
   if (!settings.policy_file) {
@@ -122,24 +130,6 @@ Result<void> read_policy(RecommendSettings& settings) {
   TIDEGATE_CHECK(refuse_overwriting(settings.route.files()));
   TIDEGATE_TRY(settings.policy, read_as<policy::LaunchPolicy>(*settings.policy_file));
   return {};
-}
-
-// Takes topology, promotion or all, or several of them with commas.
-OptionModel evidence_option(RecommendSettings& settings) {
-  OptionModel evidence = index_option(
-      "--evidence",
-      [&settings](std::size_t name) {
-        settings.topology_evidence |= name != 1;
-        settings.promotion_evidence |= name != 0;
-      },
-      evidence_names, "Add the evidence of the choice, and whether it is complete");
-  evidence.take = [one = evidence.take](const std::string& words) -> Result<void> {
-    for (const std::string& word : words_in(words)) {
-      TIDEGATE_CHECK(one(word));
-    }
-    return {};
-  };
-  return evidence;
 }
 
 Result<void> read_adapter(RecommendSettings& settings) {
@@ -180,9 +170,11 @@ CommandModel recommend_command() {
       .options =
           {file_option("--policy", settings->policy_file,
                        "Launch policy that a request's own policy overrides"),
-           choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
+           choice_option("--previous-topology", settings->previous_topology,
+                         words_for<policy::Topology>(policy::topology_names),
                          "Topology of the previous launch, for requests that state none"),
-           evidence_option(*settings),
+           option("--evidence", "topology|promotion|all", settings->evidence, read_evidence,
+                  "Add the evidence of the choice, and whether it is complete"),
            flag("--explain", settings->explain, "Add the rule of each step and its reason"),
            device_option(
                settings->selector,
@@ -244,23 +236,6 @@ Result<policy::DrainRecommendation> drained(const policy::RequeueAccounting& cou
   return policy::drain_recommendation(counters);
 }
 
-// Takes the counters, or those of all queues of a run's report.
-Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
-  TIDEGATE_TRY(const std::string kind, kind_of(input));
-  if (kind != DocumentOf<RunReportDocument>::document.kind) {
-    return answer_with<policy::RequeueAccounting>(drained)(input, style, json);
-  }
-  return answer_with<RunReportDocument>([](const RunReportDocument& document) {
-    policy::RequeueAccounting all;
-    for (const engine::QueueReport& queue : document.report.queues) {
-      all.requeue_count += queue.accounting.requeue_count;
-      all.aged_promotions += queue.accounting.aged_promotions;
-      all.max_priority_age = std::max(all.max_priority_age, queue.accounting.max_priority_age);
-    }
-    return drained(all);
-  })(input, style, json);
-}
-
 Result<DiffusedPriorities> diffused(const SiblingDiffusion& of) {
   return with_diagnostics<DiffusedPriorities>(
       policy::diffuse_priorities(of.priority_stalks, of.restriction_diag, of.damping, of.iterations),
@@ -290,10 +265,10 @@ Result<NaturalGradientStep> gradient_step(const NaturalGradient& of) {
 CommandModel priority_command() {
   return {.subcommands = {
               document_command("drain", "Recommend whether to read the requeue counters out and reset them",
-                               "Requeue accounting, or the report of a wave program's run,",
+                               "Requeue accounting",
                                {"Is it time to read the counters out?",
                                 "tidegate priority drain examples/requeue_accounting.json"},
-                               drain_priority),
+                               answer_with<policy::RequeueAccounting>(drained)),
               document_command("diffuse", "Diffuse priorities between siblings", "Sibling diffusion",
                                {"The priorities after diffusion:",
                                 "tidegate priority diffuse examples/sibling_diffusion.json"},

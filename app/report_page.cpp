@@ -21,37 +21,20 @@ std::string scrolled(std::string_view name, const std::string& inside) {
                      name, inside);
 }
 
-// A table whose first row is its head, folded under a title if there is one. Columns of numbers stand at the right.
-std::string table(const TableRows& rows, std::string_view title = "") {
-  constexpr std::size_t most = 500;
-  if (rows.empty()) {
-    return "";
-  }
-  std::string text = "<table>";
-  for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
+// Rows of cells, of which the first column, and with `head` the first row, are names. Numbers stand at the right.
+std::string table(const TableRows& rows, bool head) {
+  std::string text = head ? "<table class=\"headed\">" : "<table>";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     text += "<tr>";
     for (std::size_t column = 0; column < rows[i].size(); ++column) {
       const std::string& cell = rows[i][column];
       const bool number = column != 0 && !cell.empty() && cell.find_first_not_of("0123456789.") == cell.npos;
-      text += fmt::format("<{0}{1}>{2}</{0}>", i == 0 || column == 0 ? "th" : "td",
+      text += fmt::format("<{0}{1}>{2}</{0}>", (i == 0 && head) || column == 0 ? "th" : "td",
                           number ? " class=\"number\"" : "", xml_text(cell));
     }
     text += "</tr>\n";
   }
-  text = scrolled("table", text + "</table>");
-  if (rows.size() > most) {
-    text += fmt::format("<p class=\"soft small\">The first {} of {}.</p>", most - 1, rows.size() - 1);
-  }
-  return title.empty() ? text : fmt::format("<details><summary>{}</summary>{}</details>", title, text);
-}
-
-// Names and values.
-std::string facts(const TableRows& rows) {
-  std::string text = "<dl class=\"facts\">";
-  for (const std::vector<std::string>& row : rows) {
-    text += fmt::format("<dt>{}</dt><dd>{}</dd>\n", xml_text(row[0]), xml_text(row[1]));
-  }
-  return text + "</dl>";
+  return rows.empty() ? "" : scrolled("table", text + "</table>");
 }
 
 struct Part {
@@ -96,7 +79,7 @@ struct Shown {
   std::string_view each; // of `iterations`
   std::uint64_t iterations = 0;
   std::vector<Part> times;                 // of the wall time
-  std::vector<std::size_t> colours{};      // of the timeline's names
+  std::vector<std::string_view> colours{}; // of the timeline's names
   std::string tiles{}, first{}, further{}; // parts of the kind's own
 };
 
@@ -211,7 +194,7 @@ std::string span_text(const runtime::Timeline& timeline, const TimelineSpan& spa
                      time_text(span.begin_ns));
 }
 
-std::string timeline_part(const runtime::Timeline& timeline, const std::vector<std::size_t>& colours) {
+std::string timeline_part(const runtime::Timeline& timeline, const std::vector<std::string_view>& colours) {
   constexpr std::size_t most_lanes = 48, most_columns = 3000;
   constexpr double lane_height = 20, left = 120, width = 1200, whole = 100'000;
   std::vector<const Lane*> lanes;
@@ -245,8 +228,7 @@ std::string timeline_part(const runtime::Timeline& timeline, const std::vector<s
       const bool work = span.kind == SpanKind::work || span.kind == SpanKind::launch;
       const std::string fill =
           work ? fmt::format(" fill=\"{}\"",
-                             picture_colours[(span.name < colours.size() ? colours[span.name] : span.name) %
-                                             picture_colours.size()])
+                             span.name < colours.size() ? colours[span.name] : picture_colours[0])
                : fmt::format(" class=\"{}\"", runtime::span_kind_names[static_cast<std::size_t>(span.kind)]);
       spans += fmt::format(
           "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"{}><title>{}{}</title></rect>\n",
@@ -317,7 +299,7 @@ std::string frontier_part(const traversal::FrontierReport& report) {
         R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}"><title>wave {}: {} vertices, {} edges scanned, {} ({}){}{}</title></rect>)",
         left + step * static_cast<double>(place), top, std::max(1.0, step - 0.5), height - below - top,
         picture_colours[static_cast<std::size_t>(wave.topology) % picture_colours.size()], wave.wave,
-        wave.vertices, wave.scanned_edges, policy::name(wave.topology), policy::name(wave.rule),
+        wave.vertices, wave.scanned_edges, choice_name(wave.topology), policy::name(wave.rule),
         wave.alone ? ", by one work-group" : "", wave.time_ns ? ", " + time_text(*wave.time_ns) : "");
   }
   picture.add_text(left, height - 6, "soft", "wave 0");
@@ -329,49 +311,36 @@ std::string frontier_part(const traversal::FrontierReport& report) {
 
 // Wave programs.
 
-// Returns the place of each wave's colour: waves of a small program have one each, those of a large one share their op's.
-std::vector<std::size_t> colours_of(const engine::Job& program) {
-  constexpr std::size_t all = picture_colours.size();
-  std::vector<std::size_t> colours;
-  for (const engine::ProgramWave& wave : program.waves) {
-    colours.push_back((program.waves.size() <= all ? colours.size() : wave.op) % all);
-  }
-  return colours;
-}
-
-// The colour of each name of a timeline: that of its first wave.
-std::vector<std::size_t> span_colours(const engine::RunReport& report) {
-  std::map<std::string, std::size_t> of_texts;
-  if (report.compiled) {
-    const std::vector<std::size_t> of_waves = colours_of(report.compiled->written);
-    for (std::uint32_t i = 0; i < of_waves.size(); ++i) {
-      of_texts.emplace(report.compiled->written.wave_text(i), of_waves[i]);
-    }
-    for (std::uint32_t i = 0; i < report.compiled->parts.size(); ++i) {
-      of_texts.emplace(report.compiled->program.wave_text(i), of_waves[report.compiled->parts[i].front()]);
-    }
-  }
-  std::vector<std::size_t> colours;
-  for (const std::string& name : report.timeline->names) {
-    const auto found = of_texts.find(of_texts.contains(name) ? name : name.substr(0, name.find(" + ")));
-    colours.push_back(found == of_texts.end() ? 0 : found->second);
-  }
-  return colours;
-}
-
-std::string plan_part(const documents::RunReportDocument& document) {
+// Draws the plan, and gives the names of the timeline the colours of their first waves there.
+std::string plan_part(const documents::RunReportDocument& document, std::vector<std::string_view>& colours) {
   const auto& compiled = document.report.compiled;
-  if (!compiled || document.plan.barriers.groups.empty()) {
+  if (!compiled) {
     return "";
   }
   const engine::Job& program = compiled->written;
   const PlannedDag planned{.named = dag_of(program, compiled->budget_bytes),
                            .plan = memory_plan(document.plan)};
-  return scrolled("Picture of the plan",
-                  plan_svg(planned, {.planner = document.plan.planner}, colours_of(program))) +
-         fmt::format("<p class=\"soft small\">{}</p>",
-                     program.derived ? "Dependencies follow from what the kernels read and write."
-                                     : "Dependencies are those that the program lists.");
+  Palette palette;
+  std::map<std::string, std::string_view> of_texts;
+  for (const std::uint32_t wave : planned.plan.order) { // as the picture does
+    of_texts.emplace(program.wave_text(wave), palette(planned.named.wave_label(wave)));
+  }
+  for (std::uint32_t i = 0; i < compiled->parts.size(); ++i) { // names of windows
+    of_texts.emplace(compiled->program.wave_text(i),
+                     palette(planned.named.wave_label(compiled->parts[i].front())));
+  }
+  for (std::size_t i = 0; document.report.timeline && i < document.report.timeline->names.size(); ++i) {
+    const std::string& name = document.report.timeline->names[i];
+    const auto found = of_texts.find(of_texts.contains(name) ? name : name.substr(0, name.find(" + ")));
+    colours.push_back(found == of_texts.end() ? picture_colours[0] : found->second);
+  }
+  return document.plan.barriers.groups.empty()
+             ? ""
+             : scrolled("Picture of the plan",
+                        plan_svg(planned, {.planner = document.plan.planner}, std::move(palette))) +
+                   fmt::format("<p class=\"soft small\">{}</p>",
+                               program.derived ? "Dependencies follow from what the kernels read and write."
+                                               : "Dependencies are those that the program lists.");
 }
 
 std::string memory_part(const engine::RunReport& report) {
@@ -410,7 +379,8 @@ std::string policy_part(const engine::RunReport& report) {
   if (report.compiled) {
     std::ranges::move(reason_rows(report.compiled->recommendation.reasons), std::back_inserter(steps));
   }
-  return fmt::format("<p>{}</p>", launch_text(report.recommendation)) + table(steps, "Decisions");
+  return fmt::format("<p>{}</p><details><summary>Decisions</summary>{}</details>",
+                     launch_text(report.recommendation), table(steps, true));
 }
 
 // A word as a shell takes it for that word.
@@ -435,19 +405,19 @@ std::string page_of(const Document& document, const Report& report, const RunTab
   std::string body = notices(report) + "<div class=\"figures\">" + tiles(report, other, shown) +
                      "</div>\n<div class=\"columns\">\n";
   body += section("how", "How it ran",
-                  facts(made.rows) + (report.dispatch_ns == 0 ? "" : wall_time(report, shown.times)));
+                  table(made.rows, false) + (report.dispatch_ns == 0 ? "" : wall_time(report, shown.times)));
   body += section("speed", fmt::format("Against {}", other), speed_part(report, other)) + "</div>\n";
   body += shown.first;
   body +=
       section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, shown.colours) : "");
-  body += section("waves", "Where the time went", table(made.waves)) + shown.further;
+  body += section("waves", "Where the time went", table(made.waves, true)) + shown.further;
   std::string command;
   for (const std::string& word : reporting.command) {
     command += (command.empty() ? "" : " ") + shell_word(word);
   }
   body += section("again", "Run it again",
                   fmt::format("<pre id=\"command\" tabindex=\"0\">{}</pre>", xml_text(command)));
-  std::string status(runtime::run_status_names[static_cast<std::size_t>(report.status)]);
+  std::string status(choice_name(report.status));
   std::ranges::replace(status, '_', ' ');
   const bool good = report.status == runtime::RunStatus::done ||
                     report.status == runtime::RunStatus::planned ||
@@ -489,6 +459,8 @@ std::string report_page(const documents::RunReportDocument& document, const std:
   const engine::RunReport& report = document.report;
   const RunTable made = run_rows(document, most_waves);
   const bool first_equal = report.first_run && report.first_run->equal;
+  std::vector<std::string_view> colours;
+  const std::string plan = plan_part(document, colours);
   return page_of(document, report, made, program,
                  {.outputs = report.output_parity ? report.output_parity->equal ? "equal" : "different"
                              : first_equal        ? "equal"
@@ -502,8 +474,8 @@ std::string report_page(const documents::RunReportDocument& document, const std:
                             {"dispatch", report.dispatch_ns},
                             {"reading back", report.read_back_ns},
                             {"first run", report.first_run ? report.first_run->elapsed_ns : 0}},
-                  .colours = report.timeline ? span_colours(report) : std::vector<std::size_t>(),
-                  .further = section("plan", "Plan", plan_part(document)) +
+                  .colours = std::move(colours),
+                  .further = section("plan", "Plan", plan) +
                              section("memory", "Memory", memory_part(report)) +
                              section("policy", "Recommendation", policy_part(report))});
 }
@@ -529,12 +501,12 @@ std::string report_page(const traversal::FrontierReport& report, const std::stri
   }
   for (std::size_t i = 0; report.timeline && i < report.timeline->names.size(); ++i) {
     const auto found = std::ranges::find(policy::topology_names, report.timeline->names[i]);
-    shown.colours.push_back(static_cast<std::size_t>(found - policy::topology_names.begin()));
+    shown.colours.push_back(
+        picture_colours[static_cast<std::size_t>(found - policy::topology_names.begin())]);
   }
   std::vector<Part> parts;
   for (const traversal::MemoryPart& part : report.memory.parts) {
-    parts.push_back(
-        {std::string(traversal::memory_names.at(static_cast<std::size_t>(part.name))), part.bytes});
+    parts.push_back({std::string(choice_name(part.name)), part.bytes});
   }
   shown.further = section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
   return page_of(report, report, made, program, shown);

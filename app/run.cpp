@@ -156,26 +156,24 @@ Result<std::string> graph_program(Run& run) {
       std::ranges::find(graphs::built_in_algorithms, run.program) != graphs::built_in_algorithms.end();
   std::error_code unknown;
   if (run.graph.empty() && algorithm && !std::filesystem::exists(run.program, unknown)) {
-    return failure(ErrorCode::invalid_usage, fmt::format("{} needs a graph", run.program),
-                   fmt::format("give its file, as in `tidegate run {} roads.mtx`", run.program));
+    return misuse(fmt::format("{} needs a graph", run.program),
+                  fmt::format("give its file, as in `tidegate run {} roads.mtx`", run.program));
   }
   if (run.graph.empty()) {
     if (run.sources.empty() && !run.undirected) {
       return std::string();
     }
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("{} works only with `run ALGORITHM GRAPH`",
-                               run.undirected ? "--set undirected" : "--set source"),
-                   "name both, as in `tidegate run bfs roads.mtx --set source=5`");
+    return misuse(fmt::format("{} works only with `run ALGORITHM GRAPH`",
+                              run.undirected ? "--set undirected" : "--set source"),
+                  "name both, as in `tidegate run bfs roads.mtx --set source=5`");
   }
   if (!run.parameters.empty()) {
-    return failure(ErrorCode::invalid_usage,
-                   "--param cannot be combined with an algorithm and a graph, which have no parameters",
-                   "leave it out");
+    return misuse("--param cannot be combined with an algorithm and a graph, which have no parameters",
+                  "leave it out");
   }
   if (!algorithm) {
-    return failure(ErrorCode::invalid_usage, fmt::format("{} is not an algorithm", in_quotes(run.program)),
-                   fmt::format("give one of {} in front of a graph", one_of(graphs::built_in_algorithms)));
+    return misuse(fmt::format("{} is not an algorithm", in_quotes(run.program)),
+                  fmt::format("give one of {} in front of a graph", one_of(graphs::built_in_algorithms)));
   }
   run.options.scope = PathScope::anywhere; // the user named the graph
   std::string file;

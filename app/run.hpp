@@ -63,17 +63,17 @@ ProgressStyle progress_style(const AskedRun& request);
 Result<ExitCode> run_program(const AskedRun& request);
 Result<ExitCode> run_stream(const Run& run);
 
-// Run the program and store in `settings` what was chosen, such as the tuning.
+// Run the program, and store in `run` what was chosen, such as the tuning.
 Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor);
 Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monitor);
 
-// Refuse options that do not go together; and those that this kind of program, or several ranks, do not have.
+// Refuse options that do not go together, or that this kind of program, or several ranks, do not have.
 Result<void> check_options(const AskedRun& request);
 Result<void> check_options_for(const Run& run, bool frontier);
 
 std::vector<OptionModel> run_settings(AskedRun& request);
 
-// Returns the folder that a program's paths are relative to: its own, or the current one for standard input.
+// The folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
 // Leave out of a report in JSON what --explain and --dry-run add.
@@ -110,13 +110,12 @@ std::string trace_json(const runtime::Timeline& timeline, std::string_view title
 // A run takes its device profile and its launch policy from the files of --profile and --policy, or from the user's folder,
 // which keeps for each program what first runs and `tune measure` found.
 
-// Returns a key of everything that decides how a program is launched on a device: its launch_key(), the files of its kernels,
-// the options that fix a choice, and the version of the tool.
+// A key of everything that decides how a program is launched on a device.
 std::string program_key(const engine::WaveProgram& program, const engine::Job& job,
                         const engine::RunOptions& options);
 
-// Returns the path of a file that exists once a run of the frontier program was correct on this device. Its name depends on all
-// that decides the result, the graph's file among it. Empty without a folder, or if the graph's file is not regular.
+// A file that exists once a run of the frontier program was correct on this device; its name depends on all that decides the
+// result. Empty without a cache folder, or if the graph's file is not regular.
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
                                    const traversal::RunOptions& options);
@@ -130,12 +129,12 @@ struct TakenTuning {
   std::optional<engine::FirstRun> first_run; // that kept it, or `tidegate tune measure` did
 };
 
-// Returns the profile and policy of a run: from the files that the command line names, or else those kept for this program on
-// this device, unless a first run found them with a `repeat` that is far from this one. Damaged kept files are ignored.
+// From the files that the command line names, or else those kept for this program on this device, unless a first run found
+// them with a `repeat` that is far from this one. Damaged kept files are ignored.
 Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                                 const device::DeviceInfo* device, std::optional<std::uint64_t> repeat = {});
 
-// Returns true if the choice of a first run is out of date: a CPU is busy now, or far more or fewer tiles are active.
+// True if a CPU is busy now, or far more or fewer tiles are active, than when a first run chose.
 bool must_choose_again(const engine::RunReport& report, const engine::CompileOptions& options);
 
 // Forgets what earlier runs kept if it is out of date; otherwise notes what later runs and requests compare with.
@@ -155,7 +154,7 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
                              const TakenTuning& taken, std::chrono::steady_clock::time_point start,
                              runtime::Monitor& monitor);
 
-// Completes and stores the result of the first run with a stated strategy.
+// Stores the result of the first run with a stated strategy.
 ChosenWay note_stated(const Run& run, const device::DeviceInfo& device, const std::string& key,
                       const engine::RunReport& report);
 
@@ -191,31 +190,30 @@ enum class SelfTest : std::uint8_t {
   made,         // it runs now
 };
 
-// Adds the device's self-test: fills in `profile`, and sets `megakernel` to the test's verdict. A result in the user's cache
-// folder serves when device, driver and tool are the same. `begins` is called before a test, which takes seconds.
+// Fills in `profile` and `megakernel`. A result in the user's cache folder serves while device, driver and tool are the same.
+// `begins` is called before a test, which takes seconds.
 Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::function<void()>& begins = {});
 
 std::string device_key(const device::DeviceInfo& device);
 
-// Reads a kept profile. Returns nothing if it is damaged, impossible, or of another device or driver.
+// Nothing if it is damaged, impossible, or of another device or driver.
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
 
-// Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select.
+// The devices that the ranks of one host take in turn: all that the words of a comma-separated list select.
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors);
 
 const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
                                     const ranks::Transport::Place& place);
 
-// Returns the devices that all ranks take, in rank 0; the others get an empty list.
+// The devices that all ranks take, in rank 0; the others get an empty list.
 Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own);
 
 // Waits until all ranks have come here. A rank with an error prints it, unless another rank's came first, and ends all;
 // one with another exit code than `done` ends all, too.
 Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks);
 
-// Returns the error of one of several ranks with the rank's number, once rank 0 has had the time to report an error
-// that all have.
+// The error with the rank's number, once rank 0 has had the time to report an error that all have.
 Error after_first_rank(Error error, std::chrono::milliseconds first = std::chrono::milliseconds(300));
 inline constexpr std::chrono::seconds without_mpi{3}; // until mpirun has ended the others
 

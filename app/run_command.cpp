@@ -5,20 +5,15 @@ namespace tidegate::app {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
-constexpr std::array<std::string_view, 1> check_choices{"bounds"};
 constexpr std::string_view with_graph = "an algorithm with a graph", exports = "export";
 
 // Takes one of the names of an enumeration, or auto, which leaves the value empty.
 template <class E>
 OptionModel choice_or_auto(std::string_view names, std::optional<E>& value,
                            std::span<const std::string_view> choices, std::string meaning) {
-  std::vector<std::string_view> all{"auto"};
-  all.insert(all.end(), choices.begin(), choices.end());
-  const auto choose = [&value](std::size_t index) {
-    value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
-  };
-  return index_option(names, choose, all, std::move(meaning), "auto");
+  Words<std::optional<E>> words = words_for<E>(choices);
+  words.insert(words.begin(), {"auto", std::nullopt});
+  return choice_option(names, value, words, std::move(meaning), "auto");
 }
 
 // Notes which options are given: "--strategy", with its value "--strategy plain", and "--set tuning.mode".
@@ -44,6 +39,8 @@ void note_given(std::vector<OptionModel>& options, const std::string& prefix, st
 
 std::vector<OptionModel> run_settings(AskedRun& request) {
   engine::RunOptions& options = request.options;
+  Words<std::optional<policy::Topology>> topologies = words_for<policy::Topology>(policy::topology_names);
+  topologies.erase(topologies.begin()); // the one of an empty frontier
   return {
       switch_option("cache", request.cache, "no: neither use nor store built kernels, tunings and first runs",
                     "yes"),
@@ -75,20 +72,13 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
           "tuning.promote", options.compile.promote, engine::promotion_names,
           "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles get code "
           "of their own; auto (default): as the launch policy says"),
-      index_option(
-          "fp-contract", [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
-          fp_contract_choices,
+      choice_option(
+          "fp-contract", options.compile.fp_contract_off, {{"default", false}, {"off", true}},
           "default: the compiler may join a * b + c, here and in plain launches differently; off: in neither",
           "default"),
-      option(
-          "tuning.slice", "TIME", request.slice_ns,
-          [](const std::string& text) {
-            return parse_duration(text, 1'000'000).map([](std::uint64_t ns) {
-              return ns == 0 ? std::nullopt : std::optional(ns);
-            });
-          },
-          "Longest persistent launch, such as 150ms; 0 (default): as the profile says, 150ms without one",
-          "0"),
+      duration_option(
+          "tuning.slice", request.slice_ns, 1'000'000,
+          "Longest persistent launch, such as 150ms; 0 (default): as the profile says, 150ms without one"),
       count_option("tuning.stress-seed", options.stress_seed,
                    "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
       number_option(
@@ -97,13 +87,8 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
       choice_or_auto(
           "tuning.order", options.compile.mapping, engine::tile_mapping_names,
           "Which work-group runs which tiles of a persistent launch; strided: only with --strategy barrier"),
-      index_option(
-          "tuning.force-topology",
-          [&request](std::size_t index) {
-            request.graphs.force_topology =
-                static_cast<policy::Topology>(index + 1); // the first one is empty
-          },
-          std::span(policy::topology_names).subspan(1), "Run all waves of a frontier program with this one"),
+      choice_option("tuning.force-topology", request.graphs.force_topology, topologies,
+                    "Run all waves of a frontier program with this one"),
       number_option(
           "tuning.group-size", request.graphs.group_size, 1, ~0U,
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
@@ -132,9 +117,8 @@ CommandModel run_command() {
                         "Verify, then N more runs in other orders, with delays"),
            count_option("--compare", options.compare_rounds,
                         "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
-           index_option(
-               "--check", [&options](std::size_t index) { options.check_bounds = index == 0; }, check_choices,
-               "bounds: only check for writes past buffers"),
+           choice_option("--check", options.check_bounds, {{"bounds", true}},
+                         "bounds: only check for writes past buffers"),
            flag("--stream", request->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Use no device; report plan, recommendation, evidence and memory"),
@@ -179,16 +163,14 @@ namespace {
 
 // Where an option has no effect, or does not work.
 enum Limit : unsigned {
-  needs_end = 1,          // unless the program runs to its end
-  needs_plan = 2,         // with --check bounds, which launches wave by wave
-  needs_stress = 8,       // without --stress
-  needs_spans = 16,       // without --trace and --report
-  one_run = 32,           // in a stream
-  one_process = 64,       // on several ranks
-  of_waves = 128,         // in graph programs
-  of_graphs = 256,        // in wave programs
-  needs_generated = 512,  // in wave programs with plain launches of the user's kernels
-  needs_persistent = 1024 // in wave programs without a persistent launch
+  needs_end = 1,         // unless the program runs to its end
+  needs_plan = 2,        // with --check bounds, which launches wave by wave
+  one_run = 4,           // in a stream
+  one_process = 8,       // on several ranks
+  of_waves = 16,         // in graph programs
+  of_graphs = 32,        // in wave programs
+  needs_generated = 64,  // in wave programs with plain launches of the user's kernels
+  needs_persistent = 128 // in wave programs without a persistent launch
 };
 
 struct OptionRule {
@@ -226,8 +208,6 @@ constexpr std::array rules{
     OptionRule{"--set tuning.side-by-side", needs_plan | needs_persistent | of_waves, no_tiles},
     OptionRule{"--set tuning.order", needs_plan | needs_persistent | of_waves, no_tiles},
     OptionRule{"--set tuning.slice", needs_end | needs_persistent},
-    OptionRule{"--set tuning.stress-seed", needs_stress},
-    OptionRule{"--set tuning.trace-spans", needs_spans},
     OptionRule{"--set measure", needs_end | of_waves, "they have no candidates to time"},
     OptionRule{"--set measure-time", needs_end},
     OptionRule{"--set verify-first", needs_end},
@@ -248,8 +228,7 @@ Result<void> refuse(const AskedRun& request, std::span<const Restriction> restri
     for (const auto& [limit, active, text, fix] : restrictions) {
       if (active && (rule.limits & limit) != 0 && request.given.contains(std::string(rule.name))) {
         const bool of_kind = limit == of_waves || limit == of_graphs;
-        return failure(ErrorCode::invalid_usage,
-                       fmt::format("{} {}{}", rule.name, text, of_kind ? rule.why : ""), std::string(fix));
+        return misuse(fmt::format("{} {}{}", rule.name, text, of_kind ? rule.why : ""), std::string(fix));
       }
     }
   }
@@ -271,19 +250,15 @@ Result<void> check_options(const AskedRun& request) {
   constexpr std::string_view one_of_two = "leave one of the two out";
   const bool bounds = options.check_bounds;
   if (bounds && compile.dry_run) {
-    return failure(ErrorCode::invalid_usage,
-                   "--check bounds has no effect with --dry-run, which runs no program to its end",
-                   std::string(one_of_two));
+    return misuse("--check bounds has no effect with --dry-run, which runs no program to its end",
+                  std::string(one_of_two));
   }
-  const std::array<Restriction, 5> restrictions{
+  const std::array<Restriction, 3> restrictions{
       {{needs_end, compile.dry_run || bounds,
         fmt::format("has no effect with {}, which runs no program to its end",
                     compile.dry_run ? "--dry-run" : "--check bounds"),
         one_of_two},
        {needs_plan, bounds, "has no effect with --check bounds, which launches wave by wave", one_of_two},
-       {needs_stress, options.stress_runs == 0, "needs --stress", "add --stress 1"},
-       {needs_spans, options.trace.empty() && options.page.empty(), "needs --trace or --report",
-        "add --trace FILE.json"},
        {one_run, request.stream, "is for one run, not for a stream", "leave --stream or the other out"}}};
   TIDEGATE_CHECK(refuse(request, restrictions));
   return refuse_stream(request.stream, request.format);
@@ -313,8 +288,8 @@ Result<void> check_options_for(const Run& run, bool frontier) {
         std::string(restrictions.back().fix));
   }
   if (run.ranks && run.program == standard_stream) {
-    return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",
-                   "give the program as a file that all ranks can read");
+    return misuse("standard input reaches rank 0 alone",
+                  "give the program as a file that all ranks can read");
   }
   return {};
 }
@@ -323,12 +298,10 @@ Result<void> check_options_for(const Run& run, bool frontier) {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> persistent_strategies{"barrier", "counters"};
-
 // Refuses a folder that is not empty, unless `force` is given.
 Result<void> check_folder(const std::string& folder, bool force) {
   if (folder.empty() || folder == "-") {
-    return failure(ErrorCode::invalid_usage, "export writes a folder, and none is named", "give -o FOLDER");
+    return misuse("export writes a folder, and none is named", "give -o FOLDER");
   }
   std::error_code unknown;
   // Resolves "new/.." although "new" does not exist yet.
@@ -339,10 +312,9 @@ Result<void> check_folder(const std::string& folder, bool force) {
   if (!there || (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {
     return {};
   }
-  return failure(ErrorCode::invalid_usage,
-                 fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
-                 is_folder ? "name another folder, or give --force to replace an earlier export"
-                           : "name a folder");
+  return misuse(fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
+                is_folder ? "name another folder, or give --force to replace an earlier export"
+                          : "name a folder");
 }
 
 } // namespace
@@ -351,42 +323,37 @@ CommandModel export_command() {
   const auto settings = std::make_shared<AskedRun>();
   const auto force = std::make_shared<bool>(false);
   engine::RunOptions& options = settings->options;
-  return {.options =
-              {device_option(settings->selector, "Where to build, run and compare it, as for tidegate run"),
-               index_option(
-                   "--strategy",
-                   [&options](std::size_t index) {
-                     options.compile.strategy =
-                         index == 0 ? engine::Strategy::barrier : engine::Strategy::counters;
-                   },
-                   persistent_strategies,
-                   "How work-groups wait; default: the fastest that an earlier run kept, else barrier"),
-               number_option("--workers", options.compile.workers, 1, ~0U,
-                             "Work-groups of the launch; 0 (default): chosen by the number of tiles"),
-               flag("--force", *force, "Write into a folder that is not empty"),
-               duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
-                               "End the run without a folder after this: 10s, 2m (default 60s)"),
-               format_option(settings->format), parameter_option(settings->parameters),
-               path_scope_option(options.scope),
-               file_option(
-                   "-o,--output", options.export_folder,
-                   "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. tidegate "
-                   "runs the program once to verify it, and that run writes the outputs, too")},
-          .positionals = {positional(
-              "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
-          .examples = {{"A C program that gives the same bytes:",
-                        "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
-          .run = [settings, force]() -> Result<ExitCode> {
-            if (ranks::launched().several()) {
-              return failure(ErrorCode::invalid_usage,
-                             "export writes one folder, and several processes were started",
-                             "run it without mpirun");
-            }
-            TIDEGATE_CHECK(check_folder(settings->options.export_folder, *force));
-            settings->options.verify = true; // no export without a verified result
-            settings->given = {std::string(exports)};
-            return run_program(*settings);
-          }};
+  return {
+      .options =
+          {device_option(settings->selector, "Where to build, run and compare it, as for tidegate run"),
+           choice_option("--strategy", options.compile.strategy,
+                         {{"barrier", engine::Strategy::barrier}, {"counters", engine::Strategy::counters}},
+                         "How work-groups wait; default: the fastest that an earlier run kept, else barrier"),
+           number_option("--workers", options.compile.workers, 1, ~0U,
+                         "Work-groups of the launch; 0 (default): chosen by the number of tiles"),
+           flag("--force", *force, "Write into a folder that is not empty"),
+           duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
+                           "End the run without a folder after this: 10s, 2m (default 60s)"),
+           format_option(settings->format), parameter_option(settings->parameters),
+           path_scope_option(options.scope),
+           file_option(
+               "-o,--output", options.export_folder,
+               "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. tidegate "
+               "runs the program once to verify it, and that run writes the outputs, too")},
+      .positionals = {positional(
+          "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
+      .examples = {{"A C program that gives the same bytes:",
+                    "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
+      .run = [settings, force]() -> Result<ExitCode> {
+        if (ranks::launched().several()) {
+          return misuse("export writes one folder, and several processes were started",
+                        "run it without mpirun");
+        }
+        TIDEGATE_CHECK(check_folder(settings->options.export_folder, *force));
+        settings->options.verify = true; // no export without a verified result
+        settings->given = {std::string(exports)};
+        return run_program(*settings);
+      }};
 }
 
 } // namespace tidegate::app

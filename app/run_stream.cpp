@@ -16,12 +16,6 @@ using documents::RunRequest;
 using documents::Style;
 using nlohmann::ordered_json;
 
-// A program file, as text and as JSON; each request applies its own changes to a copy.
-struct ReadProgram {
-  std::string text;
-  ordered_json json;
-};
-
 class RunStream {
 public:
   explicit RunStream(const Run& run) : run_(run) {
@@ -109,23 +103,16 @@ private:
       return {};
     }
     run.changed = true;
-    constexpr std::size_t most_programs = 16; // they are read again
-    if (programs_.size() >= most_programs && !programs_.contains(run.program)) {
-      programs_.clear();
+    // Refuses an invalid file before changes are applied.
+    const auto at = [&](Error error) {
+      return at_document(std::move(error), run.program, run.text, run.written);
+    };
+    if (is_frontier_program(run.text)) {
+      TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(run.text).map_error(at));
+    } else {
+      TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.text).map_error(at));
     }
-    ReadProgram& read = programs_[run.program];
-    if (read.text != run.text) { // refuse an invalid file before changes are applied
-      const auto at = [&](Error error) {
-        return at_document(std::move(error), run.program, run.text, run.written);
-      };
-      if (is_frontier_program(run.text)) {
-        TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(run.text).map_error(at));
-      } else {
-        TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.text).map_error(at));
-      }
-      read = {.text = run.text, .json = ordered_json::parse(run.text)};
-    }
-    ordered_json changed = read.json;
+    ordered_json changed = ordered_json::parse(run.text);
     for (const auto& [place, value] : set.items()) {
       TIDEGATE_CHECK(replace(changed, place, value));
     }
@@ -173,7 +160,6 @@ private:
 
   Run run_;
   runtime::Kept kept_;
-  std::map<std::string, ReadProgram> programs_; // by path
 };
 
 } // namespace

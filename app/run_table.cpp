@@ -20,8 +20,7 @@ void add_head(const runtime::ReportHead& report, TableRows& made) {
   if (report.device) {
     add_row(made, "device", "{}", report.device->name);
   }
-  add_row(made, "strategy", "{}: {}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
-          report.strategy_reason);
+  add_row(made, "strategy", "{}: {}", choice_name(report.strategy), report.strategy_reason);
 }
 
 void add_sources(const runtime::ReportHead& report, TableRows& made) {
@@ -146,18 +145,10 @@ std::string expected_text(const engine::ExpectedReport& of) {
 }
 
 std::string stress_text(const engine::StressReport& stress) {
-  std::vector<std::string> kinds;
-  for (std::size_t kind = 0; kind < engine::stress_kind_names.size(); ++kind) {
-    if (const auto runs = std::ranges::count(stress.completed, static_cast<engine::StressKind>(kind));
-        runs != 0) {
-      kinds.push_back(fmt::format(
-          "{} {}", runs, kind == 0 ? "with waves in other orders" : engine::stress_kind_names[kind]));
-    }
-  }
   return stress.failure ? fmt::format("FAILED in run {} of {}: {}", stress.completed.size(), stress.runs,
                                       stress.failure->variation)
-                        : fmt::format("{} of {} equal to plain launches: {}", stress.completed.size(),
-                                      plural(stress.runs, "run"), fmt::join(kinds, ", "));
+                        : fmt::format("{} of {} in other orders, equal to plain launches",
+                                      stress.completed.size(), plural(stress.runs, "run"));
 }
 
 std::string hits_text(const engine::HitsReport& hits) {
@@ -168,19 +159,6 @@ std::string hits_text(const engine::HitsReport& hits) {
   return fmt::format("{}: {}, {}{}{}", in_quotes(hits.list), *hits.hits, room,
                      *hits.dropped == 0 ? "" : fmt::format(", {} DROPPED", *hits.dropped),
                      hits.grown_from ? fmt::format(", grown from {}", *hits.grown_from) : "");
-}
-
-std::string active_text(const engine::ActiveReport& active) {
-  std::array<std::size_t, engine::active_walk_names.size()> walks{};
-  for (const engine::ActiveChoice& choice : active.choices) {
-    ++walks[static_cast<std::size_t>(choice.walk)];
-  }
-  return fmt::format("wave {}: {:.2f} % of {}; last {}: {} by list, {} by blocks, {} over all tiles, {} idle",
-                     active.wave,
-                     100.0 * static_cast<double>(active.active_tiles) /
-                         static_cast<double>(std::max<std::uint64_t>(active.iterations * active.tiles, 1)),
-                     plural(active.tiles, "tile"), plural(active.choices.size(), "iteration"), walks[1],
-                     walks[2], walks[3], walks[0]);
 }
 
 std::string queue_text(const engine::QueueReport& queue, bool planned) {
@@ -229,48 +207,17 @@ TableRows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   return rows;
 }
 
-// Formats the lowest estimate of each strategy.
-std::string estimates_text(const std::vector<engine::CandidateReport>& candidates) {
-  std::map<engine::Strategy, double> least;
-  for (const engine::CandidateReport& candidate : candidates) {
-    double& lowest = least.try_emplace(candidate.strategy, candidate.estimated_ns).first->second;
-    lowest = std::min(lowest, candidate.estimated_ns);
-  }
-  std::vector<std::string> words;
-  for (const auto& [strategy, ns] : least) {
-    words.push_back(fmt::format("{} {}", engine::strategy_names[static_cast<std::size_t>(strategy)],
-                                short_time_text(ns)));
-  }
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 // Returns true if a run that was to be one persistent launch took several, other than its slices.
 bool is_divided(const engine::RunReport& report) {
   return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) && !report.fallbacks.empty();
 }
 
-// Adds what was chosen before the run: estimates, mode, windows, promotion, plan and memory.
+// Adds what was chosen before the run: mode, promotion, plan and memory.
 void add_choices(const documents::RunReportDocument& document, bool planned, TableRows& made) {
   const engine::RunReport& report = document.report;
-  if (report.candidates) {
-    const double measured =
-        report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
-    add_row(made, "estimate", "{}{}", estimates_text(*report.candidates),
-            report.status == runtime::RunStatus::done ? "; measured " + short_time_text(measured) : "");
-  }
   add_row(made, "mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
-  for (const engine::WindowReport& window : report.promotion.windows) {
-    add_row(made, "window", "{}{}", fmt::join(window.waves, ", "),
-            window.register_buffers.empty()
-                ? ""
-                : fmt::format("; in registers: {}", fmt::join(window.register_buffers, ", ")));
-  }
-  for (const std::string& op : report.promotion.ops) {
-    add_row(made, "hot op", "{}", in_quotes(op));
-  }
   if (const auto promoted = report.promotion.promoted; promoted != engine::Promotion::none) {
-    add_row(made, "promoted", "{}: {}", engine::promotion_names[static_cast<std::size_t>(promoted)],
-            report.promotion.reason);
+    add_row(made, "promoted", "{}: {}", choice_name(promoted), report.promotion.reason);
   }
   add_sources(report, made);
   std::size_t waves = 0;
@@ -404,7 +351,10 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
     add_row(made, "hits", "{}", hits_text(hits));
   }
   for (const auto& active : listed(report.active)) {
-    add_row(made, "active", "{}", active_text(active));
+    add_row(made, "active", "wave {}: {:.2f} % of {}", active.wave,
+            100.0 * static_cast<double>(active.active_tiles) /
+                static_cast<double>(std::max<std::uint64_t>(active.iterations * active.tiles, 1)),
+            plural(active.tiles, "tile"));
   }
   for (const engine::QueueReport& queue : report.queues) {
     add_row(made, "queue", "{}", queue_text(queue, planned));
@@ -441,12 +391,12 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
     return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
   };
   add_end(report, where, made);
-  return {.headline = fmt::format(
-              "{}: {} of {} items{}", runtime::run_status_names[static_cast<std::size_t>(report.status)],
-              report.items_processed, report.items_processed + report.items_remaining,
-              is_divided(report)
-                  ? fmt::format(", in {} instead of one", launches_text(report.telemetry.kernel_launches))
-                  : ""),
+  return {.headline =
+              fmt::format("{}: {} of {} items{}", choice_name(report.status), report.items_processed,
+                          report.items_processed + report.items_remaining,
+                          is_divided(report) ? fmt::format(", in {} instead of one",
+                                                           launches_text(report.telemetry.kernel_launches))
+                                             : ""),
           .rows = std::move(made),
           .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : TableRows()};
 }
@@ -486,10 +436,8 @@ RunTable run_rows(const traversal::FrontierReport& report) {
     return fmt::format("after wave {}", stuck.iteration);
   };
   add_end(report, where, made);
-  return {.headline = fmt::format("{}: {} of {} vertices and {} edges",
-                                  runtime::run_status_names[static_cast<std::size_t>(report.status)],
-                                  report.source.value_or(std::string(
-                                      graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
+  return {.headline = fmt::format("{}: {} of {} vertices and {} edges", choice_name(report.status),
+                                  report.source.value_or(std::string(choice_name(report.algorithm))),
                                   report.graph.vertices, report.graph.edges),
           .rows = std::move(made),
           .waves = planned ? TableRows() : stretches(report.waves)};

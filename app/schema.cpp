@@ -1,5 +1,4 @@
-// `tidegate schema`: lists the document types, or writes one as JSON Schema (2020-12) or a table, from its
-// description.
+// `tidegate schema`: lists the document types, or writes one as JSON Schema (2020-12) or a table, from its description.
 #include "app/documents.hpp"
 #include "app/run.hpp"
 #include "core/json.hpp"
@@ -162,45 +161,20 @@ private:
   std::map<const void*, std::string> names_; // of definitions
 };
 
-// The JSON with each value on one line where it fits, and lists of plain values in lines that are full.
-constexpr std::size_t line_width = 150;
-
-std::string on_one_line(const Json& value) {
-  if (!value.is_structured()) {
-    return value.dump();
-  }
-  std::string text;
-  for (const auto& [key, part] : value.items()) {
-    text += text.empty() ? "" : ", ";
-    text +=
-        value.is_object() ? fmt::format("{}: {}", Json(key).dump(), on_one_line(part)) : on_one_line(part);
-  }
-  return value.is_object() ? fmt::format("{{{}}}", text) : fmt::format("[{}]", text);
-}
-
-std::string laid_out(const Json& value, std::size_t indent = 0, std::size_t used = 0) {
-  std::string line = on_one_line(value);
-  if (!value.is_structured() || value.empty() || indent + used + line.size() <= line_width) {
+// The JSON with each value on one line where it fits, or has no parts that could be taken apart.
+std::string laid_out(const Json& value, std::size_t indent = 0) {
+  constexpr std::size_t line_width = 150;
+  std::string line = value.dump();
+  const bool plain = std::ranges::none_of(value, [](const Json& part) { return part.is_structured(); });
+  if (plain || indent + line.size() <= line_width) {
     return line;
   }
   std::string text;
-  std::size_t column = line_width; // the first part begins a line
   for (const auto& [key, part] : value.items()) {
-    const std::string name = value.is_object() ? Json(key).dump() + ": " : "";
-    const std::string shown = name + laid_out(part, indent + 2, name.size() + 1);
-    text += text.empty() ? "" : ",";
-    if (value.is_array() && !part.is_structured() && column + shown.size() + 2 < line_width) {
-      text += " ";
-      column += 1;
-    } else {
-      text += fmt::format("\n{:{}}", "", indent + 2);
-      column = indent + 2;
-    }
-    text += shown;
-    column += shown.size() + 1;
+    text += fmt::format("{}\n{:{}}{}{}", text.empty() ? "" : ",", "", indent + 2,
+                        value.is_object() ? Json(key).dump() + ": " : "", laid_out(part, indent + 2));
   }
-  const std::string closing = fmt::format("\n{:{}}", "", indent);
-  return value.is_object() ? "{" + text + closing + "}" : "[" + text + closing + "]";
+  return fmt::format("{}{}\n{:{}}{}", line.front(), text, "", indent, line.back());
 }
 
 // MINOR rises with fields that are added, or may be left out now; documents carry MAJOR alone.
@@ -342,23 +316,13 @@ std::string reference_text(const Document& document) {
                      render_table(rows), notes);
 }
 
-SchemaList list() {
-  SchemaList list;
-  for (const auto& [document, command] : catalogue()) {
-    list.schemas.push_back({.name = std::string(document->kind),
-                            .title = std::string(document->title),
-                            .direction = document->direction == Direction::input ? "input" : "output",
-                            .id = schema_id(*document)});
-  }
-  return list;
-}
-
-std::string list_table(const SchemaList& list, bool /*colour*/) {
+std::string list_of_types() {
   TableRows rows;
-  for (const SchemaEntry& entry : list.schemas) {
-    rows.push_back({entry.name, entry.direction, entry.title});
+  for (const auto& [document, command] : catalogue()) {
+    rows.push_back({std::string(document->kind), document->direction == Direction::input ? "input" : "output",
+                    std::string(document->title)});
   }
-  return render_table(rows);
+  return render_table(rows, std::string::npos); // a line for each
 }
 
 struct SchemaSettings {
@@ -369,7 +333,7 @@ struct SchemaSettings {
 
 Result<ExitCode> run_schema(const SchemaSettings& settings) {
   if (settings.name.empty()) {
-    return write_document(settings.output, settings.format, list(), list_table);
+    return write_text(settings.output, list_of_types());
   }
   if (settings.name == settings_name) {
     return write_text(settings.output, settings_reference());
@@ -430,9 +394,6 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<device::DeviceList>::document, ""},
     CatalogueEntry{&DocumentOf<device::DeviceProfile>::document, "run --profile FILE"},
     CatalogueEntry{&DocumentOf<CheckReport>::document, ""},
-    CatalogueEntry{&DocumentOf<ReportComparison>::document, ""},
-    CatalogueEntry{&DocumentOf<SchemaList>::document, ""},
-    CatalogueEntry{&DocumentOf<VersionReport>::document, ""},
     CatalogueEntry{&DocumentOf<Error>::document, ""},
     CatalogueEntry{&DocumentOf<StreamError>::document, ""},
 };

@@ -109,9 +109,8 @@ public:
         return tl::unexpected(read_failure(errno));
       }
       if (first_ == 1 && is_indented(text_)) {
-        return failure(ErrorCode::invalid_usage,
-                       "the input is one document over several lines, and --stream reads one from each line",
-                       "leave --stream out, or write each document on one line, as `jq -c .` does");
+        return misuse("the input is one document over several lines, and --stream reads one from each line",
+                      "leave --stream out, or write each document on one line, as `jq -c .` does");
       }
       if (got == 0) {
         given_ = text_.size();
@@ -256,13 +255,11 @@ Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::str
 Result<void> refuse_stream(bool stream, std::string_view format,
                            std::span<const documents::Parameter> parameters) {
   if (stream && !format.empty() && format != "json") {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("--format {} shows one answer, not a stream", format),
-                   "leave --stream or --format out");
+    return misuse(fmt::format("--format {} shows one answer, not a stream", format),
+                  "leave --stream or --format out");
   }
   if (stream && !parameters.empty()) {
-    return failure(ErrorCode::invalid_usage, "--param cannot be combined with --stream",
-                   "leave --stream or --param out");
+    return misuse("--param cannot be combined with --stream", "leave --stream or --param out");
   }
   return {};
 }

@@ -6,6 +6,16 @@
 
 namespace tidegate::app {
 
+// The name of an enumerator, as documents have it.
+template <class E>
+std::string_view choice_name(E value) {
+  return documents::Choices<E>::names[static_cast<std::size_t>(value)];
+}
+
+inline tl::unexpected<Error> misuse(std::string message, std::string fix) {
+  return failure(ErrorCode::invalid_usage, std::move(message), std::move(fix));
+}
+
 // Standard error and terminals: colour, errors, warnings, interrupts and progress.
 
 bool use_colour(const std::string& output);      // honours NO_COLOR, CLICOLOR_FORCE and TERM=dumb

@@ -96,15 +96,6 @@ void forget_tuned(const TunedFiles& kept) {
   std::filesystem::remove(kept.first_run, not_there);
 }
 
-// True if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was aborted for that.
-bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options) {
-  const auto chosen = options.tuning.strategy;
-  const auto longest = engine::longest_ns(options.tuning, report.iterations);
-  return longest && chosen && is_persistent(*chosen) && !options.strategy &&
-         report.status == runtime::RunStatus::done &&
-         (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest);
-}
-
 // The share of active tiles in basis points, at least 1; 0 if no wave counts its active tiles.
 std::uint32_t active_tiles_bps(const engine::RunReport& report) {
   return report.active ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps)) : 0;
@@ -116,33 +107,38 @@ bool far_apart(std::uint64_t a, std::uint64_t b) {
   return std::max(a, b) / factor >= std::min(a, b);
 }
 
-// True if the share of active tiles is far from that with which the kept choice was measured.
-bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning) {
+// Returns why the choice of a first run is out of date: a persistent launch on a CPU took far longer than plain launches, or was
+// aborted for that, or far more or fewer tiles were active. Empty if it is not.
+std::string out_of_date(const engine::RunReport& report, const engine::CompileOptions& options) {
   constexpr std::uint32_t least_bps = 100;
-  return report.active && tuning.active_tiles_bps != 0 &&
-         far_apart(std::max(active_tiles_bps(report), least_bps),
-                   std::max(tuning.active_tiles_bps, least_bps));
+  const device::Tuning& tuning = options.tuning;
+  const auto longest = engine::longest_ns(tuning, report.iterations);
+  if (longest && tuning.strategy && is_persistent(*tuning.strategy) && !options.strategy &&
+      report.status == runtime::RunStatus::done &&
+      (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest)) {
+    return "it took far longer now";
+  }
+  const std::uint32_t now = active_tiles_bps(report), then = tuning.active_tiles_bps;
+  return report.active && then != 0 && far_apart(std::max(now, least_bps), std::max(then, least_bps))
+             ? fmt::format("then {:.0f} % of its tiles were active and now {:.0f} %", then / 100.0,
+                           now / 100.0)
+             : "";
 }
 
 } // namespace
 
 bool must_choose_again(const engine::RunReport& report, const engine::CompileOptions& options) {
-  return too_slow(report, options) || other_share_of_tiles(report, options.tuning);
+  return !out_of_date(report, options).empty();
 }
 
 void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options,
                     const device::DeviceInfo& device, const std::string& program_key) {
   const TunedFiles files = tuned_files(device, program_key);
   std::optional<engine::FirstRun>& first = report.first_run;
-  const bool slow = too_slow(report, options.compile); // the load of this machine has changed
-  if (first && (slow || other_share_of_tiles(report, options.compile.tuning))) {
+  if (const std::string why = out_of_date(report, options.compile); first && !why.empty()) {
     forget_tuned(files);
     first->kept = false;
-    first->reason +=
-        slow ? "; it took far longer now, so the next run measures again"
-             : fmt::format("; then {:.0f} % of its tiles were active and now {:.0f} %, so the next run "
-                           "measures again",
-                           options.compile.tuning.active_tiles_bps / 100.0, active_tiles_bps(report) / 100.0);
+    first->reason += fmt::format("; {}, so the next run measures again", why);
     first->next = "begins again";
     return;
   }
@@ -169,27 +165,24 @@ static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& prof
          keep_file(kept.policy, documents::encode(policy) + '\n');
 }
 
-// Returns the warning that outputs differ from plain launches.
-static Warning difference_warning(const engine::FirstRun& first_run, std::string_view of_whom,
-                                  bool fp_contract_off, const std::string& pointer = "") {
-  std::string message = fmt::format("outputs differ from those of plain launches{}: ", of_whom);
+// Returns the warning that outputs differ from plain launches. `of_whom`: whose, or what follows from it.
+static Warning difference_warning(const engine::FirstRun& first_run, std::string_view of_whom, const Run& run,
+                                  const std::string& pointer = "") {
+  std::string what = "an earlier run found that";
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
-    message += fmt::format("element {} of {} is {}, plain launches make it {}", first.element,
-                           in_quotes(first.buffer), first.found, first.expected);
-  } else {
-    message += "an earlier run found that";
+    what = fmt::format("element {} of {} is {}, plain launches make it {}", first.element,
+                       in_quotes(first.buffer), first.found, first.expected);
   }
-  return {.message = std::move(message),
-          .fix = engine::difference_fix(first_run.difference, fp_contract_off),
+  return {.message = fmt::format("outputs differ from those of plain launches{}: {}", of_whom, what),
+          .fix = engine::difference_fix(first_run.difference, run.options.compile.fp_contract_off),
           .pointer = pointer};
 }
 
 static std::optional<Warning> difference_of(const engine::FirstRun& first, std::string_view of_whom,
                                             const Run& run) {
-  return first.compared && !first.equal
-             ? std::optional(difference_warning(first, of_whom, run.options.compile.fp_contract_off))
-             : std::nullopt;
+  return first.compared && !first.equal ? std::optional(difference_warning(first, of_whom, run))
+                                        : std::nullopt;
 }
 
 // Returns the path of the file with the result of the first run with the stated strategy; empty with --no-cache.
@@ -217,7 +210,6 @@ static Warning not_kept_warning(const std::filesystem::path& file) {
           .pointer = ""};
 }
 
-// Whose outputs differ, and what follows from it.
 constexpr std::string_view of_stated = " with the stated strategy";
 constexpr std::string_view of_candidate = " with a candidate, which is left out";
 constexpr std::string_view of_chosen = ", so plain launches are taken";
@@ -341,8 +333,8 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
     return tl::unexpected(std::move(found.error()));
   }
   if (found->different) {
-    chosen.warning = difference_warning(found->report, found->report.equal ? of_candidate : of_chosen,
-                                        options.compile.fp_contract_off, found->fault_at);
+    chosen.warning = difference_warning(found->report, found->report.equal ? of_candidate : of_chosen, run,
+                                        found->fault_at);
   }
   if (measures && (found->report.compared || found->report.settled)) {
     device::DeviceProfile profile = device->profile.value_or(
@@ -376,10 +368,9 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
 static Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
   TIDEGATE_TRY(device::DeviceProfile profile, read_as<device::DeviceProfile>(file));
   if (device != nullptr && profile.device != device->name) {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("the profile {} is of {}, this is {}", in_quotes(file),
-                               in_quotes(profile.device), in_quotes(device->name)),
-                   "measure one with `tidegate tune measure`, or give --device");
+    return misuse(fmt::format("the profile {} is of {}, this is {}", in_quotes(file),
+                              in_quotes(profile.device), in_quotes(device->name)),
+                  "measure one with `tidegate tune measure`, or give --device");
   }
   return profile;
 }
@@ -436,7 +427,7 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
       "\n";
   TableRows rows{{"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
   for (const KnobReport& knob : report.knobs) {
-    const std::string name(tuning::knob_names[static_cast<std::size_t>(knob.knob)]);
+    const std::string name(choice_name(knob.knob));
     const bool timed = knob.duel && knob.duel->rounds != 0;
     rows.push_back({"  " + name, knob.before, knob.best.empty() ? "-" : knob.best,
                     std::string(verdict_words[static_cast<std::size_t>(knob.verdict)]),
@@ -451,9 +442,8 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
   for (const KnobReport& knob : report.knobs) {
     for (const engine::FirstCandidate& out : knob.candidates) {
       if (!out.thrown_out.empty()) {
-        text +=
-            fmt::format("  thrown out: {} {}: {}\n", tuning::knob_names[static_cast<std::size_t>(knob.knob)],
-                        printable(out.value), printable(out.thrown_out));
+        text += fmt::format("  thrown out: {} {}: {}\n", choice_name(knob.knob), printable(out.value),
+                            printable(out.thrown_out));
       }
     }
   }
@@ -473,7 +463,6 @@ struct TuneSettings {
   std::uint64_t budget_ns = 60'000'000'000;
   std::string profile_file; // also written here, besides the user's folder; may be empty
   std::string policy_file;
-  bool no_keep = false;
 };
 
 Result<ExitCode> run_measure(const TuneSettings& settings) {
@@ -531,7 +520,7 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   if (!settings.policy_file.empty()) {
     TIDEGATE_CHECK(write_text(settings.policy_file, documents::encode(report->policy) + '\n'));
   }
-  if (const TunedFiles files = tuned_files(device, key); !settings.no_keep && !files.profile.empty()) {
+  if (const TunedFiles files = tuned_files(device, key); common.cache && !files.profile.empty()) {
     forget_tuned(files); // what first runs found
     if (!keep_tuned(files, report->profile, report->policy)) {
       print_warning(not_kept_warning(files.profile), common.program);
@@ -557,11 +546,11 @@ CommandModel tune_measure_command() {
            file_option("--write-profile", settings->profile_file,
                        "Write the device profile, which `tidegate run --profile FILE` takes, here too"),
            file_option("--write-policy", settings->policy_file, "Write the launch policy here too"),
-           flag("--no-keep", settings->no_keep, "Do not keep the result in the user's folder for later runs"),
            duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
                            "How long one run of the waves may take (default 60s)"),
            flag("-v,--verbose", common.verbose, "Print what is being measured, a line a second"),
-           switch_option("--cache", common.cache, "no: neither use nor keep built kernels"),
+           switch_option("--cache", common.cache,
+                         "no: keep nothing for later runs, and use no built kernels"),
            parameter_option(common.parameters), path_scope_option(common.options.scope),
            format_option(common.format), output_option(common.output)},
       .positionals = {positional(

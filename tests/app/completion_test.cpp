@@ -46,7 +46,7 @@ CommandModel tool() {
            .options =
                {{.names = {"--mode"}, .value = "MODE", .choices = {"fast", "it's"}, .meaning = "How"},
                 {.names = {"-o", "--output"}, .value = "FILE", .takes_file = true, .meaning = "Where to"},
-                {.names = {"--page"}, .value = "FILE", .takes_file = true, .endings = {"html", "htm"}},
+                {.names = {"--page"}, .value = "FILE", .takes_file = true},
                 {.names = {"--device"}, .value = "SEL", .choices = {"cpu", "gpu"}},
                 {.names = {"--set"},
                  .value = "KEY=VALUE",
@@ -68,26 +68,19 @@ TEST_CASE("a line of a small tool") {
       {"-v -", ""},
       {"wrong ", ""},
       {"run ", ":files"},
-      {"run input ", "--mode -o --output --page --device --set -v --verbose"},
+      {"run input ", "-v --verbose --mode -o --output --page --device --set"},
       {"run input --m", "--mode"},
       {"run --mode ", "fast it's"},
-      {"run --mode=i", "--mode=it's"},
       {"run --mode x --m", ""},
       {"run --mode=x --m", ""},
       {"run -o x --o", ""},
       {"run -ox --o", ""},
       {"run -o ", ":files"},
-      {"run --output=x", ":files"},
-      {"run --nothing=", ""},
-      {"run --page ", ":files html htm"},
+      {"run --page ", ":files"},
       {"run --device ", "cpu gpu"},
       {"run --device g", "gpu"},
       {"run --set ", "order= slice="},
       {"run --set o", "order="},
-      {"run --set order=", "order=strided order=blocked"},
-      {"run --set order=b", "order=blocked"},
-      {"run --set=order=b", "--set=order=blocked"},
-      {"run --set slice=", ""},
       {"run --set order=blocked --s", "--set"}, // once more
       {"run -v --v", ""},
       {"-v run --v", ""}, // an option of the parent
@@ -98,7 +91,7 @@ TEST_CASE("a line of a small tool") {
       {"group inner p", "plan :files"},
       {"group inner plan ", ":files"},
       {"group inner a b ", ":files"},
-      {"group inner -", "--long -v --verbose"},
+      {"group inner -", "-v --verbose --long"},
   };
   const CommandModel root = tool();
   for (const auto& [given, expected] : cases) {
@@ -111,23 +104,8 @@ TEST_CASE("a line of a small tool") {
 
 TEST_CASE("meanings stand after a tab") {
   const CommandModel root = tool();
-  CHECK(complete(root, {"run", "--o"}) == "--output\tWhere to\n");
-  CHECK(complete(root, {"r"}) == "run\tRun it\n");
-}
-
-TEST_CASE("words that bash took apart at = : without the part that bash keeps") {
-  const CommandModel root = tool();
-  for (const auto& [words, expected] :
-       std::vector<std::pair<Words, std::string>>{{{"run", "--mode", "="}, "fast it's"},
-                                                  {{"run", "--mode", "=", "f"}, "fast"},
-                                                  {{"run", "--mode", "=", "fast", "--m"}, ""},
-                                                  {{"run", "--mode", "=", "fast", ""}, ":files"},
-                                                  {{"run", "--set", "order", "=", "b"}, "blocked"},
-                                                  {{"run", "--set", "=", "order", "=", "b"}, "blocked"},
-                                                  {{"run", "--output", "=", "x"}, ":files"},
-                                                  {{"=", "r"}, ""}}) {
-    CHECK(offered(root, words) == expected);
-  }
+  CHECK(complete(root, Words{"run", "--o"}) == "--output\tWhere to\n");
+  CHECK(complete(root, Words{"r"}) == "run\tRun it\n");
 }
 
 TEST_CASE("the help says how long a run and a slice take at most by default") {

@@ -25,7 +25,7 @@ OFFERS = {
     "recommend --policy requ": ["request.json", "requests.ndjson"],
     "recommend requ": ["request.json", "requests.ndjson"],
     "recommend -o x --outp": [],
-    "run --report p": ["page.html"],
+    "run --report pa": ["page.html"],
     "run --set tuning.or": ["tuning.order="],
     "check requ": ["request.json", "requests.ndjson", "requeue_accounting"],
     "check request.json requests.n": ["requests.ndjson"],
@@ -82,7 +82,7 @@ class Shells(unittest.TestCase):
         self.check(self.execute(*bash, "\n".join(program)))
         (self.folder / "tidegate").write_text("#!/bin/sh\nprintf 'gpu\\tThe first\\nA (b) c\\n'\n", encoding="utf-8")
         (self.folder / "tidegate").chmod(0o755)
-        self.assertEqual(self.execute(*bash, f"{source}; PATH={self.folder}:$PATH; COMP_WORDS=(tidegate run --device '') COMP_CWORD=3; "
+        self.assertEqual(self.execute(*bash, f"{source}; PATH={self.folder}:$PATH; COMP_LINE='tidegate run --device ' COMP_POINT=22; "
                                       "_tidegate tidegate '' --device; printf '%s\n' \"${COMPREPLY[@]}\""), "gpu\nA\\ \\(b\\)\\ c\n")
 
     # Asks for the completions of each line in a file; answers with the words that are added, and --- after each line.

@@ -103,7 +103,7 @@ class TuneMeasure(Programs):
 
     def test_wrong_outputs_are_thrown_out(self) -> None:
         """The outputs depend on the size of work-groups, which the program leaves open; nothing persistent without a litmus."""
-        report = self.tune(self.two_waves("sizes"), "--no-keep", **no_ordering())
+        report = self.tune(self.two_waves("sizes"), "--cache", "no", **no_ordering())
         size, strategy, _, *persistent = report["knobs"]
         self.assertEqual((size["before"], size["verdict"]), ("256", "kept"))
         self.assertEqual(size["candidates"], [{"value": "32", "taken": False, "thrown_out": 'element 0 of "c" is 64, plain launches make it 128'}])
@@ -118,7 +118,7 @@ class TuneMeasure(Programs):
         self.file("ops.cl", "kernel void twice(global int* a) { a[0] = nowhere; }")
         waves = self.written(program({"a": buffer("i32", count=64, output="a.npy")}, wave("twice", "a", size=64, local=32)))
         for path in (graph, waves):
-            errors = [run(*command, path, "-q", env=environment()) for command in (["run"], ["tune", "measure", "--time", "2s", "--no-keep"])]
+            errors = [run(*command, path, "-q", env=environment()) for command in (["run"], ["tune", "measure", "--time", "2s", "--cache", "no"])]
             self.assertEqual([result.rc for result in errors], [3, 3], errors)
             self.assertIn("use of undeclared identifier 'nowhere'", errors[0].stderr)
             self.assertEqual(errors[0].stderr, errors[1].stderr)
