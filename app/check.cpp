@@ -409,7 +409,7 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
                                const CheckContext& context, std::string_view written) {
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
   const auto locate = [&](Error error) {
-    error = at_document(std::move(error), file, json, written);
+    error = at_document(std::move(error), file, {.json = std::string(json), .written = std::string(written)});
     const auto in_stream = [&](Error& each) {
       if (line && each.source == display_name(file)) {
         each.line = line; // a document of a stream is one line of its file
@@ -584,9 +584,7 @@ Result<CheckContext> read_context(const CheckSettings& request) {
     return context;
   }
   TIDEGATE_TRY(const auto text, read_document(*request.against, request.parameters));
-  const auto at = [&](Error error) {
-    return at_document(std::move(error), *request.against, text.json, text.written);
-  };
+  const auto at = [&](Error error) { return at_document(std::move(error), *request.against, text); };
   TIDEGATE_TRY(const Document* const kind, documents::recognise(text.json).map_error(at));
   if (kind != &documents::DocumentOf<documents::BufferLifetimes>::document) {
     TIDEGATE_TRY(NamedDag named, read_dag(text.json, {.budget_bytes = request.budget_bytes,

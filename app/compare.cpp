@@ -95,7 +95,7 @@ Result<ReportJson> read_compared(const std::string& file) {
   TIDEGATE_TRY(const DocumentText text, read_document(file));
   const auto kind = documents::kind_of(text.json);
   if (!kind) {
-    return tl::unexpected(at_document(kind.error(), file, text.json));
+    return tl::unexpected(at_document(kind.error(), file, text));
   }
   const documents::Document& waves = documents::DocumentOf<documents::RunReportDocument>::document;
   const documents::Document& frontier = documents::DocumentOf<traversal::FrontierReport>::document;

@@ -31,13 +31,6 @@ bool plausible(const device::DeviceProfile& profile, const device::DeviceInfo& d
          profile.co_resident_groups <= most_groups_per_unit * device.compute_units;
 }
 
-std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path& file,
-                                                    const device::DeviceInfo& device) {
-  constexpr std::size_t most = std::size_t{1} << 20U;
-  const auto text = read_all(file.string(), most);
-  return text ? kept_profile(*text, device) : std::nullopt;
-}
-
 // Prints the trials, a row each.
 void add_profile_rows(const device::DeviceProfile& profile, TableRows& rows) {
   add_row(rows, "resident", "{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
@@ -106,7 +99,10 @@ Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::f
     return {}; // nothing can be run on it
   }
   const std::filesystem::path file = cache_file(device);
-  auto profile = from == SelfTest::made || file.empty() ? std::nullopt : cached_profile(file, device);
+  constexpr std::size_t most = std::size_t{1} << 20U;
+  auto profile = from == SelfTest::made || file.empty()
+                     ? std::nullopt
+                     : kept_profile(read_all(file.string(), most).value_or(""), device);
   if (!profile && from == SelfTest::kept) {
     return {};
   }

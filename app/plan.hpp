@@ -107,7 +107,7 @@ struct CheckContext {
 };
 
 // Returns the verdict on one document. `document` names its type; without it the document's own "kind" does, or else its keys.
-// `line`: in a stream; `written`: as in at_document().
+// `line`: in a stream; `written`: as in DocumentText.
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
                                           const CheckContext& context = {}, std::string_view written = {});

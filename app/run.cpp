@@ -42,10 +42,9 @@ void shorten(documents::RunReportDocument& document, const AskedRun& request) {
 }
 
 Result<void> read_text(Run& run) {
-  TIDEGATE_TRY(DocumentText read, read_document(run.program, run.parameters));
-  run.text = std::move(read.json);
-  run.written = std::move(read.written);
-  return {};
+  return read_document(run.program, run.parameters).map([&run](DocumentText text) {
+    static_cast<DocumentText&>(run) = std::move(text);
+  });
 }
 
 // tidegate writes the program of `run ALGORITHM GRAPH`, so its errors point to the graph's file or an option.
@@ -74,7 +73,7 @@ Error at_program(Error error, const Run& run) {
     }
     return error;
   }
-  return at_document(std::move(error), run.program, run.text, run.written);
+  return at_document(std::move(error), run.program, run);
 }
 
 ProgressStyle progress_style(const AskedRun& request) {
@@ -286,7 +285,7 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
   const Clock::time_point start = goes_on ? began : Clock::now();
   const std::string folder = program_folder(run.program);
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
-  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(run.text).map_error(at));
+  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(run.json).map_error(at));
   TIDEGATE_TRY(const auto device, device_of(run, monitor));
   const InterruptWatch interrupts;
   if (options.kept != nullptr && device) {
@@ -359,9 +358,9 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   traversal::RunOptions options = graph_options(run);
   const auto start = std::chrono::steady_clock::now();
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
-  TIDEGATE_TRY(auto program, documents::decode<graphs::FrontierProgram>(run.text).map_error(at));
+  TIDEGATE_TRY(auto program, documents::decode<graphs::FrontierProgram>(run.json).map_error(at));
   TIDEGATE_TRY(auto device, device_of(run, monitor));
-  TIDEGATE_TRY(const TakenTuning taken, take_tuning(run, run.text, device ? &*device : nullptr));
+  TIDEGATE_TRY(const TakenTuning taken, take_tuning(run, run.json, device ? &*device : nullptr));
   if (taken.traversal && device && device->profile) { // the self-test stays that of this device
     device->profile->traversal = taken.traversal;
   }
@@ -369,7 +368,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   options.slice_ns = run.slice_ns.value_or(options.slice_ns);
   const std::string folder = program_folder(run.program);
   if (device && run.cache) {
-    options.checked = checked_file(run.text, program, folder, *device, options);
+    options.checked = checked_file(run.json, program, folder, *device, options);
   }
   const InterruptWatch interrupts;
   TIDEGATE_TRY(
@@ -410,7 +409,7 @@ static void collect_files(Run& run) {
 }
 
 static Result<ExitCode> run_here(Run& run) {
-  TIDEGATE_TRY(run.text, graph_program(run));
+  TIDEGATE_TRY(run.json, graph_program(run));
   engine::RunOptions& options = run.options;
   options.cache_folder = run.cache ? cache_folder() : std::filesystem::path();
   TIDEGATE_CHECK(check_options(run));
@@ -454,10 +453,10 @@ static Result<ExitCode> run_here(Run& run) {
   run.graphs.abandon = abandon;
   hint_at_terminal(run.program);
   TIDEGATE_CHECK(read_plan(run));
-  if (run.text.empty()) {
+  if (run.json.empty()) {
     TIDEGATE_CHECK(read_text(run));
   }
-  const bool frontier = is_frontier_program(run.text);
+  const bool frontier = is_frontier_program(run.json);
   TIDEGATE_CHECK(check_options_for(run, frontier));
   if (run.ranks) {
     options.compile.strategy = engine::Strategy::plain;

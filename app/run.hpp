@@ -40,11 +40,9 @@ struct AskedRun {
 };
 
 // A run of a request: the options that follow from its program and its device, and what is known of both.
-struct Run : AskedRun {
+struct Run : AskedRun, DocumentText { // the text is that of the program
   explicit Run(const AskedRun& request) : AskedRun(request) {}
 
-  std::string text;                         // of the program
-  std::string written;                      // see DocumentText::written
   bool changed = false;                     // the text is not that of the file
   std::optional<device::DeviceInfo> device; // once it is known
   std::optional<Warning> device_warning;    // ranks share devices

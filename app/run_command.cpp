@@ -305,11 +305,10 @@ Result<void> check_folder(const std::string& folder, bool force) {
   }
   std::error_code unknown;
   // Resolves "new/.." although "new" does not exist yet.
-  std::filesystem::path path = std::filesystem::weakly_canonical(folder, unknown);
-  path = path.empty() ? std::filesystem::path(folder) : path;
-  const bool there = std::filesystem::exists(path, unknown);
+  const std::filesystem::path path = std::filesystem::weakly_canonical(folder, unknown);
   const bool is_folder = std::filesystem::is_directory(path, unknown);
-  if (!there || (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {
+  if (!std::filesystem::exists(path, unknown) ||
+      (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {
     return {};
   }
   return misuse(fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),

@@ -40,8 +40,8 @@ public:
       TIDEGATE_TRY(run_.device, find_device(run_));
     }
     Run run = run_;
-    TIDEGATE_CHECK(read_program_of(request, run));
-    const bool frontier = is_frontier_program(run.text);
+    TIDEGATE_CHECK(read_program_of(request, line, run));
+    const bool frontier = is_frontier_program(run.json);
     TIDEGATE_CHECK(check_options_for(run, frontier));
     runtime::Monitor monitor;
     const auto abandon = [this,
@@ -85,8 +85,8 @@ private:
     return {};
   }
 
-  // Sets run.text to the text of the request's program, with the values of the request's `set`.
-  Result<void> read_program_of(const RunRequest& request, Run& run) {
+  // Sets run.json to the text of the request's program, with the values of `set` in the request, which is a line of JSON.
+  static Result<void> read_program_of(const RunRequest& request, std::string_view line, Run& run) {
     run.program = request.program.value_or(run.program);
     if (run.program == standard_stream) {
       return tl::unexpected(
@@ -95,59 +95,35 @@ private:
                 .fix = R"(give {"program": "program.json"}, or run --stream PROGRAM)",
                 .field = "program"});
     }
-    // RunRequest holds `set` as text; encoding it gives each value with its type.
-    ordered_json set = ordered_json::parse(documents::encode(request)).value("set", ordered_json::object());
-    TIDEGATE_CHECK(take_parameters(set, run.parameters));
     TIDEGATE_CHECK(read_text(run));
     if (request.set.empty()) {
       return {};
     }
-    run.changed = true;
     // Refuses an invalid file before changes are applied.
-    const auto at = [&](Error error) {
-      return at_document(std::move(error), run.program, run.text, run.written);
-    };
-    if (is_frontier_program(run.text)) {
-      TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(run.text).map_error(at));
+    const auto at = [&](Error error) { return at_program(std::move(error), run); };
+    if (is_frontier_program(run.json)) {
+      TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(run.json).map_error(at));
     } else {
-      TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.text).map_error(at));
+      TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.json).map_error(at));
     }
-    ordered_json changed = ordered_json::parse(run.text);
-    for (const auto& [place, value] : set.items()) {
+    run.changed = true;
+    ordered_json changed = ordered_json::parse(run.written.empty() ? run.json : run.written);
+    const ordered_json whole = ordered_json::parse(line);
+    for (const auto& [place, value] : whole.at("set").items()) {
       TIDEGATE_CHECK(replace(changed, place, value));
     }
-    run.text = changed.dump();
+    TIDEGATE_TRY(run.json, documents::replace_parameters(changed.dump()).map_error(at));
     return {};
   }
 
-  // Moves values of parameters from `set` to `parameters`, because parameters are replaced while the program is read.
-  static Result<void> take_parameters(ordered_json& set, std::vector<documents::Parameter>& parameters) {
-    constexpr std::string_view of_parameters = "/parameters/";
-    for (auto at = set.begin(); at != set.end();) {
-      if (!at.key().starts_with(of_parameters)) {
-        ++at;
-        continue;
-      }
-      const ordered_json& value = *at;
-      if (!value.is_number()) {
-        return failure(ErrorCode::wrong_type, fmt::format("{} needs a number", in_quotes(at.key())),
-                       "give a number", "/set/" + pointer_token(at.key()));
-      }
-      parameters.emplace_back(at.key().substr(of_parameters.size()),
-                              value.is_number_unsigned()  ? Number(value.get<std::uint64_t>())
-                              : value.is_number_integer() ? Number(value.get<std::int64_t>())
-                                                          : Number(value.get<double>()));
-      at = set.erase(at);
-    }
-    return {};
-  }
-
-  // Sets the value at an RFC 6901 pointer. The pointer names an existing value, or a new key of an existing object.
+  // Sets the value at an RFC 6901 pointer. The pointer names an existing value, or a new key of an existing object other than
+  // the parameters.
   static Result<void> replace(ordered_json& program, const std::string& place, const ordered_json& value) {
     try {
       const ordered_json::json_pointer at(place);
-      ordered_json* const parent = at.empty() ? nullptr : &program.at(at.parent_pointer());
-      if (parent != nullptr && (parent->is_object() || program.contains(at))) {
+      const auto parent = at.parent_pointer();
+      const bool may_grow = parent.to_string() != "/parameters" && program.at(parent).is_object();
+      if (!at.empty() && (may_grow || program.contains(at))) {
         program[at] = value;
         return {};
       }

@@ -270,16 +270,15 @@ FileUses Route::files() const {
   return files;
 }
 
-Error at_document(Error error, const std::string& input, std::string_view document,
-                  std::string_view written) {
-  error = documents::located(std::move(error), document);
+Error at_document(Error error, const std::string& input, const DocumentText& document) {
+  error = documents::located(std::move(error), document.json);
   if (error.code == ErrorCode::syntax_error && input.ends_with(".cl")) {
     error.fix = fmt::format("this is OpenCL C: `tidegate init {}` writes a program for its kernels",
                             display_name(input));
   }
   const auto complete = [&](Error& each) {
     if (!each.source) {
-      each = with_excerpt(std::move(each), written.empty() ? document : written);
+      each = with_excerpt(std::move(each), document.written.empty() ? document.json : document.written);
       each.source = display_name(input);
     }
   };
@@ -294,13 +293,10 @@ Result<DocumentText> read_document(const std::string& input, std::span<const doc
   documents::remove_comments(text);
   auto replaced = documents::replace_parameters(text, given);
   if (!replaced) {
-    return tl::unexpected(at_document(std::move(replaced.error()), input, text));
+    return tl::unexpected(at_document(std::move(replaced.error()), input, {.json = text, .written = {}}));
   }
-  DocumentText document{.json = std::move(*replaced), .written = {}};
-  if (document.json != text) {
-    document.written = std::move(text);
-  }
-  return document;
+  const bool same = *replaced == text;
+  return DocumentText{.json = std::move(*replaced), .written = same ? "" : std::move(text)};
 }
 
 bool is_table(std::string_view format, const std::string& output) {
@@ -328,8 +324,7 @@ Result<ExitCode> serve(const Route& route, const Answer& answer) {
   TIDEGATE_TRY(const auto document, read_document(route.input, route.parameters));
   std::string text;
   if (auto answered = answer(document.json, json ? Style::pretty : Style::table, text); !answered) {
-    return tl::unexpected(
-        at_document(std::move(answered.error()), route.input, document.json, document.written));
+    return tl::unexpected(at_document(std::move(answered.error()), route.input, document));
   }
   return finish(output, json ? text + '\n' : text);
 }

@@ -175,16 +175,14 @@ struct DocumentText {
 Result<DocumentText> read_document(const std::string& input,
                                    std::span<const documents::Parameter> given = {});
 
-// Adds locations in the document from `input` to the error and its others, and excerpts of `written`, or of
-// `document` if that is empty.
-Error at_document(Error error, const std::string& input, std::string_view document,
-                  std::string_view written = {});
+// Adds locations in the document from `input`, with excerpts, to the error and its others.
+Error at_document(Error error, const std::string& input, const DocumentText& document);
 
 template <class T>
 Result<T> read_as(const std::string& file) {
   TIDEGATE_TRY(const DocumentText text, read_document(file));
   return documents::decode<T>(text.json).map_error(
-      [&](Error error) { return at_document(std::move(error), file, text.json, text.written); });
+      [&](Error error) { return at_document(std::move(error), file, text); });
 }
 
 } // namespace tidegate::app

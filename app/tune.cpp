@@ -480,10 +480,10 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   const auto at = [&common](Error error) { return at_program(std::move(error), common); };
   std::optional<engine::WaveProgram> waves;
   std::optional<graphs::FrontierProgram> frontier;
-  if (is_frontier_program(common.text)) {
-    TIDEGATE_TRY(frontier, documents::decode<graphs::FrontierProgram>(common.text).map_error(at));
+  if (is_frontier_program(common.json)) {
+    TIDEGATE_TRY(frontier, documents::decode<graphs::FrontierProgram>(common.json).map_error(at));
   } else {
-    TIDEGATE_TRY(waves, documents::decode<engine::WaveProgram>(common.text).map_error(at));
+    TIDEGATE_TRY(waves, documents::decode<engine::WaveProgram>(common.json).map_error(at));
   }
   TIDEGATE_TRY(auto device, find_device(common));
 
@@ -498,7 +498,7 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   };
   const std::string folder = program_folder(common.program);
   Result<tuning::TuningReport> report;
-  std::string key = common.text;
+  std::string key = common.json;
   if (waves) {
     engine::Lowering lowering(*waves, folder, &device, options);
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));

@@ -107,21 +107,18 @@ TEST_CASE("floats are read exactly") {
           123456789012345678901234567890, 2.2250738585072011e-308],
           "restriction_diag":[], "damping":-1e0, "iterations":0})");
   REQUIRE(decoded);
-  const std::vector<double> expected{0.1,
-                                     -0.0,
-                                     -0.0,
-                                     5e-324,
-                                     0.0,
-                                     1.7976931348623157e308,
-                                     9007199254740992.0,
-                                     -7.0,
-                                     123456789012345678901234567890.0,
-                                     2.2250738585072011e-308};
-  REQUIRE(decoded->priority_stalks.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CHECK(std::bit_cast<std::uint64_t>(decoded->priority_stalks[i]) ==
-          std::bit_cast<std::uint64_t>(expected[i]));
-  }
+  const std::array<double, 10> expected{0.1,
+                                        -0.0,
+                                        -0.0,
+                                        5e-324,
+                                        0.0,
+                                        1.7976931348623157e308,
+                                        9007199254740992.0,
+                                        -7.0,
+                                        123456789012345678901234567890.0,
+                                        2.2250738585072011e-308};
+  CHECK(std::ranges::equal(decoded->priority_stalks, expected, {}, std::bit_cast<std::uint64_t, double>,
+                           std::bit_cast<std::uint64_t, double>));
   CHECK(decoded->damping == -1.0);
 }
 
@@ -163,18 +160,15 @@ TEST_CASE("an identifier is a whole number or a name") {
   CHECK_FALSE(id_of("7") == id_of(R"("7")"));
   CHECK_FALSE(id_of("0") == id_of(R"("")"));
 
-  CHECK(refusal<BufferLifetimes>(with_id("-1")) ==
-        "tidegate: input:1:48: error: -1 is outside the range 0 to 18446744073709551615 [out_of_range]\n"
-        "  at: /buffers/0/id\n"
-        "  fix: give an integer from 0 to 18446744073709551615 or a name");
-  CHECK(refusal<BufferLifetimes>(with_id("18446744073709551616")).find("[out_of_range]") !=
-        std::string::npos);
-  CHECK(refusal<BufferLifetimes>(with_id("7.0")) ==
-        "tidegate: input:1:48: error: 7.0 is not written as an integer [not_an_integer]\n"
-        "  at: /buffers/0/id\n"
-        "  fix: give an integer from 0 to 18446744073709551615 or a name");
-  for (const std::string_view other : {"true", "null", "[7]", R"({"id":7})"}) {
-    CHECK(refusal<BufferLifetimes>(with_id(other)).find("[wrong_type]\n  at: /buffers/0/id\n") !=
+  constexpr std::string_view place = "\n  at: /buffers/0/id\n";
+  const std::string fix = "  fix: give an integer from 0 to 18446744073709551615 or a name";
+  for (const auto& [id, message] :
+       {std::pair("-1", "-1 is outside the range 0 to 18446744073709551615 [out_of_range]"),
+        std::pair("18446744073709551616", "[out_of_range]"),
+        std::pair("7.0", "7.0 is not written as an integer [not_an_integer]"),
+        std::pair("true", "[wrong_type]"), std::pair("null", "[wrong_type]"),
+        std::pair("[7]", "[wrong_type]"), std::pair(R"({"id":7})", "[wrong_type]")}) {
+    CHECK(refusal<BufferLifetimes>(with_id(id)).find(fmt::format("{}{}{}", message, place, fix)) !=
           std::string::npos);
   }
   CHECK(refusal<BufferLifetimes>(R"({"buffers":[{"lower":0,"upper":1,"size":1}]})")

@@ -69,14 +69,8 @@ class Shells(unittest.TestCase):
         source = f"source {shlex.quote(str(self.script))}"
         program = ["set -eu", source]
         for line in OFFERS:
-            # As readline takes a line apart: at blanks, and around the "=".
-            words = [part for word in line.split(" ") for part in re.split("(=)", word)]
-            words = words[:-1] if words[-2:] == ["=", ""] else words
-            current = "" if words[-1] == "=" else words[-1]
-            whole, previous = f"tidegate {line}", ["tidegate", *words][-2]
-            program += [f"COMP_WORDS=(tidegate {shlex.join(words)}) COMP_CWORD={len(words)}",
-                        f"COMP_LINE={shlex.quote(whole)} COMP_POINT={len(whole)}",
-                        f"_tidegate tidegate {shlex.quote(current)} {shlex.quote(previous)}",
+            whole, current = f"tidegate {line}", re.split("[ =]", line)[-1]  # as readline takes a line apart
+            program += [f"COMP_LINE={shlex.quote(whole)} COMP_POINT={len(whole)}", f"_tidegate tidegate {shlex.quote(current)}",
                         'printf "%s\\n" ${COMPREPLY[@]+"${COMPREPLY[@]}"} ---']
         bash = "bash", "--norc", "--noprofile", "-c"
         self.check(self.execute(*bash, "\n".join(program)))

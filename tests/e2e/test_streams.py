@@ -1,10 +1,8 @@
 """Streams and pipes of the real binary: order, pauses, closed pipes, interrupts, bounded memory."""
 
 import contextlib
-import json
 import os
 import resource
-import select
 import signal
 import subprocess
 import tempfile
@@ -18,19 +16,6 @@ REQUEST = '{"queue_len": %d, "requested_worker_groups": 64, "max_workgroup_size_
 
 
 class Stream(unittest.TestCase):
-    def test_an_answer_comes_when_input_pauses(self) -> None:
-        process = subprocess.Popen([binary(), "recommend", "--stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert process.stdin and process.stdout
-        for length in (1, 2, 3):
-            process.stdin.write((REQUEST % length).encode())
-            process.stdin.flush()
-            ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
-            self.assertTrue(ready, "no answer although input paused")
-            self.assertEqual(json.loads(process.stdout.readline())["kind"], "launch_recommendation")
-        process.stdin.close()
-        self.assertEqual(process.wait(timeout=PATIENCE), 0)
-        process.stdout.close()
-
     def test_memory_does_not_grow_with_the_stream(self) -> None:
         def peak_kilobytes(lines: int) -> int:
             # Written in pieces: a child's peak counts from its parent's memory at the fork.
