@@ -67,7 +67,7 @@ struct Access {
 
 // What has been found of a parameter.
 struct Use {
-  Footprint footprint{.own = true}; // its obstacle: it may touch any element
+  Footprint footprint{.own = true, .only_accessed = true}; // its obstacle: it may touch any element
   std::vector<Access> accesses;
   std::size_t count = 0; // of accesses, also of those that never run, and of other uses
   bool mixed = false;    // some use is no reduction, or another one
@@ -348,7 +348,7 @@ private:
     use.footprint.obstacle = use.footprint.obstacle ? use.footprint.obstacle : obstacle;
     use.mixed = true;
     ++use.count;
-    use.footprint.own = use.footprint.assigned_first = false;
+    use.footprint.own = use.footprint.only_accessed = use.footprint.assigned_first = false;
   }
 
   // Uses the value in a way of which nothing more is known.
@@ -1240,6 +1240,7 @@ Footprints footprints(const TranslationUnit& unit, const Function& kernel, const
     const Use& use = reading.uses[i];
     footprint.reduction = use.mixed ? std::nullopt : use.footprint.reduction;
     footprint.obstacle = use.footprint.obstacle;
+    footprint.only_accessed = use.footprint.only_accessed;
     footprint.changed_first = use.footprint.changed_first;
     const auto element = layout_of_pointee(unit, parameter);
     if (!element || element->kind != TypeLayout::Kind::arithmetic ||

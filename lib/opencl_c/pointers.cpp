@@ -1,6 +1,6 @@
-// Follows the pointer of a parameter through a function: into local variables, sums, casts, elements and calls. What may become
-// of it is a list of rules, one for pointers that are moved and one for pointers to const.
+// What functions make of pointers: which drop const, by the types of their expressions, and which only access elements.
 #include "opencl_c/facts.hpp"
+#include "opencl_c/footprint.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
@@ -8,283 +8,152 @@
 namespace tidegate::opencl_c {
 namespace {
 
-// True for a pointer to const numbers, vectors or structures, or arrays of them.
-bool points_to_const(const Type& type) {
-  const Type* inner = type.is(Type::Kind::pointer) ? type.inner : nullptr;
+// Null for a type that is no pointer, also after an array has decayed.
+const Type* element_pointed_to(const Type& type) {
+  const Type* inner = type.is(Type::Kind::pointer) || type.is(Type::Kind::array) ? type.inner : nullptr;
   while (inner != nullptr && inner->is(Type::Kind::array)) {
     inner = inner->inner;
   }
-  return inner != nullptr && inner->is_const &&
+  return inner;
+}
+
+// True for a pointer to const numbers, vectors or structures, or arrays of them.
+bool points_to_const(const Type& type) {
+  const Type* const inner = element_pointed_to(type);
+  return inner != nullptr && inner->is_const && type.is(Type::Kind::pointer) &&
          (inner->is_arithmetic() || inner->is(Type::Kind::record) || inner->is(Type::Kind::nothing));
 }
 
-// The two uses of the rules: a pointer that is moved only accesses elements. A pointer to const keeps its const if nothing
-// becomes of it but pointers to const: C allows to drop it by a cast, by a conversion that compilers only warn of, through a
-// union, …
-enum class Property : std::uint8_t { moved, constant };
-
-using Seen = std::set<std::pair<const Function*, std::size_t>>;
-
-// Finds whether every occurrence of the pointer, and of each local variable that may hold it, is in an expression that is
-// known, and all that happens to it is in the rules. Names in opaque tokens are in no such expression. A function keeps the
-// rules of `moved` if those that it hands the pointer to do.
-class Follower {
+// Finds whether a function keeps the const of its parameters. A pointer to const may be compared, moved, dereferenced, kept
+// in a variable of such a type, and passed to a function that keeps it. C allows to drop const by a cast, by a conversion
+// that compilers only warn of, through a union, …: everything else counts as that, and what is opaque, too.
+class ConstKeeper {
 public:
-  Follower(Property property, const TranslationUnit& unit, const Function& function, Seen& seen)
-      : property_(property), unit_(unit), function_(function),
-        type_(*unit.meaning(function.name_token)->type), functions_(seen) {}
-
-  bool run(std::size_t parameter) {
-    const Stmt* const body = function_.statements;
-    const Decl& decl = *function_.parameters[parameter].decl;
-    if (body == nullptr || decl.token == no_token || !may_become(*decl.type)) {
-      return false;
-    }
-    followed_ = {&decl};
-    for (std::size_t count = 0; keeps_ && count != followed_.size();) {
-      count = followed_.size();
-      each_statement(*body, [this](const Stmt& stmt) { statement(stmt); });
-    }
-    for (std::size_t i = body->tokens.begin; keeps_ && i < body->tokens.end; ++i) { // the rest is opaque
-      const Decl* const name = unit_.meaning(i);
-      keeps_ = !followed_.contains(name) || name->token == i || seen_.contains(i);
-    }
-    return keeps_;
+  ConstKeeper(const TranslationUnit& unit, const Function& function)
+      : unit_(unit), type_(*unit.meaning(function.name_token)->type) {
+    each_statement(*function.statements, [this](const Stmt& stmt) { statement(stmt); });
   }
+
+  [[nodiscard]] bool keeps() const { return keeps_; }
 
 private:
-  // What a cast, a conversion or a variable makes of the pointer.
-  [[nodiscard]] bool may_become(const Type& type) const {
-    return property_ == Property::moved ? type.is(Type::Kind::pointer) : points_to_const(type);
+  // True if the value may be a pointer to const that comes from a parameter.
+  static bool holds(const Expr& expr) {
+    const Type* const inner = element_pointed_to(*expr.type);
+    return expr.kind != Expr::Kind::text &&
+           (inner != nullptr ? inner->is_const : expr.type->is(Type::Kind::opaque) && expr.type->is_const);
   }
 
-  [[nodiscard]] bool may_pass(const Function& callee, std::size_t index) const {
-    const Parameter& parameter = callee.parameters[index];
-    return property_ == Property::constant ? parameter.is_pointer && parameter.is_const
-                                           : !functions_.emplace(&callee, index).second ||
-                                                 Follower(property_, unit_, callee, functions_).run(index);
+  static bool any_holds(std::span<const Expr* const> parts) {
+    return std::ranges::any_of(parts, [](const Expr* part) { return holds(*part); });
   }
 
-  [[nodiscard]] bool may_take(std::string_view built_in, std::size_t index) const {
-    return property_ == Property::moved ? builtin(built_in) && !is_builtin(built_in, Builtin::Kind::print)
-                                        : (index == 1 && (built_in.starts_with("vload") ||
-                                                          built_in.starts_with("async_work_group_"))) ||
-                                              (index == 0 && built_in == "prefetch");
-  }
+  void converts(const Expr& expr, bool allowed) { keeps_ = keeps_ && (allowed || !holds(expr)); }
 
-  // What an expression is: the memory that the parameter points to or a part of it, or an address in there.
-  enum class State : std::uint8_t { other, place, pointer };
-
-  State lost() {
-    keeps_ = false;
-    return State::other;
+  [[nodiscard]] static bool may_hold(const Decl* variable) {
+    return variable != nullptr && variable->kind == Decl::Kind::variable && !variable->is_file_scope &&
+           variable->token != no_token && points_to_const(*variable->type);
   }
 
   void statement(const Stmt& stmt) {
-    for (const Expr* const expr : stmt.values) {
-      if (expr == nullptr || value(*expr) != State::pointer) {
-        continue;
-      }
-      const bool known = stmt.kind == Stmt::Kind::expression ||
-                         (stmt.kind == Stmt::Kind::for_loop && expr == stmt.values[1]) ||
-                         (stmt.kind == Stmt::Kind::return_value ? may_become(*type_.inner)
-                                                                : property_ == Property::constant);
-      keeps_ = keeps_ && known;
+    keeps_ = keeps_ && stmt.kind != Stmt::Kind::opaque;
+    each_value(stmt, [this](const Expr& value) { read(value); });
+    if (stmt.kind == Stmt::Kind::return_value && !stmt.values.empty()) {
+      converts(*stmt.values[0], type_.is(Type::Kind::function) && points_to_const(*type_.inner));
     }
     for (const Decl* const decl : stmt.declared) {
-      if (decl->value != nullptr && value(*decl->value) == State::pointer) {
-        joins(decl->token == no_token ? nullptr : unit_.meaning(decl->token));
+      if (decl->value != nullptr) {
+        converts(*decl->value, may_hold(decl));
       }
     }
   }
 
-  // The pointer is stored in the variable.
-  void joins(const Decl* variable) {
-    if (variable != nullptr && variable->kind == Decl::Kind::variable && !variable->is_file_scope &&
-        may_become(*variable->type)) {
-      followed_.insert(variable);
-    } else {
-      lost();
+  void read(const Expr& expr) {
+    if (expr.kind == Expr::Kind::size) { // not evaluated
+      return;
     }
-  }
-
-  // The state of the value: an array decays to its address, and the value of another place is data.
-  State value(const Expr& expr) {
-    const State found = state(expr);
-    if (found != State::place) {
-      return found;
+    for (const Expr* const operand : expr.operands) {
+      read(*operand);
     }
-    return expr.type->is(Type::Kind::array)    ? State::pointer
-           : expr.type->is(Type::Kind::opaque) ? lost()
-                                               : State::other;
+    keeps_ = keeps_ && allowed(expr);
   }
 
-  State becomes(State found, const Type& type) {
-    return found == State::pointer && !may_become(type) ? lost() : found;
-  }
-
-  State pointee(State pointer, const Type& type) {
-    if (pointer != State::pointer) {
-      return State::other;
-    }
-    const bool known = type.is_arithmetic() || type.is(Type::Kind::record) || type.is(Type::Kind::array);
-    return known ? State::place : lost();
-  }
-
-  State compared(State found) {
-    return found == State::pointer && property_ == Property::moved ? lost() : State::other;
-  }
-
-  State state(const Expr& expr) {
-    const auto operand = [&expr](std::size_t i) -> const Expr& { return *expr.operands[i]; };
-    const auto is = [&](std::string_view text) { return unit_.is(expr.token, text); };
+  [[nodiscard]] bool allowed(const Expr& expr) const {
+    const auto is = [&](auto... texts) { return (unit_.is(expr.token, texts) || ...); };
+    const auto& operands = expr.operands;
     switch (expr.kind) {
-    case Expr::Kind::name:
-      seen_.insert(expr.token);
-      return followed_.contains(unit_.meaning(expr.token)) ? State::pointer : State::other;
+    case Expr::Kind::opaque: return false;
     case Expr::Kind::call: return call(expr);
-    case Expr::Kind::subscript: {
-      const State index = value(operand(1));
-      const State array = operand(0).type->is_arithmetic() ? state(operand(0)) : value(operand(0));
-      if (array == State::place) { // a component of a vector
-        return index == State::other ? State::place : lost();
-      }
-      return array == index ? (array == State::other ? array : lost()) : pointee(State::pointer, *expr.type);
-    }
-    case Expr::Kind::member: {
-      if (unit_.is(expr.token - 1, "->")) {
-        return value(operand(0)) == State::pointer ? State::place : State::other;
-      }
-      const State object = state(operand(0));
-      return object == State::pointer ? lost() : object;
-    }
-    case Expr::Kind::unary: {
-      if (is("&")) {
-        const State of = state(operand(0));
-        return of == State::place ? becomes(State::pointer, *expr.type) : of == State::pointer ? lost() : of;
-      }
-      if (is("*")) {
-        return pointee(value(operand(0)), *expr.type);
-      }
-      if (is("++") || is("--")) {
-        return changed(operand(0));
-      }
-      const State of = value(operand(0));
-      return of == State::pointer && !is("!") ? lost() : compared(of);
-    }
-    case Expr::Kind::postfix: return changed(operand(0));
-    case Expr::Kind::binary: return binary(expr);
-    case Expr::Kind::assignment: {
-      const State to = changed(operand(0));
-      const State of = value(operand(1));
-      if (of != State::pointer) {
-        return to;
-      }
-      if (!is("=") || operand(0).kind != Expr::Kind::name) {
-        return lost();
-      }
-      joins(unit_.meaning(operand(0).token));
-      return of;
-    }
-    case Expr::Kind::conditional: {
-      compared(value(operand(0)));
-      const State yes = value(operand(1));
-      const State no = value(operand(2));
-      if (yes == State::pointer || no == State::pointer) {
-        compared(State::pointer);
-        return becomes(State::pointer, *expr.type);
-      }
-      return State::other;
-    }
-    case Expr::Kind::comma: value(operand(0)); return value(operand(1));
-    case Expr::Kind::cast: {
-      const State of = value(operand(0));
-      return expr.type->is(Type::Kind::nothing) ? State::other : becomes(of, *expr.type);
-    }
-    case Expr::Kind::size: // not evaluated
-      each_expression(expr, [this](const Expr& part) { seen_.insert(part.token); });
-      return State::other;
+    case Expr::Kind::member:
+      return !expr.type->is(Type::Kind::opaque) || !(holds(*operands[0]) || operands[0]->type->is_const);
+    case Expr::Kind::unary:
+      return is("*", "!", "++", "--") || !holds(*operands[0]) ||
+             (is("&") && operands[0]->type->is(Type::Kind::array));
+    case Expr::Kind::binary:
+      return !any_holds(operands) || is("==", "!=", "<", ">", "<=", ">=", "&&", "||") ||
+             (is("+") && points_to_const(*expr.type)) || (is("-") && !expr.type->is(Type::Kind::opaque));
+    case Expr::Kind::assignment:
+      return !holds(*operands[1]) || (is("=") && may_hold(named_by(unit_, *operands[0])));
+    case Expr::Kind::conditional: return !any_holds(operands.subspan(1)) || points_to_const(*expr.type);
+    case Expr::Kind::cast:
+      return !holds(*operands[0]) || expr.type->is(Type::Kind::nothing) || points_to_const(*expr.type);
     case Expr::Kind::vector:
     case Expr::Kind::compound:
     case Expr::Kind::list:
-    case Expr::Kind::designated:
-      for (const Expr* const part : expr.operands) {
-        none(*part);
-      }
-      return State::other;
-    default: return State::other; // names in what is opaque are not seen
+    case Expr::Kind::designated: return !any_holds(operands);
+    default: return true;
     }
   }
 
-  State none(const Expr& expr) { return value(expr) == State::pointer ? lost() : State::other; }
-
-  State binary(const Expr& expr) {
-    static constexpr std::array<std::string_view, 8> tests{"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
-    const auto is = [&](std::string_view text) { return unit_.is(expr.token, text); };
-    const State left = value(*expr.operands[0]);
-    const State right = value(*expr.operands[1]);
-    if (std::ranges::any_of(tests, is)) {
-      compared(left);
-      return compared(right);
-    }
-    if (left == right) { // two pointers have a difference
-      return left == State::other || is("-") ? State::other : lost();
-    }
-    return is("+") || (is("-") && left == State::pointer) ? becomes(State::pointer, *expr.type) : lost();
-  }
-
-  // What is assigned to may be a variable that holds the pointer.
-  State changed(const Expr& target) {
-    const State found = state(target);
-    if (found == State::place) {
-      return property_ == Property::moved ? State::other : lost();
-    }
-    return found == State::pointer && target.kind != Expr::Kind::name ? lost() : found;
-  }
-
-  State call(const Expr& expr) {
+  [[nodiscard]] bool call(const Expr& expr) const {
     const Expr& callee = *expr.operands[0];
     const std::string_view name = unit_.source.tokens[callee.token].text;
-    const Decl* const called = named_by(unit_, callee);
+    const Decl* const declared = unit_.meaning(callee.token);
     const Function* const function =
-        called == nullptr || called->kind != Decl::Kind::function ? nullptr : unit_.definition(name);
-    State result = none(callee);
-    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
-      if (value(*expr.operands[i]) != State::pointer) {
-        continue;
-      }
-      const std::size_t index = i - 1;
-      if (called == nullptr) {
-        keeps_ = keeps_ && callee.kind == Expr::Kind::name && may_take(name, index);
-      } else if (function != nullptr && !function->is_overloadable && index < function->parameters.size() &&
-                 may_pass(*function, index)) {
-        result = callee.type->inner->is(Type::Kind::pointer) ? becomes(State::pointer, *expr.type) : result;
-      } else {
-        lost();
-      }
+        declared != nullptr && declared->kind == Decl::Kind::function ? unit_.definition(name) : nullptr;
+    bool known = true;
+    for (std::size_t i = 0; i + 1 < expr.operands.size(); ++i) {
+      const bool takes =
+          declared == nullptr ? (i == 1 && (name.starts_with("vload") || name.starts_with("async_work_group_"))) ||
+                                    (i == 0 && name == "prefetch")
+                              : function != nullptr && !function->is_overloadable &&
+                                    i < function->parameters.size() && function->parameters[i].is_pointer &&
+                                    function->parameters[i].is_const;
+      known = known && (!holds(*expr.operands[i + 1]) || (takes && callee.kind == Expr::Kind::name));
     }
-    return result;
+    return known;
   }
 
-  const Property property_;
   const TranslationUnit& unit_;
-  const Function& function_;
   const Type& type_; // of the function
   bool keeps_ = true;
-  std::set<const Decl*> followed_; // names that may hold the pointer
-  std::set<std::size_t> seen_;     // tokens of names in expressions that are known
-  Seen& functions_;
 };
 
 } // namespace
+
+void clear_lost_const(TranslationUnit& unit) {
+  for (bool changed = true; changed;) { // a function passes pointers on to those that have kept their const so far
+    changed = false;
+    for (Function& function : unit.functions) {
+      const auto is_const = [](const Parameter& parameter) { return parameter.is_pointer && parameter.is_const; };
+      if (!function.body || std::ranges::none_of(function.parameters, is_const)) {
+        continue;
+      }
+      const bool keeps = ConstKeeper(unit, function).keeps();
+      for (Parameter& parameter : function.parameters) {
+        if (is_const(parameter) && !(keeps && points_to_const(*parameter.decl->type))) {
+          parameter.is_const = false;
+          changed = true;
+        }
+      }
+    }
+  }
+}
 
 std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kernel, std::size_t parameter) {
   if (!kernel.body || std::ranges::count(unit.functions, kernel.name, &Function::name) != 1 ||
       unit.facts->is_called(kernel.name)) {
     return fmt::format("{} is declared twice, or called", kernel.name);
-  }
-  if (!unit.source.own_macros.empty()) {
-    return fmt::format("how a compiler reads {} is not known: {}", kernel.name, unit.source.own_macros);
   }
   const Parameter& pointer = kernel.parameters[parameter];
   if (!pointer.is_pointer || pointer.space != AddressSpace::global || pointer.name.empty() ||
@@ -292,8 +161,7 @@ std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kern
     return fmt::format("the parameter {} of {} is not a pointer to global memory that can be assigned to",
                        pointer.name, kernel.name);
   }
-  Seen seen{{&kernel, parameter}};
-  return Follower(Property::moved, unit, kernel, seen).run(parameter)
+  return footprints(unit, kernel, {}).parameters[parameter].only_accessed
              ? ""
              : fmt::format("{} does more with {} than access elements", kernel.name, pointer.name);
 }
@@ -319,24 +187,6 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
   std::string text;
   TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, edits);
   return text + '\n';
-}
-
-void clear_lost_const(TranslationUnit& unit) {
-  Seen seen;
-  for (bool changed = true;
-       changed;) { // a function passes pointers on to those that have kept their const so far
-    changed = false;
-    for (Function& function : unit.functions) {
-      for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-        Parameter& parameter = function.parameters[i];
-        if (parameter.is_pointer && parameter.is_const && function.body &&
-            !Follower(Property::constant, unit, function, seen).run(i)) {
-          parameter.is_const = false;
-          changed = true;
-        }
-      }
-    }
-  }
 }
 
 } // namespace tidegate::opencl_c
