@@ -16,10 +16,10 @@ public:
       : unit_(unit), kernel_(kernel), steady_(steady) {}
 
   // Returns the token after the early statements.
-  std::size_t end() {
+  std::size_t end() const {
     std::size_t end = kernel_.body->begin + 1;
     for (const Stmt* const stmt : kernel_.statements->parts) {
-      if (stmt->kind == Stmt::Kind::block || !harmless(*stmt, false)) {
+      if (stmt->kind == Stmt::Kind::block || !harmless(*stmt)) {
         break;
       }
       end = stmt->tokens.end;
@@ -29,27 +29,20 @@ public:
 
 private:
   // True if nothing in the statement leaves the kernel, meets other work-items or reaches memory that changes.
-  bool harmless(const Stmt& stmt, bool in_helper) {
+  [[nodiscard]] bool harmless(const Stmt& stmt) const {
     using S = Stmt::Kind;
-    static constexpr std::array<S, 7> anywhere{S::nothing,  S::expression, S::declaration,  S::block,
-                                               S::for_loop, S::break_out,  S::continue_loop};
-    static constexpr std::array<S, 7> in_helpers{S::if_else,      S::while_loop, S::do_loop,
-                                                 S::switch_block, S::case_label, S::default_label,
-                                                 S::return_value};
-    bool known =
-        !stmt.has_attributes && (std::ranges::find(anywhere, stmt.kind) != anywhere.end() ||
-                                 (in_helper && std::ranges::find(in_helpers, stmt.kind) != in_helpers.end()));
-    for (const Decl* const decl : stmt.declared) {
-      known = known && !decl->type->is(Type::Kind::opaque);
-    }
+    static constexpr std::array<S, 7> kinds{S::nothing,  S::expression, S::declaration,  S::block,
+                                            S::for_loop, S::break_out,  S::continue_loop};
+    bool known = !stmt.has_attributes && std::ranges::find(kinds, stmt.kind) != kinds.end() &&
+                 std::ranges::none_of(stmt.declared,
+                                      [](const Decl* decl) { return decl->type->is(Type::Kind::opaque); });
     each_value(stmt, [&](const Expr& value) {
-      each_expression(value, [&](const Expr& expr) { known = known && harmless(expr, in_helper); });
+      each_expression(value, [&](const Expr& expr) { known = known && harmless(expr); });
     });
-    return known &&
-           std::ranges::all_of(stmt.parts, [&](const Stmt* part) { return harmless(*part, in_helper); });
+    return known && std::ranges::all_of(stmt.parts, [&](const Stmt* part) { return harmless(*part); });
   }
 
-  bool harmless(const Expr& expr, bool in_helper) {
+  [[nodiscard]] bool harmless(const Expr& expr) const {
     if (expr.kind == Expr::Kind::call) {
       return expr.operands[0]->kind == Expr::Kind::name;
     }
@@ -57,24 +50,18 @@ private:
       return expr.kind != Expr::Kind::opaque &&
              (expr.kind != Expr::Kind::cast || !expr.type->is(Type::Kind::opaque));
     }
-    if (const Decl* const name = unit_.meaning(expr.token)) {
-      return name->kind == Decl::Kind::function ? harmless_function(expr.token)
-                                                : in_helper || harmless_name(expr.token);
-    }
     const std::string& text = unit_.source.tokens[expr.token].text;
-    return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
-           text.starts_with("vload");
-  }
-
-  // Helpers receive only what the kernel passes them; they have no other memory.
-  bool harmless_function(std::size_t token) {
-    const Function* const function = unit_.definition(unit_.source.tokens[token].text);
-    return function != nullptr && !function->is_kernel &&
-           (!seen_.insert(function->name).second || harmless(*function->statements, true));
-  }
-
-  [[nodiscard]] bool harmless_name(std::size_t token) const {
-    const auto index = parameter_at(unit_, kernel_, token);
+    const Decl* const name = unit_.meaning(expr.token);
+    if (name == nullptr) {
+      return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
+             text.starts_with("vload");
+    }
+    if (name->kind == Decl::Kind::function) { // it has no memory but what the kernel passes
+      const Function* const function = unit_.definition(text);
+      const Needs& needs = unit_.facts->needs(text);
+      return function != nullptr && !function->is_kernel && !needs.orders_memory && !needs.whole_group;
+    }
+    const auto index = parameter_at(unit_, kernel_, expr.token);
     if (!index) {
       return true; // a variable of the body, a constant
     }
@@ -86,7 +73,6 @@ private:
   const TranslationUnit& unit_;
   const Function& kernel_;
   const std::set<std::size_t>& steady_;
-  std::set<std::string> seen_; // functions; one that does harm ends the search
 };
 
 // Makes surplus work-items idle in a kernel whose work-items meet: the persistent kernel's work-groups may be

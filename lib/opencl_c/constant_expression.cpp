@@ -1,7 +1,4 @@
 // Visits the tree of an expression, in arithmetic that holds every value of every type.
-#include "opencl_c/constant_expression.hpp"
-
-#include "opencl_c/lexer.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
@@ -268,11 +265,6 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
   const auto value =
       Evaluation(unit, assumes_clang ? Rules::condition_of_clang : Rules::condition).value(*condition.value);
   return value ? std::optional(value->value != 0) : std::nullopt;
-}
-
-std::optional<bool> evaluate_condition_as_clang(std::string_view condition) {
-  const auto tokens = Lexer(condition, "").next_line();
-  return tokens ? evaluate_condition(*tokens, {}, "", true).value_or(std::nullopt) : std::nullopt;
 }
 
 std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr) {

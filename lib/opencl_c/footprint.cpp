@@ -2,7 +2,6 @@
 // what is known of its value; accesses of elements are collected, and summed up at the end.
 #include "opencl_c/footprint.hpp"
 
-#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"

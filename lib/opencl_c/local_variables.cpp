@@ -1,5 +1,4 @@
 // Kernels may declare variables in local and in constant memory, and functions may not: these variables leave their kernel.
-#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"

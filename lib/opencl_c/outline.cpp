@@ -203,28 +203,7 @@ private:
   void declarations(TokenRange range) {
     Edits edits;
     rename(range, edits);
-    for (const Decl* const name : unit_.names) {
-      if (range.begin <= name->token && name->token < range.end && name->is_file_scope &&
-          is_unused_sampler(*name)) {
-        const std::size_t end = unit_.find({.begin = name->tokens.end, .end = tokens_.size()}, ";");
-        erase({{.begin = name->specifiers.begin, .end = end + 1}}, edits);
-      }
-    }
     writer_.write(range, edits);
-  }
-
-  // True for a sampler that no function uses, nor any variable of its declaration: a device without images
-  // has no samplers.
-  [[nodiscard]] bool is_unused_sampler(const Decl& sampler) const {
-    bool unused = sampler.kind == Decl::Kind::variable && sampler.type->is(Type::Kind::handle) &&
-                  sampler.type->name == "sampler_t";
-    for (const Function& function : unit_.functions) {
-      for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
-        const Decl* const name = unit_.meaning(i);
-        unused = unused && (name == nullptr || name->specifiers.begin != sampler.specifiers.begin);
-      }
-    }
-    return unused;
   }
 
   // Renames file-scope names wherever no inner declaration hides them, and moves pointers to global memory.

@@ -1,7 +1,6 @@
 // One recursive descent over a file, or over the condition of a directive. It resolves names by the scopes of C (C99 6.2.1 to
 // 6.2.3) as it reads, so that it knows a type from a value. A construct that it does not know becomes opaque up to the end of its
 // brackets or statement; the names in there are still looked up. So does what is nested deeper than compilers read.
-#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>

@@ -114,11 +114,11 @@ private:
     bool known = true;
     for (std::size_t i = 0; i + 1 < expr.operands.size(); ++i) {
       const bool takes =
-          declared == nullptr ? (i == 1 && (name.starts_with("vload") || name.starts_with("async_work_group_"))) ||
-                                    (i == 0 && name == "prefetch")
-                              : function != nullptr && !function->is_overloadable &&
-                                    i < function->parameters.size() && function->parameters[i].is_pointer &&
-                                    function->parameters[i].is_const;
+          declared == nullptr
+              ? (i == 1 && (name.starts_with("vload") || name.starts_with("async_work_group_"))) ||
+                    (i == 0 && name == "prefetch")
+              : function != nullptr && !function->is_overloadable && i < function->parameters.size() &&
+                    function->parameters[i].is_pointer && function->parameters[i].is_const;
       known = known && (!holds(*expr.operands[i + 1]) || (takes && callee.kind == Expr::Kind::name));
     }
     return known;
@@ -132,10 +132,13 @@ private:
 } // namespace
 
 void clear_lost_const(TranslationUnit& unit) {
-  for (bool changed = true; changed;) { // a function passes pointers on to those that have kept their const so far
+  for (bool changed = true;
+       changed;) { // a function passes pointers on to those that have kept their const so far
     changed = false;
     for (Function& function : unit.functions) {
-      const auto is_const = [](const Parameter& parameter) { return parameter.is_pointer && parameter.is_const; };
+      const auto is_const = [](const Parameter& parameter) {
+        return parameter.is_pointer && parameter.is_const;
+      };
       if (!function.body || std::ranges::none_of(function.parameters, is_const)) {
         continue;
       }
@@ -187,6 +190,172 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
   std::string text;
   TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, edits);
   return text + '\n';
+}
+
+namespace {
+
+// Where a kernel takes constant arguments, `constant` becomes `const global` in each type of a pointer, in the whole source.
+// Then the address of a variable that stays in constant memory, or of a string, has another type: that is an obstacle.
+
+const Type& element_of(const Type& type) {
+  return type.is(Type::Kind::array) ? element_of(*type.inner) : type;
+}
+
+bool in_constant(const Type& type) {
+  return type.space == AddressSpace::constant ||
+         ((type.is(Type::Kind::pointer) || type.is(Type::Kind::array)) && in_constant(*type.inner));
+}
+
+// True for a pointer into constant memory, an array of such, and a function that returns one.
+bool points_to_constant(const Type& type) {
+  const Type& element = element_of(type.is(Type::Kind::function) ? *type.inner : type);
+  return element.is(Type::Kind::pointer) && in_constant(*element.inner);
+}
+
+class ConstantPointers {
+public:
+  explicit ConstantPointers(const TranslationUnit& unit) : unit_(unit) {}
+
+  MovedConstants find() {
+    for (const Decl* const name : unit_.names) {
+      if (!points_to_constant(*name->type)) {
+        continue;
+      }
+      type_in(name->specifiers);
+      type_in(name->tokens);
+      for (const Decl* const other : unit_.names) { // `typedef constant float value, *values`
+        if (other->specifiers.begin == name->specifiers.begin &&
+            element_of(*other->type).space == AddressSpace::constant) {
+          note(other->token);
+        }
+      }
+    }
+    for (const Decl* const decl : unit_.tree->file_scope) {
+      variable(*decl);
+      const bool again = !decl->type->is(Type::Kind::function) && unit_.meaning(decl->token) != decl;
+      if (again && points_to_constant(*decl->type)) { // its words are those of the first one
+        note(decl->tokens.begin);
+      }
+    }
+    for (const Function& function : unit_.functions) {
+      const Decl* const name = unit_.meaning(function.name_token);
+      type_in(name != nullptr && points_to_constant(*name->type)
+                  ? TokenRange{.begin = function.begin, .end = function.name_token}
+                  : TokenRange());
+      for (const Parameter& parameter : function.parameters) {
+        const bool moves = is_constant_pointer(parameter);
+        type_in(moves ? parameter.tokens : TokenRange());
+        if (moves && function.is_overloadable) { // the address space may choose the function
+          note(function.name_token);
+        }
+      }
+      if (function.body) {
+        each_statement(*function.statements, [this](const Stmt& stmt) { statement(stmt); });
+      }
+    }
+    return std::move(found_);
+  }
+
+private:
+  void note(std::size_t token) { found_.obstacles.insert(token); }
+
+  // The words of a type that is a pointer into constant memory.
+  void type_in(TokenRange range) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Decl* const name = unit_.meaning(i);
+      if (unit_.is(i, "{") || unit_.is(i, "=")) { // members, or a value
+        i = unit_.is(i, "{") ? unit_.counterpart(i) : range.end;
+      } else if (address_space(unit_.source.tokens[i].text) == AddressSpace::constant) {
+        found_.words.insert(i);
+      } else if (name != nullptr && name->kind == Decl::Kind::type && name->token != i &&
+                 in_constant(*name->type) && !points_to_constant(*name->type)) { // variables have it, too
+        note(i);
+      }
+    }
+  }
+
+  void statement(const Stmt& stmt) {
+    if (stmt.kind == Stmt::Kind::opaque) {
+      note(stmt.tokens.begin);
+    }
+    for (const Expr* const expr : stmt.values) {
+      use(expr);
+    }
+    for (const Decl* const decl : stmt.declared) {
+      variable(*decl);
+    }
+  }
+
+  void variable(const Decl& decl) {
+    const Type& element = element_of(*decl.type);
+    if (element.is(Type::Kind::opaque)) {
+      note(decl.tokens.begin);
+    }
+    for (const Decl* const parameter : decl.parameters) {
+      variable(*parameter);
+    }
+    use(decl.value, !element.is(Type::Kind::pointer));
+  }
+
+  // The value in a place may be used, its address may not. `fills`: strings fill arrays of characters.
+  void use(const Expr* expr, bool fills = false) {
+    if (expr != nullptr && is_place(*expr, fills) &&
+        (expr->type->is(Type::Kind::array) || expr->type->is(Type::Kind::opaque))) {
+      note(expr->tokens.begin);
+    }
+  }
+
+  // Reads the expression. Returns true for a variable in constant memory, and for its elements and members.
+  bool is_place(const Expr& expr, bool fills = false) {
+    using Kind = Expr::Kind;
+    if (expr.kind == Kind::size) { // whose operand is not evaluated
+      return false;
+    }
+    if (expr.kind == Kind::name) {
+      const Decl* const name = unit_.meaning(expr.token);
+      return name != nullptr && name->kind == Decl::Kind::variable &&
+             element_of(*name->type).space == AddressSpace::constant;
+    }
+    const bool makes_type = expr.kind == Kind::cast || expr.kind == Kind::compound;
+    const bool makes_opaque = makes_type && expr.type->is(Type::Kind::opaque);
+    const bool calls_unknown = expr.kind == Kind::call && unit_.meaning(expr.operands[0]->token) == nullptr;
+    const bool is_built_in = calls_unknown && builtin(unit_.source.tokens[expr.operands[0]->token].text);
+    const bool is_string = expr.kind == Kind::text && expr.type->is(Type::Kind::pointer);
+    if (expr.kind == Kind::opaque || makes_opaque || (calls_unknown && !is_built_in) ||
+        (is_string && !fills)) {
+      note(expr.tokens.begin);
+    }
+    if (makes_type && points_to_constant(*expr.type)) {
+      type_in({.begin = expr.token + 1, .end = unit_.counterpart(expr.token)});
+    }
+    const bool selects = (expr.kind == Kind::subscript && expr.operands[0]->type->is(Type::Kind::array)) ||
+                         (expr.kind == Kind::member && unit_.is(expr.token - 1, "."));
+    const bool takes_address = expr.kind == Kind::unary && unit_.is(expr.token, "&");
+    const bool is_list = expr.kind == Kind::list || expr.kind == Kind::designated;
+    bool place = false;
+    for (const Expr* const operand : expr.operands) {
+      if (is_built_in && operand->kind == Kind::text) { // the format of printf
+        continue;
+      }
+      if (selects && operand == expr.operands[0]) {
+        place = is_place(*operand);
+      } else if (takes_address && is_place(*operand)) {
+        note(expr.tokens.begin);
+      } else if (!takes_address) {
+        use(operand, fills && is_list);
+      }
+    }
+    return place;
+  }
+
+  const TranslationUnit& unit_;
+  MovedConstants found_;
+};
+
+} // namespace
+
+MovedConstants constants_to_global(const TranslationUnit& unit) {
+  return ConstantPointers(unit).find();
 }
 
 } // namespace tidegate::opencl_c

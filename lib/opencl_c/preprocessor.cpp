@@ -10,8 +10,8 @@
 #include "opencl_c/preprocessor.hpp"
 
 #include "core/files.hpp"
-#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -391,7 +391,7 @@ private:
       return is_defined(macro_name(line).text) == directive.is("ifdef");
     }
     in_condition_ = true;
-    const Line tokens = with_includes_answered(expand(std::span(line).subspan(2)));
+    const Line tokens = expand(std::span(line).subspan(2));
     in_condition_ = false;
     // Only the compiler can expand its macros with arguments and decide where compilers differ.
     bool asks = false;
@@ -416,32 +416,6 @@ private:
              fmt::format("it is `#if {}`, with the program's own macros replaced", printable(text)));
     }
     return *answer;
-  }
-
-  // Replaces "__has_include(...)" by 1 or 0: the compiler does not know the program's include folders.
-  Line with_includes_answered(Line tokens) {
-    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-      if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !is_defined(tokens[i].text)) {
-        continue;
-      }
-      const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i);
-      const auto end = std::find_if(begin, tokens.end(), [](const Token& token) { return token.is(")"); });
-      std::string name;
-      for (auto part = begin + 2; part < end; ++part) {
-        name += part->text;
-      }
-      if (end == tokens.end() || name.size() < 3) {
-        continue;
-      }
-      const std::string file = name.substr(1, name.size() - 2);
-      const bool found = std::ranges::any_of(folders_of(name), [&](const std::string& folder) {
-        return read(in_folder(folder, file)).has_value();
-      });
-      tokens[i].kind = TokenKind::number;
-      tokens[i].text = found ? "1" : "0";
-      tokens.erase(begin + 1, end + 1);
-    }
-    return tokens;
   }
 
   void set_line(const Line& line) {
@@ -587,10 +561,11 @@ private:
 
   bool is_defined(const std::string& name) { return macros_.contains(name) || predefined(name) != nullptr; }
 
-  // Replacement of a macro that the compiler predefines, unless the program undefined it; null if none is
-  // known.
+  // Replacement of a macro that the compiler predefines, unless the program undefined it; null if none is known, and for
+  // __has_include: the compiler does not know the program's folders.
   const std::string* predefined(const std::string& name) {
-    if (options_.predefined == nullptr || undefined_.contains(name) || macros_.contains(name)) {
+    if (options_.predefined == nullptr || undefined_.contains(name) || macros_.contains(name) ||
+        name == "__has_include") {
       return nullptr;
     }
     const auto found = options_.predefined->names.find(name);

@@ -6,7 +6,6 @@
 // What the parser does not know becomes opaque, with its tokens: a visitor must take it for anything. Nodes never change
 // after parsing; the names in them are resolved, TranslationUnit::meaning() of a node's token is its first declaration.
 #pragma once
-#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/translation_unit.hpp"
 
 #include <memory_resource>
@@ -16,6 +15,23 @@ namespace tidegate::opencl_c {
 struct Expr;
 struct Decl;
 struct Record;
+
+struct IntegerType {
+  std::uint32_t bits = 32;
+  bool is_unsigned = false;
+
+  friend bool operator==(const IntegerType&, const IntegerType&) = default;
+};
+
+// The value of an integer constant expression (C99 6.6).
+struct Constant {
+  __extension__ using Value = __int128; // that of any type, exactly
+  Value value = 0;
+  IntegerType type;
+
+  // The value, if a signed 64-bit integer holds it.
+  [[nodiscard]] std::optional<std::int64_t> number() const;
+};
 
 // Interned: types are the same if their addresses are.
 struct Type {
@@ -168,6 +184,30 @@ struct Condition {
   bool too_deep = false;
 };
 Condition parse_condition(TranslationUnit& unit);
+
+// Evaluates the condition of a directive (C99 6.10.1), with macros and `defined` already replaced; remaining names are 0. The
+// result is empty where compilers may differ, or refuse it: clang has 128-bit numbers in OpenCL C, where `true` is 1, others
+// have 64 bits. With `assumes_clang`, `true` is 1. Error: kernel_source in the file `path` for what no condition is.
+Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, const Token& directive,
+                                               std::string_view path, bool assumes_clang = false);
+
+// Value of an expression of a declaration in the types of C: of numbers, enumerators, sizes of arithmetic types and casts
+// to integers. Empty if it is not constant or compilers may disagree, for example where a signed value overflows.
+std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr);
+std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& expr);
+
+// Sets the values of a complete enumeration's enumerators, up to the first that is not known.
+void evaluate_enumerators(const TranslationUnit& unit, std::span<Decl* const> enumerators);
+
+// The enumerators of a complete enumeration; empty if the value of one is unknown.
+using Enumerators = std::vector<std::pair<std::string, std::int64_t>>;
+std::optional<Enumerators> enumerators_of(const TranslationUnit& unit, const Record& record);
+
+// The type of such an enumeration: compilers take the first of uint, int, ulong and long that holds every enumerator.
+IntegerType integer_type_of(const Enumerators& enumerators);
+
+// That type by name, such as "uint"; empty for another type. Those with attributes may be smaller.
+std::string integer_of(const TranslationUnit& unit, const Type& type);
 
 // Counts the nested calls of a reader.
 class Nested {

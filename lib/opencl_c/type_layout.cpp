@@ -1,6 +1,5 @@
 #include "opencl_c/type_layout.hpp"
 
-#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 

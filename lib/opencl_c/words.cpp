@@ -231,7 +231,7 @@ constexpr std::string_view plain_macros =
     "__OPENCL_CPP_VERSION__ __OPENCL_C__ __ENDIAN_LITTLE__ __IMAGE_SUPPORT__ __FAST_RELAXED_MATH__ "
     "__kernel_exec __clang__ __clang_major__ __GNUC__ __NVCC__ __NV_CL_C_VERSION __CUDA_ARCH__ __SPIR__ "
     "__SPIRV__ __POCL__ __CPU__ __GPU__ __AMD__ __INTEL__ __x86_64__ __LP64__ __has_builtin __has_extension "
-    "__has_feature __has_attribute __has_include __cplusplus __STDC__ __STDC_VERSION__ __APPLE__ __linux__ "
+    "__has_feature __has_attribute __cplusplus __STDC__ __STDC_VERSION__ __APPLE__ __linux__ "
     "__OPTIMIZE__ __NO_SIGNED_ZEROS__ __SIZEOF_POINTER__ ATOMIC_VAR_INIT ATOMIC_FLAG_INIT "
     "CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE CLK_IMAGE_MEM_FENCE CLK_NORMALIZED_COORDS_TRUE "
     "CLK_NORMALIZED_COORDS_FALSE CLK_ADDRESS_NONE CLK_ADDRESS_CLAMP CLK_ADDRESS_CLAMP_TO_EDGE "

@@ -3,7 +3,7 @@
 #include "core/files.hpp"
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
-#include "opencl_c/constant_expression.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
 namespace tidegate::engine {
@@ -246,7 +246,9 @@ AnswerMacros assume_macros(std::set<std::string>& assumed) {
       }
     }
     for (const std::string& condition : std::exchange(macros.unknown_conditions, {})) {
-      macros.conditions[condition] = opencl_c::evaluate_condition_as_clang(condition).value_or(false);
+      const auto tokens = opencl_c::Lexer(condition, "").next_line();
+      macros.conditions[condition] =
+          tokens && evaluate_condition(*tokens, {}, "", true).value_or(std::nullopt).value_or(false);
       assumed.insert(condition);
     }
     return {};

@@ -498,12 +498,6 @@ TEST_CASE("what one kernel cannot be carried for keeps no other one back") {
   CHECK(count(outlined->text, "both") == 0);
 }
 
-TEST_CASE("samplers of file scope go along with the kernels that use them") {
-  const std::string source = "const sampler_t s = 0, unused = 1;\nconstant sampler_t other = 2;\n";
-  CHECK(outlined(source + "kernel void k(global int* a) { a[0] = 1; }") ==
-        expected("KERNEL k(tg_item tg_self, global int* a) { a[0] = 1; }"));
-}
-
 TEST_CASE("local variables are not packed with the structures of the source") {
   CHECK(count(outline_all("#pragma pack(1)\nkernel void k() { local char c; local float t[4]; }").text,
               "#pragma pack()\n\ntypedef struct {") == 1);

@@ -153,15 +153,13 @@ TEST_CASE("a pointer is moved before the body uses it") {
 
 TEST_CASE("accesses and addresses of elements are the same for a pointer that is moved") {
   for (const std::string body :
-       {"a[n] = 0;", "*a = 0;", "*(a + n) = 0;", "atomic_xchg(a + n, 1);",
-        "vstore4((float4)(0), n, a);",
+       {"a[n] = 0;", "*a = 0;", "*(a + n) = 0;", "atomic_xchg(a + n, 1);", "vstore4((float4)(0), n, a);",
         "global float* row = a + n; row[0] = 1;", "global float* row = a; row[n] = 1;", "n = a[n] == 0;",
         "if (a[n] < 1) a[n] = 2;", "b[n] = n ? a[n] : a[n + 1];", "{ float a = 1; n = a == 0; }",
         "set(a, n);", "deep(a, n);"}) {
-    CHECK_MESSAGE(
-        obstacle_in(body, "void set(global float* p, uint i) { p[i] = 0; }\n"
-                          "void deep(global float* p, uint i) { set(p + 1, i); }\n") == "",
-        body);
+    CHECK_MESSAGE(obstacle_in(body, "void set(global float* p, uint i) { p[i] = 0; }\n"
+                                    "void deep(global float* p, uint i) { set(p + 1, i); }\n") == "",
+                  body);
   }
 }
 
@@ -169,8 +167,9 @@ TEST_CASE("a kernel that may notice that a pointer is moved is named") {
   const std::string more = "k does more with a than access elements";
   for (const std::string body :
        {"if (a) n = 0;", "if (!a) n = 0;", "n = a == b;", "n = b == a;", "n = a < b;", "n = (ulong)a;",
-        "n = (size_t)(a + 1);", "n = a ? 1 : 0;", "((global float4*)a)[n] = 0;", "n = (a != 0);", "global float* c = n ? a : b; c[0] = 0;",
-        "printf(\"%p\", a);", "tell(a);", "deep(a);", "global float** p = &a;"}) {
+        "n = (size_t)(a + 1);", "n = a ? 1 : 0;", "((global float4*)a)[n] = 0;", "n = (a != 0);",
+        "global float* c = n ? a : b; c[0] = 0;", "printf(\"%p\", a);", "tell(a);", "deep(a);",
+        "global float** p = &a;"}) {
     CHECK_MESSAGE(obstacle_in(body, "void tell(global float* p) { printf(\"%p\", p); }\n"
                                     "void deep(global float* p) { tell(p); }\n") == more,
                   body);

@@ -359,13 +359,9 @@ TEST_CASE("where compilers compute conditions differently, the device's compiler
   CHECK(holds("true")); // without a compiler to query: as in clang
 }
 
-TEST_CASE("__has_include looks where #include does") {
-  PredefinedMacros macros{
-      .names = {{"__has_include", "__has_include"}, {"b", std::nullopt}, {"h", std::nullopt}}};
-  const Files files{
-      {"k.cl", "#if __has_include(\"a.h\") && !__has_include(<b.h>) && !__has_include(\"b.h\")\nyes\n#endif"},
-      {"a.h", ""}};
-  CHECK(text_of(files, {.predefined = &macros}) == "yes");
+TEST_CASE("__has_include is not defined, as the compiler does not know the program's folders") {
+  CHECK(with_predefined("#ifdef __has_include\nyes\n#else\nno\n#endif",
+                        {{"__has_include", "__has_include"}}) == "no");
 }
 
 TEST_CASE("a program's own meaning of a macro of the compiler") {
