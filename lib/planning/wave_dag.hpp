@@ -14,6 +14,8 @@ struct Wave {
   std::uint64_t frontier_bytes = 0;
   std::uint64_t scratch_bytes = 0;
   std::uint64_t output_bytes = 0;
+
+  friend bool operator==(const Wave&, const Wave&) = default;
 };
 
 // Wave `after` reads the output of wave `before`, so a global barrier must separate them. Both are wave
