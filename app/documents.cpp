@@ -40,8 +40,6 @@ using graphs::FileFacts;
 constexpr Field contents_fields[] = {
     fact<&FileFacts::format>("format of the file"),
     fact<&FileFacts::first_vertex>("number that the file has for its first vertex").named("first_id"),
-    fact<&FileFacts::compressed>("whether it is compressed by gzip"),
-    fact<&FileFacts::lines>("lines of text"),
     fact<&FileFacts::entries>("edges as they are listed: one a line, or each neighbour of METIS"),
     fact<&FileFacts::both_directions>("whether each also represents its opposite"),
     summary_field<&graphs::GraphSummary::vertices>("vertices"),
@@ -59,8 +57,6 @@ constexpr Field contents_fields[] = {
         "type of the value after the two vertices of an entry, which sssp uses as weight"),
     fact<&FileFacts::value_range, &graphs::ValueRange::least>("the least value").named("least_value"),
     fact<&FileFacts::value_range, &graphs::ValueRange::greatest>("the greatest").named("greatest_value"),
-    fact<&FileFacts::value_range, &graphs::ValueRange::negative>("how many are below 0")
-        .named("negative_values"),
 };
 TIDEGATE_RECORD(GraphContents, contents_fields);
 

@@ -172,7 +172,6 @@ private:
       at = read_value(begin, value);
       least_ = std::min(least_, value);
       greatest_ = std::max(greatest_, value);
-      block_.values.negative += value < 0 ? 1U : 0U;
       weight = rules_.weights == WeightType::none ? weight : weight_of(begin, value);
     }
     if (rules_.compact) {
@@ -366,7 +365,6 @@ void merge(ValueRange& all, const ValueRange& more) {
     all.least = all.least ? std::min(*all.least, *more.least, below) : more.least;
     all.greatest = all.greatest ? std::max(*all.greatest, *more.greatest, below) : more.greatest;
   }
-  all.negative += more.negative;
 }
 
 // Numbers the vertices that occur from 0, in the order of their ids. Returns the ids.

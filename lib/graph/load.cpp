@@ -11,12 +11,6 @@
 namespace tidegate::graphs {
 namespace {
 
-// The text of a file, which ends with a newline unless it is empty.
-struct FileText {
-  std::string text;
-  bool compressed = false;
-};
-
 // Inflates gzip members that follow each other, perhaps with zeros after them. zlib's gzread() would ignore everything after a
 // damaged header of a later member.
 Result<std::string> inflated(std::string packed, std::uint64_t most) {
@@ -68,19 +62,17 @@ Result<std::string> inflated(std::string packed, std::uint64_t most) {
   return text;
 }
 
-// Reads a file, or standard input for "-", and inflates what begins with the gzip magic. Errors: cannot_read; input_too_large for
-// more than `most` bytes; bad_graph for damaged gzip data.
-Result<FileText> read_text(const std::string& path, std::uint64_t most) {
-  FileText file;
-  TIDEGATE_TRY(file.text, read_all(path, most));
-  if (file.text.starts_with("\x1f\x8b")) {
-    file.compressed = true;
-    TIDEGATE_TRY(file.text, inflated(std::move(file.text), most));
+// Reads a file, or standard input for "-", and inflates what begins with the gzip magic. The text ends with a newline unless it is
+// empty. Errors: cannot_read; input_too_large for more than `most` bytes; bad_graph for damaged gzip data.
+Result<std::string> read_text(const std::string& path, std::uint64_t most) {
+  TIDEGATE_TRY(std::string text, read_all(path, most));
+  if (text.starts_with("\x1f\x8b")) {
+    TIDEGATE_TRY(text, inflated(std::move(text), most));
   }
-  if (!file.text.empty() && file.text.back() != '\n') {
-    file.text += '\n';
+  if (!text.empty() && text.back() != '\n') {
+    text += '\n';
   }
-  return file;
+  return text;
 }
 
 // Refuses files that are not text, with their format if it is known.
@@ -592,8 +584,8 @@ Result<void> check_rows_match(const Rows& rows, const Rows& other) {
 }
 
 Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options) {
-  TIDEGATE_TRY(FileText file, read_text(path, memory_limit(options.build)));
-  TIDEGATE_TRY(FileHeader header, read_header(file.text, path));
+  TIDEGATE_TRY(std::string text, read_text(path, memory_limit(options.build)));
+  TIDEGATE_TRY(FileHeader header, read_header(text, path));
   EntryRules& rules = header.rules;
   if (options.compact) {
     if (!rules.may_compact) {
@@ -621,7 +613,7 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
     rules.weights = kept_weights(options.weights, rules.values);
     TIDEGATE_TRY(entries, read());
   }
-  file.text = {};
+  text = {};
   if (entries.ids.size() > most_vertices) {
     return failure(ErrorCode::input_too_large, too_many(entries.ids.size()),
                    "vertices are numbers of 32 bits");
@@ -634,8 +626,6 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
                      .facts =
                          FileFacts{.format = header.format,
                                    .first_vertex = rules.first_vertex,
-                                   .compressed = file.compressed,
-                                   .lines = entries.lines,
                                    .entries = entries.count,
                                    .both_directions = header.both_directions,
                                    .values = rules.values,

@@ -54,7 +54,6 @@ inline constexpr std::array<std::string_view, 3> value_column_names{"none", "int
 // Range of all values in the file, including those that are not stored.
 struct ValueRange {
   std::optional<Number> least, greatest;
-  std::uint64_t negative = 0; // number of values below 0
 };
 
 // Weights of the loaded graph. Edges of a file without values get the weight 1. Negative weights are refused
@@ -77,8 +76,6 @@ struct LoadOptions {
 struct FileFacts {
   FileFormat format = FileFormat::edge_list;
   std::uint64_t first_vertex = 0; // the number of the first vertex
-  bool compressed = false;
-  std::uint64_t lines = 0;
   std::uint64_t entries = 0;
   bool both_directions = false; // stated by the header
   ValueColumn values = ValueColumn::none;

@@ -74,13 +74,6 @@ inline std::string in_a_line(const Error& error) {
   return fmt::format("{} | {} | {}", error.message, error.pointer.value_or(""), error.fix);
 }
 
-// Returns the error of a file that is refused.
-inline std::string refusal(const std::string& name, const std::string& text,
-                           const LoadOptions& options = {}) {
-  const auto loaded = load_text(name, text, options);
-  return loaded ? "it is loaded" : describe(loaded.error());
-}
-
 // Returns place and message of the error of a file that is refused, such as "2:5: expected …"; app/transcripts have fixes.
 inline std::string fault(const std::string& name, const std::string& text, const LoadOptions& options = {}) {
   const auto loaded = load_text(name, text, options);
