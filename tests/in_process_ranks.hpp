@@ -137,4 +137,19 @@ inline std::vector<std::unique_ptr<Ranks>> in_process(int size) {
   return all;
 }
 
+// Calls work(rank) in a thread for each rank, which ends once a rank has aborted.
+template <class Work>
+void on_ranks(int size, const Work& work) {
+  const auto all = in_process(size);
+  std::vector<std::jthread> threads;
+  for (const auto& one : all) {
+    threads.emplace_back([&work, &one] {
+      try {
+        work(*one);
+      } catch (const Aborted&) {
+      }
+    });
+  }
+}
+
 } // namespace tidegate::ranks

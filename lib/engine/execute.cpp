@@ -256,7 +256,7 @@ Result<void> check_room(const Job& program, const JobSplit& split, std::uint32_t
   };
   std::uint64_t all = 0;
   for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
-    const std::uint64_t bytes = room_of(program, split, i, rank).size();
+    const std::uint64_t bytes = split.room[i][rank].size();
     all += bytes;
     if (bytes > device.max_allocation_bytes) {
       return over(in_quotes(program.buffers[i].name), bytes, device.max_allocation_bytes);

@@ -105,14 +105,9 @@ const device::Buffer& RankExchange::memory(std::uint32_t buffer, std::uint32_t i
   return memory_[storage_[iteration % storage_.size()][buffer]];
 }
 
-// The bytes of a buffer that this rank has memory for.
-ByteRange RankExchange::room(std::uint32_t buffer) const {
-  return room_of(program_, split_, buffer, rank_);
-}
-
 // Returns the position of bytes of a buffer in its memory, or in that of one of its set.
 std::uint64_t RankExchange::place(std::uint32_t buffer, const ByteRange& bytes) const {
-  const ByteRange all = room(buffer);
+  const ByteRange& all = split_.room[buffer][rank_];
   if (bytes.begin < all.begin || bytes.end > all.end) {
     throw std::logic_error("bytes of a buffer that are not in this rank's part of it");
   }
@@ -237,13 +232,16 @@ RunStatus RankExchange::share(std::uint32_t wave, std::uint32_t iteration, RunSt
 RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::time_point deadline,
                             const std::function<void()>& waited) {
   const WaveCut& cut = split_.waves[wave];
+  const bool combines =
+      std::ranges::any_of(program_.waves[wave].arguments,
+                          [](const ProgramArgument& argument) { return argument.combine.has_value(); });
   const TileRows own = cut.cut() ? own_rows(cut, rank_) : TileRows();
   TileRows inner{own.begin, own.begin}; // launched while halos are under way
   DispatchOutcome at;
   deadline_ = deadline;
   if (const auto awaited = begin_transfers(wave, iteration)) {
     device::Event inner_ended;
-    if (!own.empty() && !combines(program_.waves[wave])) {
+    if (!own.empty() && !combines) {
       inner = inner_rows(program_, wave, own, *awaited);
       launch_rows(wave, iteration, inner, &inner_ended);
       require(session_.flush(), "running the waves");
@@ -295,7 +293,7 @@ bool RankExchange::in_parts(std::uint32_t buffer) const {
 ranks::BytesInParts RankExchange::parts_of(std::uint32_t buffer) const {
   ranks::BytesInParts parts{
       .begin = {0}, .read = [this, buffer](std::uint64_t at, std::span<std::byte> bytes) {
-        download(session_, memory(buffer, last_iteration_), at - room(buffer).begin, bytes);
+        download(session_, memory(buffer, last_iteration_), at - split_.room[buffer][rank_].begin, bytes);
       }};
   for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
     parts.begin.push_back(split_.split(buffer) ? split_.owned[buffer][rank].end

@@ -62,7 +62,6 @@ private:
   struct Messages;
 
   [[nodiscard]] const device::Buffer& memory(std::uint32_t buffer, std::uint32_t iteration) const;
-  [[nodiscard]] ByteRange room(std::uint32_t buffer) const;
   [[nodiscard]] std::uint64_t place(std::uint32_t buffer, const ByteRange& bytes) const;
   std::optional<std::vector<RankTransfer>> begin_transfers(std::uint32_t wave, std::uint32_t iteration);
   void launch_rows(std::uint32_t wave, std::uint32_t iteration, const TileRows& rows,

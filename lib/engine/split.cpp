@@ -97,6 +97,7 @@ public:
     }
     for (std::size_t i = 0; i < split_.owned.size(); ++i) {
       split_.owned[i] = of_set_[split_.swap_set[i]].owned;
+      split_.room.emplace_back(split_.ranks, ByteRange{0, program_.buffers[i].bytes});
     }
     for (std::size_t i = 0; i < program_.waves.size(); ++i) {
       if (is_local(program_.waves[i])) {
@@ -296,16 +297,16 @@ void store_in_parts(const Job& program, JobSplit& split) {
       }
     }
   }
-  split.parts.resize(program.buffers.size());
   for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
     const std::uint32_t set = split.swap_set[buffer];
     split.whole.push_back(whole[set]);
-    for (const ByteRange& part : whole[set].reason.empty() ? parts[set] : std::vector<ByteRange>()) {
-      split.parts[buffer].push_back(part.size() == 0
-                                        ? part
-                                        : ByteRange{part.begin / granule * granule,
-                                                    std::min((part.end + granule - 1) / granule * granule,
-                                                             program.buffers[buffer].bytes)});
+    for (std::uint32_t rank = 0; split.in_parts(buffer) && rank < split.ranks; ++rank) {
+      const ByteRange& part = parts[set][rank];
+      split.room[buffer][rank] = part.size() == 0
+                                     ? part
+                                     : ByteRange{part.begin / granule * granule,
+                                                 std::min((part.end + granule - 1) / granule * granule,
+                                                          program.buffers[buffer].bytes)};
     }
   }
 }
@@ -313,15 +314,13 @@ void store_in_parts(const Job& program, JobSplit& split) {
 namespace {
 
 // The part of a local transfer that a rank does, in offsets of its memory; no bytes if it has nothing to do.
-TransferCommand local_part(const Job& program, const JobSplit& split, TransferCommand part,
-                           std::uint32_t rank) {
-  const ByteRange to = room_of(program, split, part.to, rank);
+TransferCommand local_part(const JobSplit& split, TransferCommand part, std::uint32_t rank) {
+  const ByteRange to = split.room[part.to][rank];
   ByteRange bytes = intersection({part.to_offset, part.to_offset + part.bytes}, to);
-  if (part.from && split.split(*part.from)) {
-    bytes = intersection(bytes, room_of(program, split, *part.from, rank));
-  }
   if (part.from) {
-    part.from_offset += bytes.begin - part.to_offset - room_of(program, split, *part.from, rank).begin;
+    const ByteRange from = split.room[*part.from][rank];
+    bytes = split.split(*part.from) ? intersection(bytes, from) : bytes;
+    part.from_offset += bytes.begin - part.to_offset - from.begin;
   }
   part.to_offset = bytes.begin - to.begin;
   part.bytes = bytes.size();
@@ -338,7 +337,7 @@ CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, 
     ProgramBuffer& buffer = job.buffers[i];
     buffer.output.reset(); // all ranks together have it
     if (split.in_parts(i)) {
-      const ByteRange bytes = split.parts[i][rank];
+      const ByteRange bytes = split.room[i][rank];
       buffer.bytes = bytes.size();
       buffer.count = buffer.bytes / element_bytes(buffer.type);
       if (buffer.first) {
@@ -359,12 +358,11 @@ CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, 
       wave.range = part_of(wave.range, own_rows(split.waves[i], rank));
     }
     if (split.waves[i].local) {
-      wave.command = local_part(compiled.written, split, *wave.command, rank);
+      wave.command = local_part(split, *wave.command, rank);
     }
     for (const std::size_t parameter : moved[job.ops[wave.op].unit][job.function(wave.op).name]) {
       const ProgramArgument& argument = wave.arguments[parameter];
-      const std::uint64_t begin =
-          argument.is_memory() ? room_of(compiled.written, split, argument.buffer, rank).begin : 0;
+      const std::uint64_t begin = argument.is_memory() ? split.room[argument.buffer][rank].begin : 0;
       const auto bytes = std::as_bytes(std::span(&begin, 1));
       wave.arguments.push_back({.value = {bytes.begin(), bytes.end()}});
     }
@@ -384,11 +382,6 @@ std::map<std::uint32_t, opencl_c::MovedPointers> moved_pointers(const Job& progr
   return moved;
 }
 
-bool combines(const ProgramWave& wave) {
-  return std::ranges::any_of(wave.arguments,
-                             [](const ProgramArgument& argument) { return argument.combine.has_value(); });
-}
-
 NdRange part_of(const NdRange& range, const TileRows& rows) {
   NdRange part = range;
   const std::uint32_t d = range.dimensions - 1;
@@ -396,10 +389,6 @@ NdRange part_of(const NdRange& range, const TileRows& rows) {
   part.global[d] = static_cast<std::uint32_t>(first_id(range, rows.end) - part.offset[d]);
   part.groups[d] = rows.end - rows.begin;
   return part;
-}
-
-ByteRange room_of(const Job& program, const JobSplit& split, std::uint32_t buffer, std::uint32_t rank) {
-  return split.in_parts(buffer) ? split.parts[buffer][rank] : ByteRange{0, program.buffers[buffer].bytes};
 }
 
 TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows,
@@ -430,15 +419,8 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
 
 Freshness::Freshness(const Job& program, const JobSplit& split,
                      std::span<const std::vector<std::uint32_t>> storage)
-    : program_(program), split_(split), storage_(storage) {
-  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
-    std::vector<ByteRange>& of_ranks = fresh_.emplace_back();
-    for (std::uint32_t rank = 0; rank < split.ranks; ++rank) {
-      of_ranks.push_back(
-          room_of(program, split, i, rank)); // first contents are wherever there is memory for them
-    }
-  }
-}
+    : program_(program), split_(split), storage_(storage), fresh_(split.room) {
+} // first contents are wherever there is memory for them
 
 // Each rank's fresh bytes are one range, which holds what it owns: so what it lacks lies on both sides of it.
 void Freshness::fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed,
@@ -505,7 +487,7 @@ void Freshness::after(std::uint32_t wave, std::uint32_t iteration) {
         fresh = cut.cut() ? split_.owned[argument.buffer][rank] : ByteRange{0, bytes};
         continue;
       }
-      fresh = spec.command->bytes == bytes ? room_of(program_, split_, argument.buffer, rank) : fresh;
+      fresh = spec.command->bytes == bytes ? split_.room[argument.buffer][rank] : fresh;
       if (spec.command->from && split_.split(*spec.command->from)) {
         fresh = intersection(fresh, fresh_[memory_of[*spec.command->from]][rank]);
       }

@@ -58,24 +58,17 @@ struct JobSplit {
   std::vector<std::vector<ByteRange>>
       owned; // by buffer and rank, of split buffers; empty: every rank writes all of it
 
-  // The bytes that a rank has memory for, by buffer and rank; empty: all of them.
-  std::vector<std::vector<ByteRange>> parts;
-  std::vector<Obstacle> whole; // by buffer: why every rank has memory for all of a split one
+  std::vector<std::vector<ByteRange>> room; // by buffer and rank: the bytes that it has memory for
+  std::vector<Obstacle> whole; // by buffer: why every rank has memory for all of a split one; empty: it has
 
   [[nodiscard]] bool split(std::uint32_t buffer) const { return !owned[buffer].empty(); }
   [[nodiscard]] bool in_parts(std::uint32_t buffer) const {
-    return buffer < parts.size() && !parts[buffer].empty();
+    return split(buffer) && !whole.empty() && whole[buffer].reason.empty();
   }
 };
 
-// The bytes of a buffer that a rank has memory for.
-ByteRange room_of(const Job& program, const JobSplit& split, std::uint32_t buffer, std::uint32_t rank);
-
-// Each rank gets an equal part of what is cut.
+// Each rank gets an equal part of what is cut, and memory for all of each buffer.
 JobSplit split_job(const Job& program, std::uint32_t ranks);
-
-// Returns true if ranks combine a buffer after the wave.
-bool combines(const ProgramWave& wave);
 
 // Tile rows of a wave; half-open.
 struct TileRows {
@@ -93,7 +86,7 @@ inline TileRows own_rows(const WaveCut& cut, std::uint32_t rank) {
 // Returns the part of a range with these rows of tiles.
 NdRange part_of(const NdRange& range, const TileRows& rows);
 
-// Decides which split buffers are in parts.
+// Decides which split buffers are in parts: then each rank has memory for its part alone.
 void store_in_parts(const Job& program, JobSplit& split);
 
 // Returns the part of a program of plain launches that a rank runs: memory for what it has of each buffer, its rows of

@@ -438,7 +438,7 @@ TEST_CASE("a rank has memory for what it owns and reads, and sends as much as wi
       std::uint64_t bytes = 0;
       for (std::uint32_t buffer = 0; buffer < 2; ++buffer) {
         const ByteRange owned = together.split.owned[buffer][r];
-        const ByteRange part = together.split.parts[buffer][r];
+        const ByteRange part = together.split.room[buffer][r];
         const std::uint64_t halo = 4 * 2;               // two elements to each side
         const std::uint64_t most = halo + 4 * 64 + 128; // for whole tiles, and its alignment
         CHECK(part.begin <= owned.begin - std::min(owned.begin, halo));

@@ -25,25 +25,16 @@ inline device::DeviceInfo cpu(std::optional<device::MemoryOrdering> ordering = {
 template <class Run>
 Result<FrontierReport> together(int size, const Run& run) {
   std::optional<Result<FrontierReport>> report;
-  const auto all = ranks::in_process(size);
-  {
-    std::vector<std::jthread> threads;
-    for (const auto& one : all) {
-      threads.emplace_back([&, rank = one.get()] {
-        try {
-          auto own = run(rank);
-          const bool failed = !own;
-          if (rank->rank() == 0) {
-            report = std::move(own);
-          }
-          if (failed) {
-            rank->abort(1);
-          }
-        } catch (const ranks::Aborted&) { // another one has failed
-        }
-      });
+  ranks::on_ranks(size, [&](ranks::Ranks& rank) {
+    auto own = run(&rank);
+    const bool failed = !own;
+    if (rank.rank() == 0) {
+      report = std::move(own);
     }
-  }
+    if (failed) {
+      rank.abort(1);
+    }
+  });
   REQUIRE(report);
   return *std::move(report);
 }
