@@ -6,7 +6,7 @@
 //   TG_LANES        work-items that share an entry of a sparse queue
 //   TG_WIDE         work-items that share an entry of a hybrid queue
 //   TG_WIDTH        work-items that share a word of a bitmap
-//   TG_WIDE_OFFSETS offsets of edges take 64 bits
+//   tg_offset       the type of offsets of edges: uint, or ulong where 32 bits do not hold them
 //   TG_FLOATS       weights and distances are floats
 //   TG_WEIGHTS      edges have stored weights
 //   TG_PARENTS      bfs records parents
@@ -89,17 +89,8 @@
 // Unrolls a loop over arrays that should be in registers.
 #define TG_UNROLL _Pragma("unroll")
 
-#if TG_WIDE_OFFSETS
-typedef ulong tg_offset;
-#else
-typedef uint tg_offset;
-#endif
-
-// The value of a vertex.
-#if TG_ALGORITHM == TG_OWN && TG_OWN_WORDS == 2
-typedef ulong tg_bits;
-#else
-typedef uint tg_bits;
+#if TG_ALGORITHM != TG_OWN
+typedef uint tg_bits; // the value of a vertex
 #endif
 
 typedef struct {

@@ -1,7 +1,7 @@
 // An algorithm of the program's own. Its functions precede this file; examples/graphs/README.md has their laws.
 //
 // The host adds definitions to them:
-//   TG_OWN_WORDS    words of a value: 1 or 2
+//   tg_bits         the type of a value's bits: uint or ulong, of TG_OWN_WORDS words
 //   TG_OWN_BITS     as_uint or as_ulong, and TG_OWN_TYPED as_uint, as_int, as_float or as_ulong
 //   TG_OWN_MERGED   what becomes of the bits of two values; TG_OWN_ADDS: their sum; TG_OWN_MERGES: the program's function
 //   TG_OWN_NOTHING  bits of the value that merges into nothing

@@ -3,16 +3,6 @@
 //
 // The program's functions and the definitions of own.cl precede this file.
 
-#if TG_OWN_WORDS == 2
-typedef ulong tg_bits;
-#else
-typedef uint tg_bits;
-#endif
-#if TG_WIDE_OFFSETS
-typedef ulong tg_offset;
-#else
-typedef uint tg_offset;
-#endif
 typedef TG_OWN_WEIGHT_TYPE tg_weight;
 
 #if TG_OWN_WORDS == 2

@@ -1,15 +1,9 @@
 // Changes of rows in device memory before a traversal. The first puts the neighbours of highest degree in front: a pull stops at
 // the first neighbour in the frontier, and hubs are reached before most other vertices. The rest of a row keeps its order.
 //
-// The host defines TG_WIDE_OFFSETS as for job.cl.
+// The host defines tg_offset as for job.cl.
 //
 // Source: Yasui, Fujisawa, Goto, NUMA-optimized Parallel Breadth-first Search on Multicore Single-node System (Big Data 2013).
-
-#if TG_WIDE_OFFSETS
-typedef ulong tg_offset;
-#else
-typedef uint tg_offset;
-#endif
 
 #define TG_FRONT 4          // as many as a pull fetches at once
 #define TG_LOOKS_AT 1024u   // inspected neighbours; longer rows belong to hubs, which seldom pull

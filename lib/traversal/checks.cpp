@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 6> result_names{"levels",     "reached", 
                                                        "components", "ranks",   "values"};
 
 std::string_view name_of_results(const graphs::FrontierProgram& program) {
-  return program.own ? "values" : result_names.at(static_cast<std::size_t>(program.algorithm));
+  return result_names.at(static_cast<std::size_t>(program.algorithm));
 }
 
 // The first difference of results that are no ranks.

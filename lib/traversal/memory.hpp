@@ -122,6 +122,9 @@ struct RankPart {
 
 // Offsets of more edges than this take 64 bits.
 inline constexpr std::uint64_t most_narrow_edges = std::numeric_limits<std::uint32_t>::max();
+constexpr std::string_view offset_type(std::uint64_t edges) {
+  return edges > most_narrow_edges ? "ulong" : "uint";
+}
 
 // Chooses the layout for a budget (0: the device's memory). Without a forced topology the full layout is used
 // while its share of the budget is below the policy's threshold. A rank has one layout, with the values of all vertices. Returns

@@ -9,16 +9,11 @@ using runtime::RunStatus;
 
 // The semiring in which an algorithm multiplies the frontier with the graph's matrix.
 std::string semiring_of(const graphs::FrontierProgram& program) {
-  switch (program.algorithm) {
-  case graphs::Algorithm::bfs: return "any_secondi";
-  case graphs::Algorithm::reach: return "or_and";
-  case graphs::Algorithm::sssp: return "min_plus";
-  case graphs::Algorithm::cc: return "min_second";
-  case graphs::Algorithm::pagerank: return "plus_times";
-  case graphs::Algorithm::own:
-    return fmt::format("{}_along", graphs::own_merge_names[static_cast<std::size_t>(program.own->merge)]);
-  }
-  return "";
+  constexpr std::array<std::string_view, 5> built_in{"any_secondi", "or_and", "min_plus", "min_second",
+                                                     "plus_times"};
+  return program.own
+             ? fmt::format("{}_along", graphs::own_merge_names[static_cast<std::size_t>(program.own->merge)])
+             : std::string(built_in.at(static_cast<std::size_t>(program.algorithm)));
 }
 
 // Counts what the waves did, of a run that may be under way.

@@ -4,8 +4,8 @@
 #include "device/kernels.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/preprocessor.hpp"
-#include "runtime/kernel_cache.hpp"
 #include "runtime/memory.hpp"
+#include "traversal/plan.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
@@ -121,12 +121,13 @@ std::string definitions(const FrontierProgram& program, const OwnCode& code) {
   const Merge& merge = merges.at(static_cast<std::size_t>(own.merge));
   const std::string_view weight = code.float_weights ? "float" : "uint";
   return fmt::format(
-      "\n#define TG_OWN_WORDS {}\n#define TG_OWN_BITS {}\n#define TG_OWN_TYPED as_{}\n#define TG_OWN_WEIGHT as_{}\n"
+      "\n#define TG_OWN_WORDS {}\n#define tg_bits {}\n#define TG_OWN_BITS {}\n#define TG_OWN_TYPED as_{}\n#define TG_OWN_WEIGHT as_{}\n"
       "#define TG_OWN_WEIGHT_TYPE {}\n#define TG_OWN_MERGED(a, b) {}\n#define TG_OWN_NOTHING {}\n#define TG_OWN_ADDS {}\n"
       "#define TG_OWN_MERGES {}\n#define TG_OWN_INITIAL {}\n#define TG_OWN_SOURCES {}\n#define TG_OWN_SETTLED {}\n",
-      wide ? 2 : 1, wide ? "as_ulong" : "as_uint", scalar(own.value), weight, weight, merge.of_a_and_b,
-      merge.nothing.at(static_cast<std::size_t>(own.value)), static_cast<int>(own.merge == OwnMerge::add),
-      has("merge"), own.initial ? 2 : has("initial"), has("at_source"), has("settled"));
+      wide ? 2 : 1, wide ? "ulong" : "uint", wide ? "as_ulong" : "as_uint", scalar(own.value), weight, weight,
+      merge.of_a_and_b, merge.nothing.at(static_cast<std::size_t>(own.value)),
+      static_cast<int>(own.merge == OwnMerge::add), has("merge"), own.initial ? 2 : has("initial"),
+      has("at_source"), has("settled"));
 }
 
 } // namespace
@@ -298,25 +299,24 @@ constexpr std::array<Law, 7> laws{{
 
 } // namespace
 
-device::Program build_own_checks(const device::Session& session, const device::DeviceInfo& device,
-                                 const OwnCode& code, const TraversalShape& shape,
+device::Program build_own_checks(const device::Session& session, const TraversalPlan& plan,
                                  const std::filesystem::path& cache_folder) {
-  return runtime::build_kernel(session, device,
-                               {.source = code.text + device::kernel_source("frontier/own_check.cl"),
-                                .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}",
-                                                       static_cast<int>(shape.edges > most_narrow_edges),
-                                                       static_cast<int>(shape.weights)),
-                                .kernel = "tidegate_own_edges"},
-                               0, cache_folder)
+  return runtime::build_kernel(
+             session, *plan.device,
+             {.source = plan.own->text + device::kernel_source("frontier/own_check.cl"),
+              .options = fmt::format("-cl-std=CL1.2 -Dtg_offset={} -DTG_WEIGHTS={}",
+                                     offset_type(plan.shape.edges), static_cast<int>(plan.shape.weights)),
+              .kernel = "tidegate_own_edges"},
+             0, cache_folder)
       .program;
 }
 
-OwnChecks::OwnChecks(const device::Session& session, const FrontierProgram& program, const OwnCode& code,
-                     const ResidentGraph& resident, const TraversalShape& shape, device::Program built)
-    : session_(session), program_(program), code_(code), resident_(resident), shape_(shape),
-      built_(std::move(built)),
+OwnChecks::OwnChecks(const device::Session& session, const TraversalPlan& plan, const ResidentGraph& resident,
+                     device::Program built)
+    : session_(session), plan_(plan), resident_(resident), shape_(plan.shape),
+      fired_bytes_((std::uint64_t{shape_.vertices} + 1) * sizeof(std::uint32_t)), built_(std::move(built)),
       values_(runtime::allocate(session, value_bytes(shape_) + sizeof(std::uint64_t))), // more than 0 bytes
-      fired_(runtime::allocate(session, fired_bytes())), noted_(runtime::allocate(session, sizeof(Noted))) {}
+      fired_(runtime::allocate(session, fired_bytes_)), noted_(runtime::allocate(session, sizeof(Noted))) {}
 
 template <class... Arguments>
 void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const {
@@ -325,11 +325,11 @@ void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&
 }
 
 void OwnChecks::begin() {
-  device::require(session_.clear(fired_, fired_bytes()), "clearing a buffer");
+  device::require(session_.clear(fired_, fired_bytes_), "clearing a buffer");
   launch("tidegate_own_begin", shape_.vertices, resident_.part(Part::offsets), resident_.part(Part::others),
          values_, shape_.vertices);
   launch("tidegate_own_sources", 1, resident_.part(Part::sources), values_,
-         static_cast<std::uint32_t>(program_.sources.size()));
+         static_cast<std::uint32_t>(plan_.program.sources.size()));
 }
 
 Result<void> OwnChecks::check_laws() {
@@ -342,22 +342,23 @@ Result<void> OwnChecks::check_laws() {
   const device::Buffer flaws = runtime::allocate(session_, bytes.size());
   launch("tidegate_own_laws", law_trials, resident_.part(Part::offsets), resident_.part(Part::neighbours),
          resident_.part(Part::weights), values_, resident_.part(Part::sources),
-         static_cast<std::uint32_t>(program_.sources.size()), flaws, shape_.vertices);
+         static_cast<std::uint32_t>(plan_.program.sources.size()), flaws, shape_.vertices);
   runtime::download(session_, flaws, 0, bytes);
   for (std::size_t i = 0; i < words.size(); i += flaw_words) {
     if (words[i] != 0) {
       const auto text = [&](std::size_t at, ElementType type) {
         return element_text(type, reinterpret_cast<const std::byte*>(&words[i + at]));
       };
-      const auto value = [&](std::size_t at) { return text(at, element_type(program_.own->value)); };
+      const auto value = [&](std::size_t at) { return text(at, element_type(plan_.program.own->value)); };
       const Law& law = laws.at(words[i] - 1);
-      const opencl_c::Function* at = code_.unit.definition(law.function);
+      const opencl_c::Function* at = plan_.own->unit.definition(law.function);
       return tl::unexpected(refused_at(
-          code_, at != nullptr ? *at : *code_.unit.definition("along"),
-          fmt::format(fmt::runtime(law.flaw), fmt::arg("a", value(1)), fmt::arg("b", value(2)),
-                      fmt::arg("c", value(3)),
-                      fmt::arg("weight", text(4, code_.float_weights ? ElementType::f32 : ElementType::u32)),
-                      fmt::arg("one", value(5)), fmt::arg("other", value(6))),
+          *plan_.own, at != nullptr ? *at : *plan_.own->unit.definition("along"),
+          fmt::format(
+              fmt::runtime(law.flaw), fmt::arg("a", value(1)), fmt::arg("b", value(2)),
+              fmt::arg("c", value(3)),
+              fmt::arg("weight", text(4, plan_.own->float_weights ? ElementType::f32 : ElementType::u32)),
+              fmt::arg("one", value(5)), fmt::arg("other", value(6))),
           "the result would depend on the order of the waves; the laws are in examples/graphs/README.md"));
     }
   }
@@ -382,7 +383,7 @@ std::optional<Error> OwnChecks::first_difference(const std::vector<std::uint32_t
   if (at == std::ssize(expected)) {
     return {};
   }
-  const ElementType type = element_type(program_.own->value);
+  const ElementType type = element_type(plan_.program.own->value);
   const std::size_t vertex = static_cast<std::size_t>(at) * sizeof(std::uint32_t) / element_bytes(type);
   const auto text = [&](const std::vector<std::uint32_t>& of) {
     return element_text(type, std::as_bytes(std::span(of)).data() + vertex * element_bytes(type));

@@ -10,6 +10,8 @@
 
 namespace tidegate::traversal {
 
+struct TraversalPlan;
+
 struct OwnCode {
   std::string text;           // the preprocessed source, with #line directives, and definitions for kernels
   bool float_weights = false; // `along` takes a float
@@ -38,15 +40,15 @@ Result<std::vector<std::byte>> read_initial(const graphs::FrontierProgram& progr
                                             std::uint32_t vertices);
 
 // Builds the kernels of an algorithm's checks. Throws device::Refused.
-device::Program build_own_checks(const device::Session& session, const device::DeviceInfo& device,
-                                 const OwnCode& code, const TraversalShape& shape,
+device::Program build_own_checks(const device::Session& session, const TraversalPlan& plan,
                                  const std::filesystem::path& cache_folder);
 
 // Checks of one traversal; all functions throw device::Refused. Its memory is the part "checks" of the plan.
 class OwnChecks {
 public:
-  OwnChecks(const device::Session& session, const graphs::FrontierProgram& program, const OwnCode& code,
-            const ResidentGraph& resident, const TraversalShape& shape, device::Program built);
+  // All references outlive it.
+  OwnChecks(const device::Session& session, const TraversalPlan& plan, const ResidentGraph& resident,
+            device::Program built);
 
   // Tries the laws on values that occur. Error: kernel_source at a function that breaks one, with the values.
   Result<void> check_laws();
@@ -66,9 +68,6 @@ private:
     std::uint32_t reached = 0;
   };
 
-  [[nodiscard]] std::uint64_t fired_bytes() const {
-    return (std::uint64_t{shape_.vertices} + 1) * sizeof(std::uint32_t);
-  }
   void begin();
   Noted pass_along(const device::Buffer& from);
   [[nodiscard]] std::optional<Error> first_difference(const std::vector<std::uint32_t>& values,
@@ -77,10 +76,10 @@ private:
   void launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const;
 
   const device::Session& session_;
-  const graphs::FrontierProgram& program_;
-  const OwnCode& code_;
+  const TraversalPlan& plan_;
   const ResidentGraph& resident_;
   const TraversalShape& shape_;
+  const std::uint64_t fired_bytes_;
   device::Program built_;
   device::Buffer values_, fired_, noted_;
 };

@@ -97,23 +97,22 @@ runtime::KernelSource frontier_kernel(const TraversalPlan& plan) {
   const std::string_view standard = used == device::MemoryOrdering::classic  ? "CL1.2"
                                     : opencl_version.starts_with("OpenCL 3") ? "CL3.0"
                                                                              : "CL2.0";
-  return {.source = (plan.own == nullptr ? "" : plan.own->text) +
-                    device::kernel_source(plan.part ? "frontier/ranks.cl" : "frontier/traversal.cl"),
-          .options = fmt::format(
-              "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
-              "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
-              "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
-              "-DTG_CLOCK={}",
-              standard, static_cast<int>(used), algorithm, geometry.group_size,
-              std::min(geometry.group_size, 4U), std::min(geometry.group_size, 32U),
-              std::min(geometry.group_size, 8U), static_cast<int>(shape.edges > most_narrow_edges),
-              static_cast<int>(float_weights), static_cast<int>(shape.weights),
-              static_cast<int>(shape.parents), geometry.alone_room, static_cast<int>(shape.short_rows),
-              share_size(shape), geometry.gpu, geometry.gpu ? few_edges : 0, static_cast<int>(plan.clock)),
-          .kernel = plan.part ? "tidegate_ranks" : "tidegate_frontier",
-          .groups_per_unit = used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1
-                                 ? geometry.groups_per_unit
-                                 : 0};
+  return {
+      .source = (plan.own == nullptr ? "" : plan.own->text) +
+                device::kernel_source(plan.part ? "frontier/ranks.cl" : "frontier/traversal.cl"),
+      .options = fmt::format(
+          "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
+          "-DTG_WIDTH={} -Dtg_offset={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
+          "-DTG_ALONE_ROOM={}u -DTG_SHORT_ROWS={} -DTG_SHARE={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} "
+          "-DTG_CLOCK={}",
+          standard, static_cast<int>(used), algorithm, geometry.group_size, std::min(geometry.group_size, 4U),
+          std::min(geometry.group_size, 32U), std::min(geometry.group_size, 8U), offset_type(shape.edges),
+          static_cast<int>(float_weights), static_cast<int>(shape.weights), static_cast<int>(shape.parents),
+          geometry.alone_room, static_cast<int>(shape.short_rows), share_size(shape), geometry.gpu,
+          geometry.gpu ? few_edges : 0, static_cast<int>(plan.clock)),
+      .kernel = plan.part ? "tidegate_ranks" : "tidegate_frontier",
+      .groups_per_unit =
+          used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1 ? geometry.groups_per_unit : 0};
 }
 
 } // namespace

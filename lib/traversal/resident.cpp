@@ -211,11 +211,10 @@ void change_rows(const device::Session& session, const TraversalPlan& plan, Resi
   if (!hubs_first && part_bytes(plan.memory, Memory::seats) == 0) {
     return;
   }
-  const bool wide = plan.shape.edges > most_narrow_edges;
   const runtime::BuiltKernel kernel = runtime::build_kernel(
       session, *plan.device,
       {.source = device::kernel_source("frontier/rows.cl"),
-       .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),
+       .options = fmt::format("-cl-std=CL1.2 -Dtg_offset={}", offset_type(plan.shape.edges)),
        .kernel = hubs_first ? "tidegate_hubs_first" : "tidegate_name_by_seat"},
       0, cache_folder);
   if (hubs_first) {

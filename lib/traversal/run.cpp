@@ -292,9 +292,8 @@ Result<void> prepare_checks(TraversalRun& run) {
   std::optional<device::Program>& kept = plan.asked.kept->own_checks;
   const bool tried = kept.has_value();
   const device::Program checks =
-      tried ? *kept
-            : build_own_checks(*run.session, *plan.device, *plan.own, plan.shape, run.options.cache_folder);
-  run.own.emplace(*run.session, plan.program, *plan.own, *plan.asked.kept->resident, plan.shape, checks);
+      tried ? *kept : build_own_checks(*run.session, plan, run.options.cache_folder);
+  run.own.emplace(*run.session, plan, *plan.asked.kept->resident, checks);
   if (!tried) {
     TIDEGATE_CHECK(run.own->check_laws());
   }

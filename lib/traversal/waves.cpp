@@ -15,7 +15,6 @@ void WaveLog::add(const WaveRecord& wave) {
   }
   vertices += wave.vertices;
   work_items += (wave.vertices + pass - 1) / pass * pass;
-  dense_waves = std::max(dense_waves, wave.dense_waves);
   if (wave.density_bps >= densest.density_bps) {
     densest = wave;
   }

@@ -63,9 +63,8 @@ struct WaveLog {
   std::vector<WaveRecord> records{};
   WaveRecord last{}, densest{};
   FrontierSummary sums{};
-  std::uint64_t vertices = 0;    // of all frontiers
-  std::uint64_t work_items = 0;  // of all passes over them
-  std::uint32_t dense_waves = 0; // most consecutive ones
+  std::uint64_t vertices = 0;   // of all frontiers
+  std::uint64_t work_items = 0; // of all passes over them
 
   void add(const WaveRecord& wave);
   [[nodiscard]] bool complete() const { return records.size() == sums.waves; }

@@ -121,10 +121,9 @@ Result<void> TraversalBench::make_first(const Settings& settings) try {
 Result<void> TraversalBench::verify(const Configuration& configuration) {
   std::optional<Error> wrong;
   if (asked_.own) {
-    const traversal::TraversalPlan& plan = configuration.plan;
     traversal::OwnChecks checks(
-        session_, plan.program, *plan.own, configuration.resident, plan.shape,
-        traversal::build_own_checks(session_, device_, *plan.own, plan.shape, run_options_.cache_folder));
+        session_, configuration.plan, configuration.resident,
+        traversal::build_own_checks(session_, configuration.plan, run_options_.cache_folder));
     TIDEGATE_CHECK(checks.check_laws());
     std::uint64_t reached = 0;
     wrong = checks.check_fix_point(expected_.values, reached);

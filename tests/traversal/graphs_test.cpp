@@ -28,13 +28,19 @@ RunOptions by_launches(Topology topology = Topology::empty) {
 }
 
 graphs::OwnAlgorithm own(std::string source, OwnValue value, OwnMerge merge) {
-  return {.source = std::move(source), .options = {}, .value = value, .merge = merge, .initial = {}};
+  return {.source = std::move(source), .value = value, .merge = merge};
 }
 
 struct Runs {
   tidegate::test::TemporaryFolder folder;
   device::DeviceInfo device = test::cpu(device::MemoryOrdering::classic);
   std::mt19937 random{77};
+
+  Runs() {
+    folder.write("core.cl", "int initial(uint v, uint degree) { return (int)degree; }\n"
+                            "bool fires(int left) { return left < 5; }\n"
+                            "int along(uint weight) { return -1; }\n");
+  }
 
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); }
 
@@ -158,7 +164,7 @@ TEST_CASE("a wave that is chosen twice follows the topology of the last that ran
     return;
   }
   graphs::FrontierProgram program{.algorithm = Algorithm::sssp, .sources = {0}};
-  program.graph.generate = graphs::GeneratorSpec{.rmat = {}, .grid = graphs::GridSpec{10, 10}, .uniform = {}};
+  program.graph.generate = graphs::GeneratorSpec{.grid = graphs::GridSpec{10, 10}};
   program.graph.weights = graphs::ProgramWeights::u32;
   Runs().check_choices(program, by_launches());
 }
@@ -183,9 +189,6 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
   Runs runs;
   runs.folder.write("least.cl", "uint initial(uint v, uint degree) { return v; }\n"
                                 "uint along(uint value, uint weight) { return add_sat(value, weight); }\n");
-  runs.folder.write("core.cl", "int initial(uint v, uint degree) { return (int)degree; }\n"
-                               "bool fires(int left) { return left < 1; }\n"
-                               "int along(uint weight) { return -1; }\n");
   for (const File& file : files) {
     runs.folder.write(file.name, file.text);
   }
@@ -275,8 +278,8 @@ TEST_CASE("results of several ranks") {
 TEST_CASE("long messages between ranks, values of two words, and grids") {
   Runs runs;
   graphs::FrontierProgram program{.algorithm = Algorithm::reach, .sources = {0, 7}};
-  program.graph.generate = graphs::GeneratorSpec{
-      .rmat = graphs::RmatSpec{.scale = 12, .edge_factor = 8, .seed = 3}, .grid = {}, .uniform = {}};
+  program.graph.generate =
+      graphs::GeneratorSpec{.rmat = graphs::RmatSpec{.scale = 12, .edge_factor = 8, .seed = 3}};
   runs.check(program, {}, 3);
   std::string text = "%%MatrixMarket matrix coordinate integer general\n200 200 199\n";
   for (int v = 1; v < 200; ++v) {
@@ -290,8 +293,8 @@ TEST_CASE("long messages between ranks, values of two words, and grids") {
     for (const std::uint32_t width : {8U, 32U, 33U}) {
       CAPTURE(width);
       program = {.algorithm = algorithm, .sources = {runs.below(1600)}};
-      program.graph.generate = graphs::GeneratorSpec{
-          .rmat = {}, .grid = graphs::GridSpec{.width = width, .height = 1600 / width}, .uniform = {}};
+      program.graph.generate =
+          graphs::GeneratorSpec{.grid = graphs::GridSpec{.width = width, .height = 1600 / width}};
       if (algorithm == Algorithm::sssp) {
         program.graph.weights = graphs::ProgramWeights::u32;
       }
@@ -308,9 +311,6 @@ TEST_CASE("algorithms of a program's own on several ranks") {
                     "uint initial(uint v, uint degree) { return v % 7u == 0 ? v * 3u : 0xffffffffu; }\n"
                     "uint at_source(uint v, uint i) { return 5; }\n"
                     "uint along(uint value, uint weight) { return add_sat(value, weight); }\n");
-  runs.folder.write("core.cl", "int initial(uint v, uint degree) { return (int)degree; }\n"
-                               "bool fires(int left) { return left < 5; }\n"
-                               "int along(uint weight) { return -1; }\n");
   runs.folder.write(
       "label.cl",
       "ulong at_source(uint v, uint i) { return i; }\n"

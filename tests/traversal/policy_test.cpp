@@ -20,36 +20,28 @@ tg_policy policy_of(graphs::SwitchRule rule, const policy::LaunchPolicy& launch 
           .leaves_early = 1};
 }
 
-// The launch policy's own answer to the numbers of a wave.
-policy::TopologyChoice launch_choice(const policy::LaunchPolicy& launch, const tg_policy& policy,
-                                     const WaveRecord& wave) {
-  auto request = policy::LaunchRequest::direct(wave.vertices, 1, 1);
-  request.graph_node_count = policy.vertices;
-  request.graph_edge_count = static_cast<std::uint32_t>(policy.edges);
-  request.hot_window_count = wave.dense_waves;
-  request.memory_pressure_bps = static_cast<std::uint16_t>(policy.pressure_bps);
-  return policy::decide(launch, request, wave.previous_topology).value().chosen;
-}
-
 } // namespace
 
 TEST_CASE("the density rules are the launch policy's, for any numbers") {
   std::mt19937 random(7);
   const auto below = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
   for (int i = 0; i < 20'000; ++i) {
-    const std::uint32_t vertices = 1 + below(5000), edges = below(140'000);
-    const std::uint32_t pressure = below(3) == 0 ? 8000 + below(2001) : 0;
     policy::LaunchPolicy launch;
     launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
     launch.dense_frontier_threshold_bps = static_cast<std::uint16_t>(below(10'001));
     tg_policy policy = policy_of(graphs::SwitchRule::density, launch);
-    policy.vertices = vertices;
-    policy.edges = edges;
-    policy.pressure_bps = pressure;
+    policy.vertices = 1 + below(5000);
+    policy.edges = below(140'000);
+    policy.pressure_bps = below(3) == 0 ? 8000 + below(2001) : 0;
     const WaveRecord wave{.previous_topology = static_cast<Topology>(below(6)),
                           .vertices = below(policy.vertices + 1),
                           .dense_waves = below(8)};
-    const policy::TopologyChoice expected = launch_choice(launch, policy, wave);
+    auto request = policy::LaunchRequest::direct(wave.vertices, 1, 1);
+    request.graph_node_count = policy.vertices;
+    request.graph_edge_count = static_cast<std::uint32_t>(policy.edges);
+    request.hot_window_count = wave.dense_waves;
+    request.memory_pressure_bps = static_cast<std::uint16_t>(policy.pressure_bps);
+    const auto expected = policy::decide(launch, request, wave.previous_topology).value().chosen;
     const WaveRecord got = choose(policy, wave);
     CAPTURE(i);
     REQUIRE(got.topology == expected.topology);

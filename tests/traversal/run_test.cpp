@@ -1,5 +1,5 @@
 // Whole runs of traversals: with a stand-in for the device that searches a path as the kernels do, and on this
-// machine's CPU with a wait for an arrival too many.
+// machine's CPU with a wait for an arrival too many; and when waves ran, from stamps of the device's clock to curves.
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
 #include "support.hpp"
@@ -162,28 +162,22 @@ TEST_CASE("a result is checked and written") {
 }
 
 TEST_CASE("each corruption is named, and nothing is written") {
-  struct Row {
-    std::function<void(StandInRun&)> corrupt;
-    std::string field;
-    std::string message;
-  };
-  const std::vector<Row> rows{
-      {[](StandInRun& run) { run.then = [](auto values, auto) { values[3] ^= 1; }; }, "result_differs",
-       "result_differs: the levels differ at vertex 3: 2 instead of 3"},
-      {[](StandInRun& run) { run.then = [](auto, auto parents) { parents[3] ^= 1; }; }, "parent_level",
-       "parent_level: vertex 3 has level 3, and its parent 3 is level 3"}};
-  for (const auto& [corrupt, name, message] : rows) {
-    const auto& field = name;
-    CAPTURE(field);
+  using Words = std::span<std::uint32_t>;
+  for (const auto& [corrupt, message] :
+       std::vector<std::pair<std::function<void(Words, Words)>, std::string>>{
+           {[](Words values, Words) { values[3] ^= 1; },
+            "result_differs: the levels differ at vertex 3: 2 instead of 3"},
+           {[](Words, Words parents) { parents[3] ^= 1; },
+            "parent_level: vertex 3 has level 3, and its parent 3 is level 3"}}) {
     StandInRun run;
     run.options.verify = true;
-    corrupt(run);
+    run.then = corrupt;
     const auto report = run();
     REQUIRE(report);
     CHECK(report->status == RunStatus::outputs_differ);
     CHECK(report->error->code == ErrorCode::outputs_differ);
-    CHECK(report->error->field == field);
     CHECK(report->error->message == message);
+    CHECK(message.starts_with(*report->error->field + ": "));
     CHECK(!run.wrote_outputs());
   }
 }
@@ -319,4 +313,45 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
   CHECK(outcome.stuck_groups[0].group == 0);
   CHECK(outcome.stuck_groups[0].counter == "arrivals at the barrier");
   CHECK(outcome.stuck_groups[0].expected == outcome.stuck_groups[0].seen + 1);
+}
+
+TEST_CASE("a wave lasts from the end of the previous one, also across launches") {
+  // Two ticks per nanosecond. A wave is absorbed by a later launch where a launch is one step.
+  const std::vector<runtime::SliceTimes> launches{
+      {.begin_ns = 100, .end_ns = 200, .begin_ticks = 1000, .end_ticks = 1200},
+      {.begin_ns = 300, .end_ns = 500, .begin_ticks = 1400, .end_ticks = 1800}};
+  using Ends = std::vector<std::uint64_t>;
+  using Spans = std::vector<std::array<std::uint64_t, 3>>; // iteration, begin, end
+  for (const auto& [ends, expected] :
+       {std::pair(Ends{1100, 1420, 1700}, Spans{{0, 120, 150}, {1, 150, 310}, {2, 310, 450}}),
+        {Ends{1420, 1700}, Spans{{0, 120, 310}, {1, 310, 450}}}}) {
+    Spans spans;
+    for (const auto& span : wave_spans(runtime::DeviceClock::processor, launches, 1040, ends)) {
+      spans.push_back({span.iteration, span.began_ns, span.ended_ns});
+    }
+    CHECK(spans == expected);
+    CHECK(wave_spans(runtime::DeviceClock::nanoseconds, {}, 0, ends).empty());
+  }
+}
+
+TEST_CASE("a timeline has the launches, the waves by topology, and their frontiers as curves") {
+  const std::vector<WaveRecord> waves{
+      {.topology = policy::Topology::sparse_frontier, .vertices = 1, .scanned_edges = 3},
+      {.wave = 1, .topology = policy::Topology::dense_frontier, .vertices = 7, .scanned_edges = 2}};
+  const runtime::Trace trace{
+      .launches = {{.begin_ns = 5, .end_ns = 90, .stage = {}}},
+      .tasks = {{.began_ns = 10, .ended_ns = 20}, {.iteration = 1, .began_ns = 20, .ended_ns = 80}},
+      .left_out = 4};
+  const runtime::Timeline timeline = timeline_of(waves, trace, runtime::DeviceClock::nanoseconds, true);
+  CHECK(timeline.left_out == 4);
+  REQUIRE(timeline.lanes.size() == 2);
+  CHECK(timeline.lanes[0].name == "launches");
+  CHECK(timeline.names[timeline.lanes[0].spans.at(0).name] == "slice");
+  REQUIRE(timeline.lanes[1].spans.size() == 2);
+  CHECK(timeline.names[timeline.lanes[1].spans[1].name] == "dense_frontier");
+  CHECK(timeline.lanes[1].spans[1].iteration == 1);
+  CHECK(timeline.lanes[1].spans[1].end_ns == 80);
+  CHECK(timeline.curves.at(0).points ==
+        std::vector<std::pair<std::uint64_t, std::uint64_t>>{{10, 1}, {20, 7}, {80, 0}});
+  CHECK(timeline.curves.at(1).points.at(1).second == 2);
 }
