@@ -107,11 +107,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 } // namespace
 
 TEST_CASE("malformed files are refused with the place and the reason") {
-  std::size_t rows = 0;
-  for (std::size_t begin = 1; begin < malformed_rows.size(); ++rows) {
-    const std::size_t end = malformed_rows.find('\n', begin);
-    const std::string row(malformed_rows.substr(begin, end - begin));
-    begin = end + 1;
+  std::istringstream lines{std::string(malformed_rows.substr(1))};
+  for (std::string row; std::getline(lines, row);) {
     CAPTURE(row);
     const std::size_t first = row.find(" | "), second = row.find(" | ", first + 1);
     REQUIRE(second != std::string::npos);
@@ -126,5 +123,4 @@ TEST_CASE("malformed files are refused with the place and the reason") {
                                            : WeightUse::ignored;
     CHECK(fault(name, text, {.weights = use}) == error);
   }
-  CHECK(rows == 86);
 }
