@@ -9,7 +9,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using device::require;
 
-constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63U;
+constexpr std::uint64_t top_bit = std::uint64_t{1} << 63U;
 
 } // namespace
 
@@ -163,7 +163,7 @@ std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {
     std::memcpy(&values[i], bytes.data() + i * size, size); // the low bytes come first
     if (is_signed_integer(of.buffer->type)) {
       values[i] =
-          static_cast<std::uint64_t>(static_cast<std::int64_t>(values[i] << unused) >> unused) ^ sign_bit;
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(values[i] << unused) >> unused) ^ top_bit;
     }
   }
   return values;
@@ -194,7 +194,7 @@ void RankExchange::combine(const std::vector<Combined>& all) {
     std::vector<std::byte> bytes(one.buffer->bytes);
     const std::size_t size = element_bytes(one.buffer->type);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::uint64_t value = values[i] ^ (is_signed_integer(one.buffer->type) ? sign_bit : 0);
+      const std::uint64_t value = values[i] ^ (is_signed_integer(one.buffer->type) ? top_bit : 0);
       std::memcpy(bytes.data() + i * size, &value, size);
     }
     upload(session_, one.memory, 0, bytes);
