@@ -156,9 +156,12 @@ void tg_publish_at(tidegate_publisher to, uint item, uint param, uint priority) 
   }
 }
 
-void tg_queue_count(global uint* counter, uint more) { // 64 bits in two words
-  counter[0] += more;
-  counter[1] += counter[0] < more ? 1u : 0u;
+// 64 bits in two words, the low one first.
+uint2 tg_queue_counted(global const uint* counter) { return (uint2)(counter[0], counter[1]); }
+
+void tg_queue_count_on(global uint* counter, uint2 before, uint more) {
+  counter[0] = before.x + more;
+  counter[1] = before.y + (before.x + more < more ? 1u : 0u);
 }
 
 // Selects the priorities that run next; waiting improves a priority's rank.
@@ -176,7 +179,8 @@ void tg_queue_choose(global uint* state, uint threshold) {
       const uint age = state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p];
       state[TG_QUEUE_RUNNING] |= 1u << p;
       state[TG_QUEUE_MAX_AGE] = max(state[TG_QUEUE_MAX_AGE], age);
-      tg_queue_count(&state[TG_QUEUE_AGED], best < p ? state[TG_QUEUE_WAITING + p] : 0u);
+      tg_queue_count_on(&state[TG_QUEUE_AGED], tg_queue_counted(&state[TG_QUEUE_AGED]),
+                        best < p ? state[TG_QUEUE_WAITING + p] : 0u);
     }
   }
 }
@@ -341,14 +345,6 @@ void tg_queue_arm(global uint* state, uint threshold) {
   if (TG_QUEUE_TABLES == 0) {
     tg_queue_take(state, threshold);
   }
-}
-
-// Two words, the low one first.
-uint2 tg_queue_counted(global const uint* counter) { return (uint2)(counter[0], counter[1]); }
-
-void tg_queue_count_on(global uint* counter, uint2 before, uint more) {
-  counter[0] = before.x + more;
-  counter[1] = before.y + (before.x + more < more ? 1u : 0u);
 }
 
 // Figures that the turn between two rounds reads.

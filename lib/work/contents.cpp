@@ -110,7 +110,8 @@ Result<Loaded> load_file(const BufferSpec& buffer, const std::string& path) {
     return Loaded{.offset = 0};
   }
   // Reading stops at `most`: a larger file is wrong, whatever its size.
-  const std::size_t most = bytes + (is_npy(path) ? npy_header_room : 0);
+  const std::size_t most = (is_npy(path) && buffer.init->convert ? buffer.count * sizeof(double) : bytes) +
+                           (is_npy(path) ? npy_header_room : 0);
   auto file = read_all(path, most);
   if (!file && file.error().code != ErrorCode::input_too_large) {
     return tl::unexpected(std::move(file.error()));

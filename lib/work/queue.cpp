@@ -129,8 +129,9 @@ public:
     TIDEGATE_CHECK(find_ops());
     TIDEGATE_CHECK(find_buffers());
     TIDEGATE_TRY(queue_.items, items_of(spec_, in_.input.folder, in_.input.scope, pointer_));
-    const CombinedQueue combined = combine_items(queue_.items);
-    combinations_ = combined.combinations;
+    auto began = std::chrono::steady_clock::now();
+    combinations_ = combine_items(queue_.items);
+    in_.ops.publish_ns += elapsed_ns(began);
     TIDEGATE_CHECK(check_handles());
     const bool publishes = drain_.publishes;
     // Ops that the items name; all that the queue lists if it is empty or publishes.
@@ -176,24 +177,24 @@ public:
     if (publishes) {
       TIDEGATE_CHECK(find_published(unit, unit.unit.facts->reachable(functions)));
     }
-    const PublishedQueue published = publish_queue(queue_.items, combined, traits);
-    queue_.deduped_items = published.deduped_items;
+    const std::string op = publishes && !combinations_.empty() ? ops_[combinations_[0].op]->name : first.name;
+    began = std::chrono::steady_clock::now();
+    queue_.deduped_items = publish_items(combinations_, traits);
+    in_.ops.publish_ns += elapsed_ns(began);
+    wave_.listed_items = queue_.items.size() - queue_.deduped_items;
     queue_.requeues = opencl_c::mentions(unit.unit, functions, "TIDEGATE_REQUEUE");
     queue_.publishes = publishes;
     queue_.op_names = spec_.ops;
     drain_.in_rounds = publishes || queue_.requeues;
     TIDEGATE_CHECK(add_arguments());
     add_cases();
-    TIDEGATE_CHECK(drain_.in_rounds ? add_rings(published) : add_tiles(published));
-    wave_.listed_items = published.params.size();
-    in_.ops.publish_ns += published.publish_ns;
+    TIDEGATE_CHECK(drain_.in_rounds ? add_rings(*wave_.listed_items) : add_tiles());
     if (drain_.in_rounds) {
       wave_.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
                             .most_stalled_rounds = spec_.most_stalled_rounds,
                             .capacity = capacity_};
     }
-    TIDEGATE_CHECK(add_kernels(
-        *first.spec, publishes && !combinations_.empty() ? ops_[combinations_[0].op]->name : first.name));
+    TIDEGATE_CHECK(add_kernels(*first.spec, op));
     wave_.users_kernel = false;
     wave_.own_arguments = static_cast<std::uint32_t>(own_.size());
     wave_.state = own_[queue_state_index].buffer;
@@ -421,16 +422,15 @@ private:
         "uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS) {\n"
         "  switch (tg_item) {\n";
     for (const QueueCombination& one : combinations_) {
-      drain_.functions +=
-          fmt::format("    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n",
-                      packed_handles({one.op, one.input, one.output}), ops_[one.op]->function, one.input,
-                      one.output, ops_[one.op]->publishes ? ", tg_to" : "");
+      drain_.functions += fmt::format(
+          "    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n", one.handles(),
+          ops_[one.op]->function, one.input, one.output, ops_[one.op]->publishes ? ", tg_to" : "");
     }
     drain_.functions += "    default: return TIDEGATE_FAULT(0xffffffu);\n  }\n}\n";
   }
 
   // Adds the other functions that kernels/wave/rings.cl declares, and the rings that they put items into.
-  Result<void> add_rings(const PublishedQueue& published) {
+  Result<void> add_rings(std::uint64_t given) {
     // Without stated priorities, those of the ops are those in use.
     const bool all = states_priorities_ || combinations_.empty();
     std::uint32_t first_ring = all ? 0 : queue_priorities;
@@ -441,8 +441,7 @@ private:
     for (const QueueCombination& one : combinations_) {
       const auto& [pure, priority] = ops_[one.op]->traits;
       if (pure && drain_.publishes) {
-        table_cases += fmt::format("    case {}u: return {}u;\n",
-                                   packed_handles({one.op, one.input, one.output}), tables++);
+        table_cases += fmt::format("    case {}u: return {}u;\n", one.handles(), tables++);
       }
       first_ring = std::min(first_ring, priority);
       last_ring = std::max(last_ring, priority);
@@ -458,7 +457,6 @@ private:
         most_packed_ops - 1, ring_cases, table_cases);
 
     // Items that have room, and requeued ones that may wait.
-    const std::uint64_t given = published.params.size();
     const auto room = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         2 * given, drain_.publishes ? least_default_capacity : 1, most_queue_capacity));
     if (drain_.publishes) {
@@ -492,26 +490,27 @@ private:
     for (const auto& [word, handle] : words_) {
       drain_.definitions += fmt::format("enum {{ {} = {} }};\n", word, handle.value_or(0));
     }
-    std::size_t next = 0;
-    for (const QueueRun& run : published.runs) {
-      for (std::uint32_t i = 0; i < run.items; ++i) {
-        queue_.seeds.insert(queue_.seeds.end(), {run.handles, published.params[next++]});
+    std::array<std::uint32_t, queue_priorities> by_priority{};
+    for (const QueueCombination& one : combinations_) {
+      by_priority[ops_[one.op]->traits.priority] += static_cast<std::uint32_t>(one.params.size());
+      for (const std::uint32_t param : one.params) {
+        queue_.seeds.insert(queue_.seeds.end(), {one.handles(), param});
       }
     }
     const std::uint64_t seen_words = std::max<std::uint64_t>(tables * (std::uint64_t{table_size} + 1), 1);
     queue_.seen_bytes = seen_words * sizeof(std::uint32_t);
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS); // as tg_queue_arm() leaves it
     for (const std::uint32_t to : {TG_QUEUE_COUNTS, TG_QUEUE_WAITING, TG_QUEUE_TAILS}) {
-      std::ranges::copy(published.by_priority, state.begin() + to);
+      std::ranges::copy(by_priority, state.begin() + to);
     }
     state[TG_QUEUE_MODE] = tables == 0 ? TG_QUEUE_RUNS_GIVEN : TG_QUEUE_CLEARS;
     const auto best = static_cast<std::uint32_t>(
-        std::ranges::find_if(published.by_priority, [](std::uint32_t items) { return items != 0; }) -
-        published.by_priority.begin());
+        std::ranges::find_if(by_priority, [](std::uint32_t items) { return items != 0; }) -
+        by_priority.begin());
     if (tables == 0 && best != queue_priorities) {
       state[TG_QUEUE_RUNNING] = 1U << best;
       state[TG_QUEUE_TAKEN(best - first_ring)] =
-          std::min<std::uint32_t>(published.by_priority[best], TG_QUEUE_MOST_A_ROUND);
+          std::min<std::uint32_t>(by_priority[best], TG_QUEUE_MOST_A_ROUND);
     }
     own("items", Access::read, std::max<std::size_t>(queue_.seeds.size(), 2), queue_.seeds);
     own("rings", Access::write, 2 * std::uint64_t{rings} * ring_size);
@@ -524,8 +523,8 @@ private:
     return {};
   }
 
-  Result<void> add_tiles(const PublishedQueue& published) {
-    TiledQueue tiled = tiles_of(published, in_.input.tuning);
+  Result<void> add_tiles() {
+    TiledQueue tiled = tiles_of(combinations_, in_.input.tuning);
     drain_.lanes = tiled.lanes;
     drain_.items_per_lane = tiled.items_per_lane;
     tiled.tiles.resize(std::max<std::size_t>(tiled.tiles.size(), 1)); // one without items

@@ -24,43 +24,25 @@ struct QueueOpTraits {
   std::uint32_t priority = default_queue_priority;
 };
 
-// All items of one op between the same two buffers.
+// Items of one op between the same two buffers.
 struct QueueCombination {
   std::uint32_t op = 0;
   std::uint32_t input = 0;
   std::uint32_t output = 0;
-  std::uint32_t first_item = 0; // the first item of the combination
-  std::uint32_t items = 0;
+  std::uint32_t first_item = 0;      // the first item of the combination
+  std::vector<std::uint32_t> params; // of its items
+
+  [[nodiscard]] std::uint32_t handles() const { return packed_handles({op, input, output}); }
 };
 
-struct CombinedQueue {
-  std::vector<QueueCombination> combinations; // in order of first appearance
-  std::vector<std::uint32_t> of_items;        // the combination of each item
-};
+// Combinations are in order of first appearance, items in the given order.
+std::vector<QueueCombination> combine_items(std::span<const QueueItem> items);
 
-CombinedQueue combine_items(std::span<const QueueItem> items);
+// Leaves out all but the first of identical items of each pure op, and puts combinations in order of priority. `ops` has
+// the traits of every op in a combination. Linear time. Returns the number of items that were left out.
+std::uint64_t publish_items(std::vector<QueueCombination>& combinations, std::span<const QueueOpTraits> ops);
 
-// Published items with the same handles.
-struct QueueRun {
-  std::uint32_t handles = 0; // packed
-  std::uint32_t items = 0;
-};
-
-struct PublishedQueue {
-  std::vector<QueueRun> runs;        // by priority
-  std::vector<std::uint32_t> params; // of their items, run by run
-  std::array<std::uint32_t, queue_priorities> by_priority{};
-  std::uint64_t deduped_items = 0;
-  std::uint64_t publish_ns = 0; // that this took
-};
-
-// `ops` has the traits of every op in a combination. Publishes only the first of identical items of a pure
-// op. Items keep their order within a combination, and combinations within a priority. Linear time; items of
-// pure ops are looked up in a table.
-PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
-                             std::span<const QueueOpTraits> ops);
-
-// Items of a run for one work-group, which so takes one branch (layout: kernels/wave/queue.cl). An item takes four
+// Items of a combination for one work-group, which so takes one branch (layout: kernels/wave/queue.cl). An item takes four
 // bytes, or none where params count up, as indices do.
 struct QueueTile {
   std::uint32_t handles = 0;
@@ -76,7 +58,7 @@ struct TiledQueue {
   std::vector<std::uint32_t> params; // of tiles that list them
 };
 
-TiledQueue tiles_of(const PublishedQueue& queue, const device::Tuning& tuning);
+TiledQueue tiles_of(std::span<const QueueCombination> combinations, const device::Tuning& tuning);
 
 struct QueueNames { // their places in a queue's lists
   std::map<std::string, std::uint32_t, std::less<>> ops, buffers;

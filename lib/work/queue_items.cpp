@@ -11,8 +11,6 @@
 namespace tidegate::engine {
 namespace {
 
-using Key = std::array<std::uint32_t, 3>;
-
 // A hash table of params, with open addressing.
 class Params {
 public:
@@ -43,89 +41,52 @@ bool count_up(std::span<const std::uint32_t> params) {
 
 } // namespace
 
-CombinedQueue combine_items(std::span<const QueueItem> items) {
-  CombinedQueue queue;
-  queue.of_items.reserve(items.size());
-  std::map<Key, std::uint32_t> known;
-  struct Recent {
-    Key key{};
-    std::optional<std::uint32_t> combination;
-  };
-  std::array<Recent, 256> recent{}; // items usually alternate between few combinations
+std::vector<QueueCombination> combine_items(std::span<const QueueItem> items) {
+  std::vector<QueueCombination> combinations;
+  std::map<std::array<std::uint32_t, 3>, std::size_t> known;
+  std::array<std::size_t, 256> recent{}; // items usually alternate between few combinations
   for (std::uint32_t i = 0; i < items.size(); ++i) {
-    const Key key{items[i].op_handle, items[i].input_handle, items[i].output_handle};
-    Recent& last = recent[(key[0] * 67 + key[1] * 31 + key[2]) % recent.size()];
-    if (!last.combination || last.key != key) {
-      const auto next = static_cast<std::uint32_t>(queue.combinations.size());
-      const auto [found, added] = known.try_emplace(key, next);
+    const auto& [op, input, output, param] = items[i];
+    std::size_t& at = recent[(op * 67 + input * 31 + output) % recent.size()];
+    if (combinations.empty() || std::tie(combinations[at].op, combinations[at].input,
+                                         combinations[at].output) != std::tie(op, input, output)) {
+      const auto [found, added] = known.try_emplace({op, input, output}, combinations.size());
       if (added) {
-        queue.combinations.push_back({.op = key[0], .input = key[1], .output = key[2], .first_item = i});
+        combinations.push_back({.op = op, .input = input, .output = output, .first_item = i, .params = {}});
       }
-      last = {.key = key, .combination = found->second};
+      at = found->second;
     }
-    ++queue.combinations[*last.combination].items;
-    queue.of_items.push_back(*last.combination);
+    combinations[at].params.push_back(param);
   }
-  return queue;
+  return combinations;
 }
 
-PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
-                             std::span<const QueueOpTraits> ops) {
-  const auto began = std::chrono::steady_clock::now();
-  const auto& combinations = combined.combinations;
-  PublishedQueue queue;
-  std::vector<std::uint32_t> order(combinations.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return ops[combinations[i].op].priority; });
-
-  // One pass over the items distributes them to their combinations.
-  std::vector<std::size_t> next(combinations.size());
-  std::size_t begin = 0;
-  for (const std::uint32_t index : order) {
-    next[index] = begin;
-    begin += combinations[index].items;
-  }
-  queue.params.resize(items.size());
-  for (std::uint32_t i = 0; i < items.size(); ++i) {
-    queue.params[next[combined.of_items[i]]++] = items[i].param;
-  }
-
-  // Those of each combination that remain.
-  auto from = queue.params.begin();
-  auto kept = from;
-  for (const std::uint32_t index : order) {
-    const auto& [op, input, output, first_item, count] = combinations[index];
-    const auto& [pure, priority] = ops[op];
-    Params seen(pure ? count : 1);
-    const auto run = kept;
-    for (const auto last = from + count; from != last; ++from) {
-      if (!pure || seen.insert(*from)) {
-        *kept++ = *from;
-      }
+std::uint64_t publish_items(std::vector<QueueCombination>& combinations, std::span<const QueueOpTraits> ops) {
+  std::uint64_t left_out = 0;
+  for (QueueCombination& one : combinations) {
+    if (ops[one.op].pure) {
+      Params seen(one.params.size());
+      left_out += std::erase_if(one.params, [&](std::uint32_t param) { return !seen.insert(param); });
     }
-    const auto published = static_cast<std::uint32_t>(kept - run);
-    queue.runs.push_back({.handles = packed_handles({op, input, output}), .items = published});
-    queue.by_priority[priority] += published;
   }
-  queue.deduped_items = static_cast<std::uint64_t>(queue.params.end() - kept);
-  queue.params.erase(kept, queue.params.end());
-  queue.publish_ns = elapsed_ns(began);
-  return queue;
+  std::ranges::stable_sort(combinations, {}, [&](const auto& one) { return ops[one.op].priority; });
+  return left_out;
 }
 
-TiledQueue tiles_of(const PublishedQueue& queue, const device::Tuning& tuning) {
+TiledQueue tiles_of(std::span<const QueueCombination> combinations, const device::Tuning& tuning) {
+  std::size_t items = 0;
+  for (const QueueCombination& one : combinations) {
+    items += one.params.size();
+  }
   TiledQueue tiled{.lanes = tuning.queue_lanes,
-                   .items_per_lane =
-                       queue.params.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane};
+                   .items_per_lane = items < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane};
   const std::size_t most = std::size_t{tiled.lanes} * tiled.items_per_lane;
-  std::span<const std::uint32_t> left = queue.params;
-  for (const QueueRun& run : queue.runs) {
-    const auto params = left.first(run.items);
-    left = left.subspan(run.items);
+  for (const QueueCombination& one : combinations) {
+    const std::span<const std::uint32_t> params = one.params;
     for (std::size_t at = 0; at < params.size(); at += most) {
       const auto own = params.subspan(at, std::min(most, params.size() - at));
       const bool counts = count_up(own);
-      tiled.tiles.push_back({.handles = run.handles,
+      tiled.tiles.push_back({.handles = one.handles(),
                              .items = static_cast<std::uint32_t>(own.size()),
                              .param = counts ? own[0] : static_cast<std::uint32_t>(tiled.params.size()),
                              .listed = counts ? 0U : 1U});

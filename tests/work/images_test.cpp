@@ -4,6 +4,7 @@
 #include "core/npy.hpp"
 #include "work/contents.hpp"
 #include "work/resolve.hpp"
+#include <tidegate/core/describe.hpp>
 
 #include <doctest/doctest.h>
 
@@ -77,66 +78,38 @@ TEST_CASE("formats are pairs that OpenCL has") {
 }
 
 TEST_CASE("size, layers and format say what an image is, or that none is") {
-  struct Row {
-    std::string_view format;
-    Sizes size;
-    std::optional<std::uint64_t> layers;
-    bool texel_buffer;
-    std::string shape; // or the error
-  };
+  const std::string give_size =
+      "; give width, height and depth, as many of them as the image has, or an init with a .png or .npy file";
   for (
-      const Row& row : std::initializer_list<Row>{
-          {"rgba_unorm8", {5}, {}, false, "image1d_t 5,4: rgba_unorm8 of 5"},
-          {"r_float32", {5}, {}, true, "image1d_buffer_t 5: r_float32 of 5"},
-          {"r_float32", {5}, 3, false, "image1d_array_t 3,5: r_float32 of 5 in 3 layers"},
-          {"rgba_unorm8", {5, 4}, {}, false, "image2d_t 4,5,4: rgba_unorm8 of 5 x 4"},
-          {"r_float32", {5, 4}, 1, false, "image2d_array_t 1,4,5: r_float32 of 5 x 4 in 1 layers"},
-          {"r_float32", {5, 4, 3}, {}, false, "image3d_t 3,4,5: r_float32 of 5 x 4 x 3"},
-          {"depth_float32", {5, 4}, {}, false, "image2d_depth_t 4,5: depth_float32 of 5 x 4"},
-          {"r_float32",
-           {},
-           {},
-           false,
-           "/size: the image has no size; give width, height and depth, as many of them as the image has, or an init "
-           "with a .png or .npy file"},
-          {"r_float32",
-           {1, 2, 3, 4},
-           {},
-           false,
-           "/size: a size of 4 numbers; give width, height and depth, as many of them as the image has, or an init "
-           "with a .png or .npy file"},
-          {"r_float32",
-           {4, 0},
-           {},
-           false,
+      const auto& [stated, shape] : std::vector<std::array<std::string, 2>>{
+          {R"("rgba_unorm8", "size": [5])", "image1d_t 5,4: rgba_unorm8 of 5"},
+          {R"("r_float32", "size": [5], "texel_buffer": true)", "image1d_buffer_t 5: r_float32 of 5"},
+          {R"("r_float32", "size": [5], "layers": 3)", "image1d_array_t 3,5: r_float32 of 5 in 3 layers"},
+          {R"("rgba_unorm8", "size": [5, 4])", "image2d_t 4,5,4: rgba_unorm8 of 5 x 4"},
+          {R"("r_float32", "size": [5, 4], "layers": 1)",
+           "image2d_array_t 1,4,5: r_float32 of 5 x 4 in 1 layers"},
+          {R"("r_float32", "size": [5, 4, 3])", "image3d_t 3,4,5: r_float32 of 5 x 4 x 3"},
+          {R"("depth_float32", "size": [5, 4])", "image2d_depth_t 4,5: depth_float32 of 5 x 4"},
+          {R"("r_float32")", "/size: the image has no size" + give_size},
+          {R"("r_float32", "size": [1, 2, 3, 4])", "/size: a size of 4 numbers" + give_size},
+          {R"("r_float32", "size": [4, 0])",
            "/size: the image has no texels; give a size and layers from 1 on"},
-          {"r_float32", {4}, 0, false, "/layers: the image has no texels; give a size and layers from 1 on"},
-          {"r_float32",
-           {4, 4, 4},
-           2,
-           false,
-           "/layers: there are no arrays of three-dimensional images; leave layers out, or give width and height "
-           "alone"},
-          {"r_float32",
-           {4, 4},
-           {},
-           true,
-           "/texel_buffer: a texel buffer has a width and nothing else; leave texel_buffer out, or give one size and "
-           "no layers"},
-          {"depth_float32",
-           {4},
-           {},
-           false,
-           "/format: depth_float32 is a format of two-dimensional images; give width and height, or another "
-           "format"}}) {
-    const auto found = shape_of({.format = format(row.format),
-                                 .size = row.size,
-                                 .layers = row.layers,
-                                 .texel_buffer = row.texel_buffer},
-                                "");
+          {R"("r_float32", "size": [4], "layers": 0)",
+           "/layers: the image has no texels; give a size and layers from 1 on"},
+          {R"("r_float32", "size": [4, 4, 4], "layers": 2)",
+           "/layers: there are no arrays of three-dimensional images; leave layers out, or give width and height alone"},
+          {R"("r_float32", "size": [4, 4], "texel_buffer": true)",
+           "/texel_buffer: a texel buffer has a width and nothing else; leave texel_buffer out, or give one size and no "
+           "layers"},
+          {R"("depth_float32", "size": [4])",
+           "/format: depth_float32 is a format of two-dimensional images; give width and height, or another format"}}) {
+    const auto program = documents::decode<WaveProgram>(
+        R"({"buffers": {}, "ops": {}, "waves": [], "images": {"a": {"format": )" + stated + "}}}");
+    REQUIRE_MESSAGE(program, describe(program.error()));
+    const auto found = shape_of(program->images[0].second, "");
     CHECK((found ? fmt::format("{} {}: {}", type_name(*found), fmt::join(array_shape(*found), ","),
                                describe(*found))
-                 : error_text(found.error())) == row.shape);
+                 : error_text(found.error())) == shape);
   }
 }
 
@@ -214,43 +187,41 @@ TEST_CASE("an image without a size has that of its file") {
   folder.write("in.png", *png_file(picture(1, 8, {1, 2})));
   folder.write("in.npy", npy_file(ElementType::u8, Sizes{2, 3, 4}, Bytes(24)));
   folder.write("in.raw", "1234");
+  const std::string of_array = "the array has the shape (2, 3, 4), ";
   for (
-      const auto& [name, file, layers, size] : std::initializer_list<
-          std::tuple<std::string_view, std::string, std::optional<std::uint64_t>, std::string>>{
-          {"r_unorm8", "in.png", {}, "(2, 1)"},
-          {"rgba_uint8", "in.npy", {}, "(3, 2)"},
+      const auto& [name, file, layers, size] :
+      std::vector<std::tuple<std::string_view, std::string, std::uint64_t, std::string>>{
+          {"r_unorm8", "in.png", 0, "(2, 1)"},
+          {"rgba_uint8", "in.npy", 0, "(3, 2)"},
           {"rgba_uint8", "in.npy", 2, "(3,)"},
-          {"r_uint8", "in.npy", {}, "(4, 3, 2)"},
+          {"r_uint8", "in.npy", 0, "(4, 3, 2)"},
           {"r_uint8", "in.npy", 2, "(4, 3)"},
           {"r_uint8", "in.npy", 3,
-           "the array has the shape (2, 3, 4), the image 3 layers; give an array whose first dimension is the layers, "
-           "or the image a size"},
-          {"rg_uint8",
-           "in.npy",
-           {},
-           "the array has the shape (2, 3, 4), and a texel of rg_uint8 has 2 channels; give an array whose last "
-           "dimension is the channels, or the image a size"},
-          {"r_uint8",
-           "in.raw",
-           {},
+           of_array +
+               "the image 3 layers; give an array whose first dimension is the layers, or the image a size"},
+          {"rg_uint8", "in.npy", 0,
+           of_array +
+               "and a texel of rg_uint8 has 2 channels; give an array whose last dimension is the channels, or "
+               "the image a size"},
+          {"r_uint8", "in.raw", 0,
            "raw bytes state no size; give the image a size, or name a .png or .npy file"}}) {
-    const auto found = size_in_file({.format = format(name), .layers = layers}, folder.file(file));
+    const auto found =
+        size_in_file({.format = format(name), .layers = layers == 0 ? std::nullopt : std::optional(layers)},
+                     folder.file(file));
     CHECK((found ? shape_text(*found) : error_text(found.error())) == size);
   }
 }
 
 TEST_CASE("no PNG holds these") {
-  for (
-      const auto& [name, input, output, place] :
-      std::initializer_list<std::tuple<std::string_view, std::string, std::string, std::string>>{
-          {"rgba_unorm8", "in.png", "out.png", "none"},
-          {"rgba_float32", "in.png", "out.npy",
-           "/a/init/file: a PNG cannot hold the image \"a\", rgba_float32 of 3 x 2; PNG files hold two dimensions of "
-           "unsigned 8 or 16 bits, in one channel or four: name an .npy file"},
-          {"rg_unorm8", "in.npy", "out.PNG",
-           "/a/output: a PNG cannot hold the image \"a\", rg_unorm8 of 3 x 2; PNG files hold two dimensions of "
-           "unsigned 8 or 16 bits, in one channel or four: name an .npy file"},
-          {"rg_float32", "in.raw", "out.raw", "none"}}) {
+  const std::string holds =
+      " of 3 x 2; PNG files hold two dimensions of unsigned 8 or 16 bits, in one channel or four: name an .npy file";
+  for (const auto& [name, input, output, place] : std::vector<std::array<std::string, 4>>{
+           {"rgba_unorm8", "in.png", "out.png", "none"},
+           {"rgba_float32", "in.png", "out.npy",
+            "/a/init/file: a PNG cannot hold the image \"a\", rgba_float32" + holds},
+           {"rg_unorm8", "in.npy", "out.PNG",
+            "/a/output: a PNG cannot hold the image \"a\", rg_unorm8" + holds},
+           {"rg_float32", "in.raw", "out.raw", "none"}}) {
     CHECK(refused_image(check_image_files(image(name, 3, 2),
                                           {.init = BufferInit{.file = input}, .output = output})) == place);
   }

@@ -35,20 +35,12 @@ std::vector<QueueItem> expected(const std::vector<QueueItem>& items, const std::
 
 void check(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops,
            const tidegate::device::Tuning& tuning = {}) {
-  const PublishedQueue queue = publish_queue(items, combine_items(items), ops);
-  const TiledQueue tiled = tiles_of(queue, tuning);
+  std::vector<QueueCombination> queue = combine_items(items);
   const std::vector<QueueItem> order = expected(items, ops);
-  REQUIRE(queue.params.size() == order.size());
-  CHECK(queue.deduped_items == items.size() - order.size());
+  CHECK(publish_items(queue, ops) == items.size() - order.size());
+  const TiledQueue tiled = tiles_of(queue, tuning);
   CHECK(tiled.lanes == tuning.queue_lanes);
   CHECK(tiled.items_per_lane == (order.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane));
-  std::vector<QueueItem> of_runs;
-  for (const QueueRun& run : queue.runs) {
-    for (std::uint32_t i = 0; i < run.items; ++i) {
-      of_runs.push_back(unpacked_item(run.handles, queue.params[of_runs.size()]));
-    }
-  }
-  CHECK(of_runs == order);
   std::vector<QueueItem> of_tiles;
   std::uint32_t listed = 0;
   for (const QueueTile& tile : tiled.tiles) {
@@ -62,11 +54,6 @@ void check(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>
   }
   CHECK(of_tiles == order);
   CHECK(listed == tiled.params.size());
-  std::array<std::uint32_t, queue_priorities> by_priority{};
-  for (const QueueItem& item : order) {
-    ++by_priority[ops[item.op_handle].priority];
-  }
-  CHECK(by_priority == queue.by_priority);
 }
 
 } // namespace
@@ -106,9 +93,8 @@ TEST_CASE("params that count up are not listed") {
   for (std::uint32_t i = 0; i < 1000; ++i) {
     items.push_back({i / 400, 0, 1, i});
   }
-  const std::vector<QueueOpTraits> ops(3);
-  check(items, ops);
-  const TiledQueue queue = tiles_of(publish_queue(items, combine_items(items), ops), {});
+  check(items, std::vector<QueueOpTraits>(3));
+  const TiledQueue queue = tiles_of(combine_items(items), {});
   CHECK(queue.params.empty()); // they count up
   CHECK(queue.tiles.size() == 2 + 2 + 1);
 }
@@ -118,10 +104,8 @@ TEST_CASE("many items make larger tiles") {
   for (std::uint32_t i = 0; i < items.size(); ++i) {
     items[i].param = i / 2;
   }
-  const TiledQueue all =
-      tiles_of(publish_queue(items, combine_items(items), std::vector<QueueOpTraits>(1)), {});
-  CHECK(all.items_per_lane == 4);
-  CHECK(all.tiles.size() == items.size() / 1024);
-  const std::vector<QueueOpTraits> pure{{.pure = true}};
-  CHECK(publish_queue(items, combine_items(items), pure).deduped_items == items.size() / 2);
+  std::vector<QueueCombination> all = combine_items(items);
+  CHECK(tiles_of(all, {}).items_per_lane == 4);
+  CHECK(tiles_of(all, {}).tiles.size() == items.size() / 1024);
+  CHECK(publish_items(all, std::array{QueueOpTraits{.pure = true}}) == items.size() / 2);
 }

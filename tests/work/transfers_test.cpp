@@ -22,78 +22,51 @@ Result<ProgramWave> resolved(const WaveSpec& spec) {
   return spec.fill ? fill_wave(in) : copy_wave(in);
 }
 
-std::uint64_t word(const ProgramWave& wave, std::size_t argument) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, wave.arguments.at(argument).value.data(), sizeof value);
-  return value;
-}
-
-std::string refusal(const WaveSpec& spec) {
-  const auto result = resolved(spec);
-  return result ? "none"
-                : fmt::format("{} {}: {}", name(result.error().code), *result.error().pointer,
-                              result.error().message);
+// Accesses of memory and numbers, then the size; or the error.
+std::string told(const WaveSpec& spec) {
+  const auto wave = resolved(spec);
+  if (!wave) {
+    return fmt::format("{} {}: {}", name(wave.error().code), *wave.error().pointer, wave.error().message);
+  }
+  std::string text;
+  for (const ProgramArgument& argument : wave->arguments) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, argument.value.data(), argument.value.size());
+    text += argument.is_memory() ? fmt::format("{}{} ", argument.overwrites ? "over" : "",
+                                               access_names[static_cast<std::size_t>(argument.access)])
+                                 : fmt::format("{:#x} ", word);
+  }
+  const TransferCommand& command = *wave->command;
+  return fmt::format("{}in {} tiles; {} bytes{}{}", text, wave->range.tiles(), command.bytes,
+                     command.from ? " from " : "", command.from ? fmt::format("{}", *command.from) : "");
 }
 
 } // namespace
 
-TEST_CASE("a fill") {
-  const auto part =
-      resolved({.fill = FillSpec{.buffer = "shorts", .value = std::int64_t{-2}, .offset = 3, .count = 4}});
-  REQUIRE(part);
-  CHECK(part->arguments[0].access == Access::write);
-  CHECK_FALSE(part->arguments[0].overwrites); // the rest is kept
-  CHECK(word(*part, 1) == 6);
-  CHECK(word(*part, 2) == 14);
-  CHECK(word(*part, 3) == 0xfffefffefffefffe);
-  CHECK(part->command->bytes == 8);
-  CHECK(part->command->pattern == std::vector<std::byte>{std::byte{0xfe}, std::byte{0xff}});
-  CHECK(part->range.tiles() == 1);
-  const auto whole = resolved({.fill = FillSpec{.buffer = "longs", .value = std::uint64_t{1}}});
-  REQUIRE(whole);
-  CHECK(whole->arguments[0].overwrites);
-  CHECK(whole->range.tiles() == 10); // of 4 KiB
-}
-
-TEST_CASE("a copy") {
-  const auto copy =
-      resolved({.copy = CopySpec{.from = "shorts", .to = "longs", .from_offset = 2, .to_offset = 1}});
-  REQUIRE(copy);
-  CHECK(copy->arguments[0].access == Access::read);
-  CHECK(copy->arguments[1].access == Access::write);
-  CHECK_FALSE(copy->arguments[1].overwrites);
-  CHECK(word(*copy, 2) == 4);
-  CHECK(word(*copy, 3) == 8);
-  CHECK(word(*copy, 4) == 16);
-  CHECK(copy->command->from == 0U);
-  const auto inside = resolved(
-      {.copy = CopySpec{.from = "shorts", .to = "shorts", .from_offset = 0, .to_offset = 5, .count = 5}});
-  CHECK(inside);
-}
-
-TEST_CASE("transfers that are refused") {
-  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .offset = 8, .count = 3}}) ==
-        "out_of_range /w/fill: 3 elements from element 8 on, \"shorts\" has 10");
-  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .offset = 10}}) ==
-        "out_of_range /w/fill: 0 elements from element 10 on, \"shorts\" has 10");
-  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .offset = ~std::uint64_t{0}, .count = 2}}) ==
-        "out_of_range /w/fill: 2 elements from element 18446744073709551615 on, \"shorts\" has 10");
-  CHECK(refusal({.fill = FillSpec{.buffer = "shorts", .value = std::uint64_t{40000}}})
-            .starts_with("out_of_range /w/fill/value: "));
-  CHECK(refusal({.copy = CopySpec{.from = "longs", .to = "shorts", .count = 3}}) ==
-        "out_of_range /w/copy: 24 bytes do not fit into \"shorts\" from element 0 on, which has 10");
-  CHECK(refusal({.copy = CopySpec{.from = "shorts", .to = "shorts", .to_offset = 4, .count = 5}}) ==
-        "invalid_program /w/copy: the parts of \"shorts\" that are read and written overlap");
-}
-
-TEST_CASE("their kernels are in our own source") {
-  ProgramOps ops;
-  for (const std::string_view kernel : {"copy_bytes", "fill_bytes"}) {
-    const auto op = built_in_op(ops, "wave/transfers.cl", kernel);
-    REQUIRE_MESSAGE(op, describe(op.error()));
-    CHECK(ops.ops[*op].name == kernel);
-    CHECK(ops.function(*op).name == kernel);
-    CHECK_FALSE(ops.unit(*op).built_in.empty());
+TEST_CASE("fills and copies, and those that are refused") {
+  const auto part = FillSpec{.buffer = "shorts", .value = std::int64_t{-2}, .offset = 3, .count = 4};
+  CHECK(resolved({.fill = part})->command->pattern == std::vector{std::byte{0xfe}, std::byte{0xff}});
+  const std::string ten = ", \"shorts\" has 10";
+  for (const auto& [spec, expected] : std::vector<std::pair<WaveSpec, std::string>>{
+           {{.fill = part}, "write 0x6 0xe 0xfffefffefffefffe in 1 tiles; 8 bytes"}, // the rest is kept
+           {{.fill = FillSpec{.buffer = "longs", .value = std::uint64_t{1}}},
+            "overwrite 0x0 0x9c40 0x1 in 10 tiles; 40000 bytes"}, // of 4 KiB
+           {{.copy = CopySpec{.from = "shorts", .to = "longs", .from_offset = 2, .to_offset = 1}},
+            "read write 0x4 0x8 0x10 in 1 tiles; 16 bytes from 0"},
+           {{.copy = CopySpec{.from = "shorts", .to = "shorts", .to_offset = 5, .count = 5}},
+            "read write 0x0 0xa 0xa in 1 tiles; 10 bytes from 0"},
+           {{.fill = FillSpec{.buffer = "shorts", .offset = 8, .count = 3}},
+            "out_of_range /w/fill: 3 elements from element 8 on" + ten},
+           {{.fill = FillSpec{.buffer = "shorts", .offset = 10}},
+            "out_of_range /w/fill: 0 elements from element 10 on" + ten},
+           {{.fill = FillSpec{.buffer = "shorts", .offset = ~std::uint64_t{0}, .count = 2}},
+            "out_of_range /w/fill: 2 elements from element 18446744073709551615 on" + ten},
+           {{.fill = FillSpec{.buffer = "shorts", .value = std::uint64_t{40000}}},
+            "out_of_range /w/fill/value: 40000 is outside the range of i16, -32768 to 32767"},
+           {{.copy = CopySpec{.from = "longs", .to = "shorts", .count = 3}},
+            "out_of_range /w/copy: 24 bytes do not fit into \"shorts\" from element 0 on, which has 10"},
+           {{.copy = CopySpec{.from = "shorts", .to = "shorts", .to_offset = 4, .count = 5}},
+            "invalid_program /w/copy: the parts of \"shorts\" that are read and written overlap"}}) {
+    CHECK(told(spec) == expected);
   }
-  CHECK(ops.units.size() == 1);
 }
