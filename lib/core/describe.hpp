@@ -148,14 +148,13 @@ struct Record {
   std::shared_ptr<void> (*create)() = nullptr; // returns a new default-constructed object
 };
 
-// Specialise the member for every enumeration.
+// Specialise the member for every enumeration, struct and document.
 using Names = std::span<const std::string_view>;
 template <class E>
 struct Choices {
   static const Names names;
 };
 
-// Specialise the member for every struct.
 template <class T>
 struct Description {
   static const Record record;
@@ -459,14 +458,12 @@ constexpr Document document_of(std::string_view kind, std::string_view title, Di
   return {.kind = kind, .title = title, .direction = direction, .record = &Description<T>::record};
 }
 
-// Specialise the member for the struct of every document.
 template <class T>
 struct DocumentOf {
   static const Document document;
 };
 
-// The specialisations above. Headers say that a type has them, sources define them; names of enumerations are in
-// headers.
+// The specialisations above. Headers say that a type has them, sources define them; names of enumerations are in headers.
 #define TIDEGATE_CHOICES(E, list)                                                                            \
   template <>                                                                                                \
   inline constexpr Names Choices<E>::names = list
@@ -483,9 +480,7 @@ struct DocumentOf {
   template <>                                                                                                \
   constinit const Document DocumentOf<T>::document = document_of<T>(__VA_ARGS__)
 
-// A note about a value of an output. JSON has no infinities and no NaN: non-finite values are null, and a
-// diagnostic names the original value.
-
+// JSON has no infinities and no NaN: non-finite values are null, and a diagnostic names the original value.
 struct Diagnostic {
   std::string code;    // "non_finite"
   std::string pointer; // RFC 6901, into the same document
@@ -504,13 +499,9 @@ inline constexpr std::string_view diagnostics_meaning =
 std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
                                                               std::span<const double> values);
 
-// Decodes JSON strictly, without building a tree.
-//
-// Refuses, each with its own code: syntax errors, nesting deeper than `nesting_limit`, values of the wrong
-// type, numbers that are not integers or out of range, unknown names and keys (with the nearest known one),
-// duplicate and missing keys, and another kind or version. Every error has its location: JSON pointer, line and
-// column. All errors of a document are reported at once, as `others` of the first one; only a text that is
-// not JSON and a document of another kind yield a single error.
+// Decodes JSON strictly, without building a tree. Every error has its own code and its location: JSON pointer, line and
+// column. All errors of a document are reported at once, as `others` of the first one; only a text that is not JSON
+// and a document of another kind yield a single error.
 
 inline constexpr std::size_t nesting_limit = 64;
 inline constexpr std::size_t document_bytes_limit = std::size_t{2} << 30U; // 2 GiB
@@ -531,7 +522,6 @@ Result<T> decode(std::string_view json) {
 Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys = nullptr);
 
 // Encodes as JSON: fixed key order, exact integers, shortest floats. Equal objects yield equal bytes.
-
 enum class Style : std::uint8_t {
   compact, // one line
   pretty,  // indented by two spaces, lists of scalars on one line

@@ -10,7 +10,6 @@ class RemovedWhenInterrupted;
 
 inline constexpr std::string_view standard_stream = "-"; // as a path: standard input or output
 
-// Returns the name for messages: the path, or "standard input".
 std::string display_name(std::string_view path);
 
 // An open file descriptor; the destructor closes it unless it is a standard stream.

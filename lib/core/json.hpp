@@ -82,10 +82,8 @@ struct Position {
 // Returns the line and column of byte `offset`.
 Position position_of(std::string_view text, std::size_t offset);
 
-// Adds the line and column of byte `offset`.
 Error error_at(std::string_view text, std::size_t offset, Error error);
 
-// Returns input_too_large for a document over document_bytes_limit.
 Error too_large();
 
 // Returns the error with line and column for each that points into the document `json` (RFC 6901), those of the enclosing value
@@ -134,7 +132,7 @@ const Document* mistaken_type(const Document& wanted, JsonValue document);
 // Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
 std::string fix_for_kind(const Document& wanted, const Document& found);
 
-// Returns the names of a choice, after the word for none of them.
+// The names of a choice, after the word for none of them.
 std::vector<std::string_view> words_of(const Type& type);
 
 // A document may have more than JSON: a byte order mark, comments, and parameters.

@@ -41,7 +41,6 @@ struct Half {
 
 // Rounds to nearest, ties to even; infinity from 65520 on.
 Half half_from(double value);
-
 double to_double(Half value);
 inline double to_double(float value) {
   return value;
@@ -50,7 +49,6 @@ inline double to_double(double value) {
   return value;
 }
 
-// Calls the function with a value of the C++ type.
 template <class Function>
 auto with_type(ElementType type, Function function) {
   switch (type) {
@@ -190,7 +188,6 @@ std::string npy_header(ElementType type, std::span<const std::uint64_t> shape);
 // of an element type or no ending mean raw bytes, and `other` (".png") a further format. Error: invalid_program.
 Result<void> check_array_name(const std::string& path, std::string_view other = {});
 
-// Formats a shape as Python does: "(2, 3)".
 std::string shape_text(std::span<const std::uint64_t> shape);
 
 // OpenCL C scalars by element type.

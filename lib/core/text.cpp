@@ -1,6 +1,5 @@
 // UTF-8, nearest names, byte counts, durations, identifiers and excerpts of sources for messages.
-#include "core/files.hpp"
-#include <tidegate/core/text.hpp>
+#include "core/npy.hpp"
 
 namespace tidegate {
 namespace {
@@ -106,21 +105,24 @@ std::optional<std::string_view> nearest_name(std::string_view word,
 
 namespace {
 
-struct TypeName {
-  std::string_view name;
-  std::array<std::string_view, 4> also;
-};
-constexpr std::array type_names{TypeName{"i8", {"char", "int8", "int8_t", "schar"}},
-                                TypeName{"u8", {"uchar", "uint8", "uint8_t", "byte"}},
-                                TypeName{"i16", {"short", "int16", "int16_t", ""}},
-                                TypeName{"u16", {"ushort", "uint16", "uint16_t", ""}},
-                                TypeName{"i32", {"int", "int32", "int32_t", "signed"}},
-                                TypeName{"u32", {"uint", "uint32", "uint32_t", "unsigned"}},
-                                TypeName{"i64", {"long", "int64", "int64_t", ""}},
-                                TypeName{"u64", {"ulong", "uint64", "uint64_t", "size_t"}},
-                                TypeName{"f16", {"half", "float16", "", ""}},
-                                TypeName{"f32", {"float", "float32", "single", ""}},
-                                TypeName{"f64", {"double", "float64", "", ""}}};
+// Returns the element type that a word of OpenCL C, C or NumPy means: i32 for int, int32, int32_t and signed; or "".
+std::string_view element_type_for(std::string_view word) {
+  constexpr std::array<std::string_view, element_type_names.size()> also{
+      "schar", "byte", "", "", "signed", "unsigned", "", "size_t", "", "single", ""};
+  for (std::size_t i = 0; i < also.size() && !word.empty(); ++i) {
+    const std::string_view name = element_type_names[i];
+    const std::string long_name = fmt::format("{}{}",
+                                              name[0] == 'i'   ? "int"
+                                              : name[0] == 'u' ? "uint"
+                                                               : "float",
+                                              name.substr(1));
+    if (word == name || word == scalar_names[i] || word == also[i] || word == long_name ||
+        word == long_name + "_t") {
+      return name;
+    }
+  }
+  return "";
+}
 
 // Returns the scalar type of a vector type: float for float4, f32 for f32x4.
 std::string_view scalar_of(std::string_view vector) {
@@ -139,11 +141,9 @@ std::string_view scalar_of(std::string_view vector) {
 
 std::optional<std::string_view> meant_name(std::string_view word, std::span<const std::string_view> known) {
   for (const std::string_view type : {word, scalar_of(word)}) {
-    const auto* const found = std::ranges::find_if(type_names, [type](const TypeName& names_of) {
-      return names_of.name == type || std::ranges::find(names_of.also, type) != names_of.also.end();
-    });
-    if (!type.empty() && found != type_names.end() && std::ranges::find(known, found->name) != known.end()) {
-      return found->name;
+    const std::string_view name = element_type_for(type);
+    if (!name.empty() && std::ranges::find(known, name) != known.end()) {
+      return name;
     }
   }
   return nearest_name(word, known);

@@ -10,10 +10,9 @@
 
 namespace tidegate {
 
-// Returns the candidate closest to `word` by optimal string alignment distance (insertions, deletions, substitutions
-// and swaps of neighbours count one each), the first among equals, if it needs at most one edit for each three
-// characters of `word` (at least one). Otherwise returns the only candidate that starts with `word` and "_", if there
-// is one. Returns nothing for words beyond 256 characters.
+// Returns the candidate closest to `word` by optimal string alignment distance, the first among equals, if it needs at
+// most one edit for each three characters of `word` (at least one). Otherwise returns the only candidate that starts
+// with `word` and "_". Returns nothing for words beyond 256 characters.
 std::optional<std::string_view> nearest_name(std::string_view word,
                                              std::span<const std::string_view> candidates);
 
@@ -78,10 +77,8 @@ Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_n
 // Formats with three digits: "155 us", "2.26 ms", "12.3 s".
 std::string short_time_text(double ns);
 
-// Formats as seconds with three digits: "0.25 s".
 std::string seconds_text(std::uint64_t ns);
 
-// Nanoseconds between two moments, by default until now.
 inline std::uint64_t elapsed_ns(std::chrono::steady_clock::time_point from,
                                 std::chrono::steady_clock::time_point to = std::chrono::steady_clock::now()) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
@@ -116,7 +113,6 @@ private:
   std::unique_ptr<std::string> name_;
 };
 
-// Returns the number, or the name as in_quotes() formats it.
 std::string describe(const Identifier& identifier);
 
 // A number as a document states it. Integers are never rounded; std::int64_t holds negative ones only.

@@ -109,18 +109,13 @@ cl_mem_flags flags_of(ImageUse use) {
   return use.reads && use.writes ? CL_MEM_READ_WRITE : use.writes ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY;
 }
 
-// Origin and size of a whole image.
-struct Region {
-  std::array<std::size_t, 3> origin{0, 0, 0};
-  std::array<std::size_t, 3> size{1, 1, 1};
-};
-
-Region whole(const ImageShape& shape) {
-  if (shape.kind == ImageKind::image1d_array) {
-    return {.size = {shape.width, shape.layers, 1}};
-  }
-  return {.size = {shape.width, shape.height,
-                   shape.kind == ImageKind::image2d_array ? shape.layers : shape.depth}};
+// Size of a whole image; its origin is {}.
+std::array<std::size_t, 3> size_of(const ImageShape& shape) {
+  const bool layers_last = shape.kind == ImageKind::image2d_array;
+  return shape.kind == ImageKind::image1d_array
+             ? std::array<std::size_t, 3>{shape.width, shape.layers, 1}
+             : std::array<std::size_t, 3>{shape.width, shape.height,
+                                          layers_last ? shape.layers : shape.depth};
 }
 
 cl_bool blocking(Transferred when) {
@@ -329,22 +324,16 @@ public:
   Status write_image(const Image& to, const ImageShape& shape,
                      std::span<const std::byte> texels) const override {
     count_transfer(&Calls::bytes_written, texels.size(), Transferred::now);
-    const Region region = whole(shape);
-    return queue_.enqueueWriteImage(as<AnyImage>(to), CL_TRUE, region.origin, region.size, 0, 0,
-                                    texels.data());
+    return queue_.enqueueWriteImage(as<AnyImage>(to), CL_TRUE, {}, size_of(shape), 0, 0, texels.data());
   }
 
   Status read_image(const Image& from, const ImageShape& shape, std::span<std::byte> texels) const override {
     count_transfer(&Calls::bytes_read, texels.size(), Transferred::now);
-    const Region region = whole(shape);
-    return queue_.enqueueReadImage(as<AnyImage>(from), CL_TRUE, region.origin, region.size, 0, 0,
-                                   texels.data());
+    return queue_.enqueueReadImage(as<AnyImage>(from), CL_TRUE, {}, size_of(shape), 0, 0, texels.data());
   }
 
   Status copy_image(const Image& from, const Image& to, const ImageShape& shape) const override {
-    const Region region = whole(shape);
-    return queue_.enqueueCopyImage(as<AnyImage>(from), as<AnyImage>(to), region.origin, region.origin,
-                                   region.size);
+    return queue_.enqueueCopyImage(as<AnyImage>(from), as<AnyImage>(to), {}, {}, size_of(shape));
   }
 
   Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const override {

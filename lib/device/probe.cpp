@@ -273,7 +273,7 @@ private:
                      std::vector<double>& times) {
     trial.barrier_ns.reset();
     try {
-      const auto ns = time_rounds(program, "barriers", groups, {});
+      const auto ns = time_rounds(program, "barriers", groups);
       trial.verdict = ns ? TrialVerdict::passed : TrialVerdict::hung;
       if (ns) {
         times.push_back(*ns);
@@ -285,26 +285,23 @@ private:
   }
 
   // Returns nanoseconds of one round of a kernel whose groups wait for each other, or nullopt if a wait timed
-  // out. Takes the difference of two lengths to cancel the launch time, and the best of several tries. If
-  // `data.tiles` is set, the kernel takes `data.memory` as its first argument and the tiles as its third.
-  struct RoundData {
-    Buffer memory;
-    std::uint32_t tiles = 0;
-  };
+  // out. Takes the difference of two lengths to cancel the launch time, and the best of several tries. A kernel that
+  // moves data takes them as its first argument and the tiles of each group as its third.
   std::optional<double> time_rounds(const Program& program, const char* name, std::uint32_t groups,
-                                    const RoundData& data) {
+                                    std::uint32_t tiles = 0) {
     constexpr int tries = 3;
     constexpr std::uint32_t few_rounds = 8;
     const std::size_t counter_words = TG_COUNTER_WORDS(std::size_t{groups});
     const Buffer counters = buffer(counter_words);
+    const std::uint64_t vectors = std::uint64_t{2} * groups * tiles * scale_.workgroup_size;
+    const Buffer data = buffer(std::max<std::uint64_t>(vectors * 4, 1));
     const auto seconds = [&](std::uint32_t rounds) {
       double best = 0;
       for (int i = 0; i < tries; ++i) {
         clear(counters, counter_words);
         const double once =
-            launch(data.tiles == 0 ? kernel(program, name, {counters, rounds, scale_.most_polls})
-                                   : kernel(program, name,
-                                            {data.memory, counters, data.tiles, rounds, scale_.most_polls}),
+            launch(tiles == 0 ? kernel(program, name, {counters, rounds, scale_.most_polls})
+                              : kernel(program, name, {data, counters, tiles, rounds, scale_.most_polls}),
                    groups);
         best = i == 0 ? once : std::min(best, once);
       }
@@ -336,9 +333,9 @@ private:
     // Barriers of few groups and of all groups.
     const std::uint32_t all = profile.co_resident_groups;
     const std::uint32_t units = std::clamp(info_.compute_units, 1U, all);
-    const auto of_units = time_rounds(*program, "barriers", units, {});
-    const auto of_all = all == units ? of_units : time_rounds(*program, "barriers", all, {});
-    const auto neighbours = time_rounds(*program, "neighbours", units, {});
+    const auto of_units = time_rounds(*program, "barriers", units);
+    const auto of_all = all == units ? of_units : time_rounds(*program, "barriers", all);
+    const auto neighbours = time_rounds(*program, "neighbours", units);
     if (!of_units || !of_all || !neighbours) {
       return;
     }
@@ -351,9 +348,7 @@ private:
     // of each further tile, and of each byte. Then measures more bytes than any cache holds.
     constexpr std::uint32_t several = 8;
     const auto work = [&](std::uint32_t groups, std::uint32_t tiles, double barrier) {
-      const std::uint64_t vectors = std::uint64_t{2} * groups * tiles * scale_.workgroup_size;
-      const auto ns = time_rounds(*program, "waves", groups, {buffer(vectors * 4), tiles});
-      return std::max(ns.value_or(0) - barrier, 0.0);
+      return std::max(time_rounds(*program, "waves", groups, tiles).value_or(0) - barrier, 0.0);
     };
     const double bytes_of_tile = 2.0 * 16 * scale_.workgroup_size;
     const double one = work(units, 1, *of_units);

@@ -49,7 +49,7 @@ struct Measure {
   std::uint64_t capacity = 1;        // no feasible group weighs more
 };
 
-// Lower bounds on the number of groups before and after each item, and on all groups.
+// The problem in one direction of time, with lower bounds on the number of groups before and after each item.
 //
 // Items with head >= h must all fit after the first h groups, so under every measure h + ceil(weight /
 // capacity) groups are needed; the same holds for tails. The head of an item is itself such a bound over its
@@ -57,22 +57,22 @@ struct Measure {
 // EJOR 168(3), 2006). Ancestors take n^2 / 8 bytes: larger problems have heads and tails by the longest path.
 constexpr std::uint32_t most_items_with_closure = 3000;
 
-struct LowerBounds {
+struct Direction {
+  PackingProblem problem;
   std::array<Measure, 2> measures;
-  std::vector<std::uint32_t> head; // lower bound on groups strictly before the item's
-  std::vector<std::uint32_t> tail; // lower bound on groups strictly after the item's
-  std::uint64_t groups = 0;        // lower bound on all groups
+  std::vector<std::uint32_t> head; // groups strictly before the item's
+  std::vector<std::uint32_t> tail; // groups strictly after it: heads of the other direction
 };
 
 // The problem in both directions of time, and the best answer so far.
 struct CompactSearch {
-  PackingProblem problem;
-  PackingProblem reverse;
-  LowerBounds bounds;
-  Packing best;
-  std::uint64_t lower = 0; // no packing has fewer groups
+  std::array<Direction, 2> directions; // forwards, backwards
+  Packing best;                        // forwards
+  std::uint64_t lower = 0;             // no packing has fewer groups
 
   bool is_open() const { return best.groups > lower; }
+  const PackingProblem& problem() const { return directions[0].problem; }
+  void take(const Packing& packing, bool backwards);
 };
 
 // The searches count steps, not time, and deduct them from `effort`.
@@ -142,6 +142,13 @@ Packing mirrored(const Packing& packing) {
     group = packing.groups - 1 - group;
   }
   return result;
+}
+
+// Keeps a packing with fewer groups.
+void CompactSearch::take(const Packing& packing, bool backwards) {
+  if (packing.groups < best.groups) {
+    best = backwards ? mirrored(packing) : packing;
+  }
 }
 
 std::vector<std::uint64_t> group_bytes(const PackingProblem& problem, const Packing& packing) {
@@ -236,11 +243,6 @@ std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem) {
   return head;
 }
 
-std::vector<std::uint32_t> heads(const PackingProblem& problem, const LowerBounds& known) {
-  return problem.count() <= most_items_with_closure ? ancestor_heads(problem, known.measures)
-                                                    : longest_path_heads(problem);
-}
-
 // Bounds the groups by the weight of the items that have at least h groups on one side, for every h.
 std::uint64_t window_bound(std::span<const std::uint32_t> side, const Measure& measure) {
   std::vector<std::uint64_t> weight_at(*std::max_element(side.begin(), side.end()) + std::size_t{1});
@@ -256,40 +258,28 @@ std::uint64_t window_bound(std::span<const std::uint32_t> side, const Measure& m
   return bound;
 }
 
-// The bounds of the mirrored problem.
-LowerBounds mirrored(LowerBounds bounds) {
-  for (Measure& measure : bounds.measures) {
-    std::reverse(measure.weight.begin(), measure.weight.end());
+// Fills in the heads and tails of both directions; returns the lower bound on all groups.
+std::uint64_t bound(std::array<Direction, 2>& directions) {
+  for (Direction& each : directions) {
+    each.measures[0] = bytes_measure(each.problem);
+    each.measures[1] = half_measure(each.measures[0]);
+    each.head = each.problem.count() <= most_items_with_closure ? ancestor_heads(each.problem, each.measures)
+                                                                : longest_path_heads(each.problem);
   }
-  std::reverse(bounds.head.begin(), bounds.head.end());
-  std::reverse(bounds.tail.begin(), bounds.tail.end());
-  std::swap(bounds.head, bounds.tail);
-  return bounds;
-}
-
-// `reverse` is mirrored(problem).
-LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse) {
-  LowerBounds bounds;
-  if (problem.count() == 0) {
-    return bounds;
-  }
-  bounds.measures[0] = bytes_measure(problem);
-  bounds.measures[1] = half_measure(bounds.measures[0]);
-  bounds.head = heads(problem, bounds);
-  bounds = mirrored(std::move(bounds));
-  bounds.head = heads(reverse, bounds);
-  bounds = mirrored(std::move(bounds));
+  auto& [forwards, backwards] = directions;
+  forwards.tail.assign(backwards.head.rbegin(), backwards.head.rend());
+  backwards.tail.assign(forwards.head.rbegin(), forwards.head.rend());
   WideBytes total = 0; // exact, unlike the rounded measure
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    total += problem.size[item];
-    bounds.groups = std::max(bounds.groups, std::uint64_t{bounds.head[item]} + 1 + bounds.tail[item]);
+  std::uint64_t groups = 0;
+  for (std::uint32_t item = 0; item < forwards.problem.count(); ++item) {
+    total += forwards.problem.size[item];
+    groups = std::max(groups, std::uint64_t{forwards.head[item]} + 1 + forwards.tail[item]);
   }
-  bounds.groups = std::max(bounds.groups, groups_for(total, problem.capacity));
-  for (const Measure& measure : bounds.measures) {
-    bounds.groups =
-        std::max({bounds.groups, window_bound(bounds.head, measure), window_bound(bounds.tail, measure)});
+  groups = std::max(groups, groups_for(total, forwards.problem.capacity));
+  for (const Measure& measure : forwards.measures) {
+    groups = std::max({groups, window_bound(forwards.head, measure), window_bound(forwards.tail, measure)});
   }
-  return bounds;
+  return groups;
 }
 
 // Finds the first slot that holds at most a given number. A complete binary tree in one array: node i has the
@@ -449,25 +439,22 @@ void vary(std::vector<std::uint32_t>& order, std::mt19937_64& random) {
 // the order and schedules again. Keeps an order whose schedule has fewer groups, or as many that are filled as
 // unevenly: then the emptiest group is nearly saved. Stops at `lower` groups.
 void improve_order(CompactSearch& search, std::uint64_t& effort) {
-  const std::uint64_t steps = 100 + 2 * (search.problem.count() + search.problem.successors.items.size());
+  const std::uint64_t steps = 100 + 2 * (search.problem().count() + search.problem().successors.items.size());
   const std::uint64_t turn = effort / 8 + 1; // of one direction of time
   std::mt19937_64 random{20'261'121};
   std::array<OrderedSchedule, 2> current;
   for (std::uint64_t round = 0; search.is_open() && effort > 0; ++round) {
     const bool backwards = round % 2 != 0;
-    const PackingProblem& problem = backwards ? search.reverse : search.problem;
+    const auto& [problem, measures, head, tail] = search.directions[backwards ? 1 : 0];
     OrderedSchedule& best = current[round % 2];
     const auto consider = [&](OrderedSchedule&& candidate) {
       spend(effort, steps);
-      if (candidate.packing.groups < search.best.groups) {
-        search.best = backwards ? mirrored(candidate.packing) : candidate.packing;
-      }
+      search.take(candidate.packing, backwards);
       if (best.order.empty() || candidate.cost() <= best.cost()) {
         best = std::move(candidate);
       }
     };
     if (best.order.empty()) {
-      const std::vector<std::uint32_t> tail = backwards ? mirrored(search.bounds).tail : search.bounds.tail;
       consider(scheduled(problem, by_group(backwards ? mirrored(search.best) : search.best)));
       consider(scheduled(problem, preference(problem, tail, First::longest_tail)));
       consider(scheduled(problem, preference(problem, tail, First::largest)));
@@ -486,11 +473,11 @@ void lower_peak(CompactSearch& search, std::uint64_t effort) {
   constexpr std::uint64_t fine_enough = 4096; // of the peak
   const Packing& best = search.best;
   const auto peak_of = [](const CompactSearch& found) {
-    return std::ranges::max(group_bytes(found.problem, found.best));
+    return std::ranges::max(group_bytes(found.problem(), found.best));
   };
   WideBytes total = 0;
   std::uint64_t largest = 0;
-  for (const std::uint64_t size : search.problem.size) {
+  for (const std::uint64_t size : search.problem().size) {
     total += size;
     largest = std::max(largest, size);
   }
@@ -500,7 +487,9 @@ void lower_peak(CompactSearch& search, std::uint64_t effort) {
   // Try the lower bound first: it is often reached.
   for (std::uint64_t tried = least; tried < peak && effort > 0; tried = least + (peak - least) / 2) {
     CompactSearch tighter = search;
-    tighter.problem.capacity = tighter.reverse.capacity = tried;
+    for (Direction& each : tighter.directions) {
+      each.problem.capacity = tried;
+    }
     tighter.best.groups = best.groups + 1; // its packing need not fit
     tighter.lower = best.groups;
     std::uint64_t slice = effort / 4 + 1;
@@ -528,9 +517,10 @@ using Subset = std::uint64_t;
 // moving an item that still fits into an earlier group never hurts.
 class Exhaustion {
 public:
-  Exhaustion(const PackingProblem& problem, const LowerBounds& bounds, std::uint64_t& effort)
-      : problem_(problem), bounds_(bounds), effort_(effort), by_size_(problem.count()),
-        after_(problem.count()), before_(problem.count()) {
+  Exhaustion(const Direction& direction, std::uint64_t& effort)
+      : problem_(direction.problem), bounds_(direction), effort_(effort), by_size_(problem_.count()),
+        after_(problem_.count()), before_(problem_.count()) {
+    const PackingProblem& problem = problem_;
     for (std::uint32_t item = 0; item < problem.count(); ++item) {
       for (const std::uint32_t other : problem.successors[item]) {
         after_[item] |= Subset{1} << other;
@@ -646,7 +636,7 @@ private:
   }
 
   const PackingProblem& problem_;
-  const LowerBounds& bounds_;
+  const Direction& bounds_;
   std::uint64_t& effort_;
   std::vector<std::uint32_t> by_size_; // twins in a row
   std::vector<Subset> after_;          // direct successors
@@ -660,18 +650,18 @@ private:
 // Tries all packings of a small problem: either one with fewer groups is found, or `lower` becomes the groups
 // of the best one, unless the effort runs out.
 void exhaust(CompactSearch& search, std::uint64_t& effort) {
-  if (search.problem.count() > most_items_to_exhaust) {
+  if (search.problem().count() > most_items_to_exhaust) {
     return;
   }
   while (search.is_open() && effort > 0) {
-    Exhaustion exhaustion(search.problem, search.bounds, effort);
+    Exhaustion exhaustion(search.directions[0], effort);
     if (!exhaustion.pack(0, search.best.groups - 1)) {
       search.lower = effort > 0 ? search.best.groups : search.lower;
       return;
     }
     const std::vector<Subset>& loads = exhaustion.loads();
     search.best.groups = static_cast<std::uint32_t>(loads.size());
-    for (std::uint32_t item = 0; item < search.problem.count(); ++item) {
+    for (std::uint32_t item = 0; item < search.problem().count(); ++item) {
       const auto last_first =
           std::ranges::find_if(loads, [item](Subset load) { return (load >> item & 1) != 0; }) -
           loads.begin();
@@ -683,10 +673,9 @@ void exhaust(CompactSearch& search, std::uint64_t& effort) {
 // Starts from the layers, so that the result is never worse. Items are numbered in layer order.
 CompactSearch search_of(const WaveDag& dag, const MemoryPlan& layered) {
   CompactSearch search;
-  search.problem = packing_problem(dag, layered.order, group_budget(dag).value());
-  search.reverse = mirrored(search.problem);
-  search.bounds = lower_bounds(search.problem, search.reverse);
-  search.lower = search.bounds.groups;
+  search.directions[0].problem = packing_problem(dag, layered.order, group_budget(dag).value());
+  search.directions[1].problem = mirrored(search.problem());
+  search.lower = bound(search.directions);
   search.best.groups = static_cast<std::uint32_t>(layered.group_count());
   for (std::uint32_t group = 0; group < search.best.groups; ++group) {
     search.best.group_of.resize(layered.group_begin[group + 1], group);
@@ -698,15 +687,12 @@ CompactSearch search_of(const WaveDag& dag, const MemoryPlan& layered) {
 // tails usually, but not always, make better schedules.
 void schedule(CompactSearch& search) {
   for (const bool backwards : {false, true}) {
-    const PackingProblem& problem = backwards ? search.reverse : search.problem;
-    std::vector<std::uint32_t> plain = longest_path_heads(backwards ? search.problem : search.reverse);
+    const Direction& direction = search.directions[backwards ? 1 : 0];
+    std::vector<std::uint32_t> plain = longest_path_heads(search.directions[backwards ? 0 : 1].problem);
     std::ranges::reverse(plain);
-    for (const auto& tail : {backwards ? mirrored(search.bounds).tail : search.bounds.tail, plain}) {
+    for (const auto& tail : {direction.tail, plain}) {
       for (const First first : {First::longest_tail, First::largest}) {
-        Packing packing = list_schedule(problem, preference(problem, tail, first));
-        if (packing.groups < search.best.groups) {
-          search.best = backwards ? mirrored(packing) : std::move(packing);
-        }
+        search.take(list_schedule(direction.problem, preference(direction.problem, tail, first)), backwards);
         if (!search.is_open()) {
           return;
         }

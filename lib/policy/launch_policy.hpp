@@ -250,7 +250,6 @@ Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& r
 // Step 8: the class of a queue on the lanes of a dispatch, which fit 32 bits.
 QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& effective, std::uint64_t lanes);
 
-// Returns only the recommendation of decide().
 Result<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
                                        std::optional<Topology> previous_topology = {});
 
@@ -293,7 +292,6 @@ struct ExplanationStep {
   std::string because; // one sentence with the numbers
 };
 
-// Returns the steps of `decision`, which decide() made for `request` under `policy`.
 std::vector<ExplanationStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,
                                      const LaunchDecision& decision);
 

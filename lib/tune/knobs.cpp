@@ -1,5 +1,4 @@
-#include "tune/knobs.hpp"
-
+#include "tune/workbench.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::tuning {
@@ -95,6 +94,15 @@ double lowest_estimate(const CompiledProgram& compiled, engine::Strategy strateg
   return lowest;
 }
 
+// The persistent launches among the alternatives. First runs have no time to measure the strategy again once a mode has
+// won, so they try both modes.
+struct PersistentChoices {
+  bool barrier = false;
+  bool counters = false;
+  bool of_one_group = false;
+  bool in_both_modes = false;
+};
+
 // The strategies, the lowest estimate first: a first run may have time to build only that one. Then a launch of one
 // work-group; persistent launches with one tile in a work-group, as the number of concurrent tiles sets the registers of
 // each and so whether such a launch pays off; and each in the other mode: registers, and what the compiler makes of
@@ -139,28 +147,63 @@ void add_strategies(Others& found, const CompiledProgram& compiled, const device
 
 } // namespace
 
-KnobValues values_of(Knob knob, const Incumbent& incumbent, const engine::WaveProgram& program,
-                     const device::DeviceInfo& device, PersistentChoices allowed) {
+// A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores
+// but one idle.
+bool Workbench::one_group_may_pay(double dispatch_ns) const {
+  constexpr double wrong_by = 2; // the model, about launches
+  const engine::CompiledProgram& plain = configurations_.front()->compiled;
+  const device::CostParts cost =
+      engine::estimate(plain.load, {.strategy = plain.strategy.strategy}, plain.model);
+  std::uint32_t cores = 1;
+  for (const engine::StageLoad& stage : plain.load.stages) {
+    cores = std::max(cores, std::min(stage.packs, plain.model.compute_units));
+  }
+  const double saved =
+      cost.start + cost.launches - std::max(plain.model.round_trip_ns, plain.model.launch_ns);
+  const bool one = !options_.compile.workers || *options_.compile.workers == 1;
+  return one && saved > 1 && wrong_by * saved >= (1 - 1.0 / cores) * dispatch_ns;
+}
+
+std::vector<Alternative> Workbench::candidates(double plain_ns) const {
+  std::vector<Alternative> found;
+  for (const Knob knob : first_run_knobs) {
+    std::ranges::move(values_of(knob, 0, plain_ns).others, std::back_inserter(found));
+  }
+  return found;
+}
+
+KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
+  const bool passed = device_.profile && device_.profile->ordering;
+  // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which
+  // happens on idle machines, too, and a first run does not foresee it. Barriers lose less there, because groups claim
+  // tiles.
+  const CompiledProgram& plain = configurations_.front()->compiled;
+  const bool may_wait = !is_first_run() || !plain.model.cpu;
+  const PersistentChoices allowed{.barrier =
+                                      passed && (may_wait || engine::may_claim(plain.program, &device_)),
+                                  .counters = passed && may_wait,
+                                  .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
+                                  .in_both_modes = is_first_run()};
+  const Configuration& incumbent = *configurations_[configuration];
   const Settings& settings = incumbent.settings;
   const CompiledProgram& compiled = incumbent.compiled;
   const auto number = [](std::uint64_t value) { return fmt::format("{}", value); };
-  const auto of_persistent = [&](std::string value) {
-    return incumbent.workers == 0 ? "-" : std::move(value);
-  };
-  const bool persistent = allowed.counters && compiled.persistent() && incumbent.workers != 0;
+  const bool has_workers = incumbent.residency.resident != 0; // of a persistent launch
+  const auto of_persistent = [&](std::string value) { return has_workers ? std::move(value) : "-"; };
+  const bool persistent = allowed.counters && compiled.persistent() && has_workers;
   const auto& evidence = compiled.recommendation.promotion_evidence;
   Others found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::workgroup_size:
-    if (largest_open_group(compiled, program) != 0) {
-      const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(device.max_workgroup_size, 1024));
+    if (largest_open_group(compiled, lowering_.program()) != 0) {
+      const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(device_.max_workgroup_size, 1024));
       for (const std::uint32_t size : powers_up_to(32, most)) {
         found.add(number(size)).tuning.open_workgroup_size = size;
       }
     }
     return found.besides(number(compiled.tuning.open_workgroup_size));
   case Knob::strategy:
-    add_strategies(found, compiled, device, allowed);
+    add_strategies(found, compiled, device_, allowed);
     return found.besides(name_in(engine::strategy_names, compiled.strategy.strategy));
   case Knob::route:
     for (const PromotionRoute route : routes_of(evidence)) {
@@ -177,7 +220,7 @@ KnobValues values_of(Knob knob, const Incumbent& incumbent, const engine::WavePr
                                                           lowest_estimate(compiled, Strategy::counters)
                                    ? Strategy::barrier
                                    : Strategy::counters;
-    if (allowed.barrier && device::takes_ptx(device)) {
+    if (allowed.barrier && device::takes_ptx(device_)) {
       for (const std::uint32_t work_items : {1024U, 2048U}) {
         Settings& tried = found.add(fmt::format(
             "{}{}{}", compiled.persistent() ? "" : name_in(engine::strategy_names, favourite) + ", ",
@@ -197,13 +240,13 @@ KnobValues values_of(Knob knob, const Incumbent& incumbent, const engine::WavePr
     return found.besides(of_persistent(number(tiles_side_by_side(compiled))));
   case Knob::workers:
     if (persistent) {
-      const std::uint32_t most = std::min(incumbent.resident, most_packs(compiled));
-      const std::uint32_t units = std::clamp(device.compute_units, 1U, most);
+      const std::uint32_t most = std::min(incumbent.residency.resident, most_packs(compiled));
+      const std::uint32_t units = std::clamp(device_.compute_units, 1U, most);
       for (const std::uint32_t workers : powers_up_to(std::max(units / 2, 1U), most)) {
         found.add(number(workers)).tuning.workers = workers;
       }
     }
-    return found.besides(of_persistent(number(incumbent.workers)));
+    return found.besides(of_persistent(number(incumbent.residency.workers)));
   case Knob::mapping:
     if (persistent) {
       using enum device::TileMapping;

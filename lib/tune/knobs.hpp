@@ -45,31 +45,12 @@ struct Alternative {
   Settings settings;
 };
 
-// State of the best configuration so far, from which the alternatives are derived.
-struct Incumbent {
-  const Settings& settings;
-  const engine::CompiledProgram& compiled;
-  std::uint32_t workers = 0;  // of a persistent launch; 0 without one
-  std::uint32_t resident = 0; // limit of concurrent work-groups
-};
-
-// The persistent launches among the alternatives (Workbench::values_of() chooses). First runs have no time to measure the
-// strategy again once a mode has won, so they try both modes.
-struct PersistentChoices {
-  bool barrier = false;
-  bool counters = false;
-  bool of_one_group = false;
-  bool in_both_modes = false;
-};
-
 // The incumbent's value of a knob ("-" if it has none), and settings with other values, which never have more work-groups
 // than can run concurrently.
 struct KnobValues {
   std::string value = "-";
   std::vector<Alternative> others;
 };
-KnobValues values_of(Knob knob, const Incumbent& incumbent, const engine::WaveProgram& program,
-                     const device::DeviceInfo& device, PersistentChoices allowed);
 
 // Returns the policy with thresholds adjusted so that a launch with this evidence takes the route.
 policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::PromotionEvidence& evidence,

@@ -81,6 +81,13 @@ private:
     };
   }
 
+  // A candidate that the device refuses is thrown out.
+  Result<std::optional<std::size_t>> add(const Settings& settings) try {
+    return bench_.add(settings, most_ns(run_ns_, max_wall_time_ns_));
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+
   // Builds each alternative and times it against the incumbent in a few rounds; the best then has to win a duel of fresh
   // rounds, which took no part in the selection.
   KnobReport turn(Knob knob) {
@@ -99,7 +106,7 @@ private:
       }
       monitor_.say(fmt::format("measuring: {}, {} of {}", name, i + 1, options.size()), end_);
       const auto begin = Clock::now();
-      const auto added = bench_.add(options[i].settings, most_ns(run_ns_, max_wall_time_ns_));
+      const auto added = add(options[i].settings);
       longest_add_ = std::max(longest_add_, Clock::now() - begin);
       if (added && !*added) {
         continue; // runs as another one

@@ -95,7 +95,7 @@ Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std
   return results;
 }
 
-Result<void> TraversalBench::make_first(const Settings& settings) try {
+Result<void> TraversalBench::add_first(const Settings& settings) try {
   TIDEGATE_TRY(std::optional<traversal::OwnCode> own,
                traversal::check_asked(program_, folder_, &device_, run_options_));
   monitor_.counted = "wave";
@@ -138,8 +138,7 @@ Result<void> TraversalBench::verify(const Configuration& configuration) {
   return wrong ? tl::unexpected(std::move(*wrong)) : Result<void>();
 }
 
-Result<std::optional<std::size_t>> TraversalBench::make_and_prove(const Settings& settings,
-                                                                  std::uint64_t most_ns) {
+Result<std::optional<std::size_t>> TraversalBench::add(const Settings& settings, std::uint64_t most_ns) {
   TIDEGATE_TRY(Configuration configuration, make(settings));
   if (runs_as_another(configuration)) {
     return std::nullopt;

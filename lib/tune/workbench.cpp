@@ -1,7 +1,6 @@
 #include "tune/workbench.hpp"
 
 #include "core/interrupt.hpp"
-#include "core/statistics.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kinds.hpp"
@@ -71,18 +70,6 @@ Bench::Bench(const device::DeviceInfo& device, const engine::RunOptions& options
              std::span<const Knob> knobs)
     : device_(device), options_(options), monitor_(monitor), opened_(opened(device, options)),
       session_(*opened_), knobs_(knobs) {}
-
-Result<void> Bench::add_first(const Settings& settings) try {
-  return make_first(settings);
-} catch (device::Refused& refused) {
-  return tl::unexpected(std::move(refused.error));
-}
-
-Result<std::optional<std::size_t>> Bench::add(const Settings& settings, std::uint64_t most_ns) try {
-  return make_and_prove(settings, most_ns);
-} catch (device::Refused& refused) {
-  return tl::unexpected(std::move(refused.error));
-}
 
 std::optional<double> Bench::time(std::size_t configuration, std::uint64_t most_ns) try {
   const runtime::DispatchOutcome done = dispatch(configuration, most_ns);
@@ -267,7 +254,7 @@ engine::ArenaRun Workbench::run(Configuration& configuration, std::uint64_t most
   return done;
 }
 
-Result<void> Workbench::make_first(const Settings& settings) {
+Result<void> Workbench::add_first(const Settings& settings) {
   constexpr int most_runs = 32; // as in a run
   bool has_room = false;
   for (int runs = 0; runs < most_runs && !has_room; ++runs) {
@@ -360,8 +347,7 @@ Result<engine::PlainRun> Workbench::run_plain(Configuration& configuration) {
   }
 }
 
-Result<std::optional<std::size_t>> Workbench::make_and_prove(const Settings& settings,
-                                                             std::uint64_t most_ns) {
+Result<std::optional<std::size_t>> Workbench::add(const Settings& settings, std::uint64_t most_ns) {
   TIDEGATE_TRY(const bool begun, begin(settings));
   if (!begun) {
     return std::nullopt;
@@ -372,52 +358,6 @@ Result<std::optional<std::size_t>> Workbench::make_and_prove(const Settings& set
 
 runtime::DispatchOutcome Workbench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
   return run(*configurations_[configuration], most_ns).outcome;
-}
-
-KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
-  const bool passed = device_.profile && device_.profile->ordering;
-  // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which
-  // happens on idle machines, too, and a first run does not foresee it. Barriers lose less there, because groups claim
-  // tiles.
-  const engine::CompiledProgram& plain = configurations_.front()->compiled;
-  const bool may_wait = !is_first_run() || !plain.model.cpu;
-  const PersistentChoices allowed{.barrier =
-                                      passed && (may_wait || engine::may_claim(plain.program, &device_)),
-                                  .counters = passed && may_wait,
-                                  .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
-                                  .in_both_modes = is_first_run()};
-  const Configuration& now = *configurations_[configuration];
-  return tuning::values_of(knob,
-                           {.settings = now.settings,
-                            .compiled = now.compiled,
-                            .workers = now.residency.resident != 0 ? now.residency.workers : 0,
-                            .resident = now.residency.resident},
-                           lowering_.program(), device_, allowed);
-}
-
-// A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores
-// but one idle.
-bool Workbench::one_group_may_pay(double dispatch_ns) const {
-  constexpr double wrong_by = 2; // the model, about launches
-  const engine::CompiledProgram& plain = configurations_.front()->compiled;
-  const device::CostParts cost =
-      engine::estimate(plain.load, {.strategy = plain.strategy.strategy}, plain.model);
-  std::uint32_t cores = 1;
-  for (const engine::StageLoad& stage : plain.load.stages) {
-    cores = std::max(cores, std::min(stage.packs, plain.model.compute_units));
-  }
-  const double saved =
-      cost.start + cost.launches - std::max(plain.model.round_trip_ns, plain.model.launch_ns);
-  const bool one = !options_.compile.workers || *options_.compile.workers == 1;
-  return one && saved > 1 && wrong_by * saved >= (1 - 1.0 / cores) * dispatch_ns;
-}
-
-std::vector<Alternative> Workbench::candidates(double plain_ns) const {
-  std::vector<Alternative> found;
-  for (const Knob knob : first_run_knobs) {
-    std::ranges::move(values_of(knob, 0, plain_ns).others, std::back_inserter(found));
-  }
-  return found;
 }
 
 } // namespace tidegate::tuning

@@ -28,12 +28,12 @@ public:
 
   [[nodiscard]] std::span<const Knob> knobs() const { return knobs_; }
 
-  // Adds the unchanged program, as configuration 0, and compares its outputs.
-  Result<void> add_first(const Settings& settings);
+  // Adds the unchanged program, as configuration 0, and compares its outputs. May throw device::Refused, as add().
+  virtual Result<void> add_first(const Settings& settings) = 0;
 
-  // Returns nullopt if the configuration would run exactly as an existing one. Errors: it was refused, did not finish, or
-  // its outputs differ.
-  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns);
+  // Returns nullopt if the configuration would run exactly as an existing one. Errors: it did not finish, or its outputs
+  // differ.
+  virtual Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) = 0;
 
   // Returns the nanoseconds of a dispatch; nullopt if it does not finish in `most_ns`.
   std::optional<double> time(std::size_t configuration, std::uint64_t most_ns);
@@ -51,10 +51,6 @@ protected:
   Bench(const device::DeviceInfo& device, const engine::RunOptions& options, runtime::Monitor& monitor,
         std::span<const Knob> knobs);
 
-  // Each may throw device::Refused.
-  virtual Result<void> make_first(const Settings& settings) = 0;
-  virtual Result<std::optional<std::size_t>> make_and_prove(const Settings& settings,
-                                                            std::uint64_t most_ns) = 0;
   virtual runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) = 0;
 
   // Counts a run and returns its deadline.
@@ -96,6 +92,9 @@ public:
             const engine::RunOptions& options, runtime::Monitor& monitor, std::span<const Knob> knobs,
             std::uint64_t most_plain_ns = ~std::uint64_t{0});
 
+  Result<void> add_first(const Settings& settings) override;
+  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) override;
+
   // add_first() calls it once plain launches have run; false: there is no time for a second run, which is compared.
   void plain_has_run(std::function<bool(const engine::PlainRun&)> then) { plain_has_run_ = std::move(then); }
 
@@ -125,11 +124,9 @@ public:
   }
 
 private:
-  Result<void> make_first(const Settings& settings) override;
   // Returns false if the program has got more room, and is to be made again.
   Result<bool> make_in_this_room(const Settings& settings);
   bool give_more_room(std::optional<engine::WaveProgram> larger);
-  Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
   runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   Result<engine::CompiledProgram> compile(const Settings& settings);
   void limit(engine::CompiledProgram& compiled) const;
@@ -168,6 +165,8 @@ public:
       : Bench(device, options, monitor, frontier_program_knobs), run_options_(options), program_(program),
         folder_(folder) {}
 
+  Result<void> add_first(const Settings& settings) override; // loads the graph and verifies the result
+  Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns) override;
   [[nodiscard]] KnobValues values_of(Knob knob, std::size_t configuration, double dispatch_ns) const override;
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration].settings;
@@ -183,8 +182,6 @@ private:
     traversal::WaveLog waves;          // of the first run
   };
 
-  Result<void> make_first(const Settings& settings) override; // loads the graph and verifies the result
-  Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
   runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   Result<Configuration> make(const Settings& settings);
   [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;

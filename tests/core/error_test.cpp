@@ -18,12 +18,6 @@ TEST_CASE("codes map to the exit codes of the command line") {
   }
 }
 
-TEST_CASE("bad input outranks a negative answer outranks success") {
-  CHECK(worst(ExitCode::done, ExitCode::negative) == ExitCode::negative);
-  CHECK(worst(ExitCode::input, ExitCode::negative) == ExitCode::input);
-  CHECK(worst(ExitCode::done, ExitCode::done) == ExitCode::done);
-}
-
 TEST_CASE("text: a log keeps its lines") {
   CHECK(describe({.code = ErrorCode::build_failure,
                   .message = "no",

@@ -191,11 +191,4 @@ inline WaveDag chain(std::uint32_t waves, std::uint64_t bytes, std::uint64_t bud
   return dag;
 }
 
-// Returns "none", or the code with its fields.
-template <class T>
-std::string error_of(const Result<T>& result) {
-  return result ? std::string("none")
-                : std::string(name(result.error().code)) + ": " + result.error().message;
-}
-
 } // namespace tidegate::planning::test

@@ -80,21 +80,6 @@ TEST_CASE("every field of the request and of the policy is part of the key") {
   }
 }
 
-TEST_CASE("a recommendation with a previous topology neither reads nor fills the cache") {
-  RecommendationCache cache;
-  LaunchRequest request = queue_of(300);
-  request.frontier_density_bps = 700;
-  const auto held = recommend({}, request, Topology::sparse_frontier);
-  REQUIRE(held.has_value());
-  CHECK((cache.statistics() == CacheStatistics{0, 0, 0}));
-  const auto cached = cache.recommend({}, request);
-  REQUIRE(cached.has_value());
-  CHECK(name(held->topology) == "sparse_frontier");
-  CHECK(name(cached->topology) == "hybrid_frontier");
-  CHECK(name(recommend({}, request, Topology::sparse_frontier)->topology) == "sparse_frontier");
-  CHECK((cache.statistics() == CacheStatistics{1, 0, 1}));
-}
-
 TEST_CASE("the pair that was looked up longest ago makes room") {
   RecommendationCache cache;
   fill(cache, 1, capacity);

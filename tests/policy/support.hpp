@@ -5,7 +5,6 @@
 
 namespace tidegate::policy::test {
 
-inline constexpr std::uint16_t u16_max = std::numeric_limits<std::uint16_t>::max();
 inline constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
 

@@ -22,7 +22,7 @@ std::uint64_t wins(double ratio, std::uint64_t rounds, int duels, std::uint64_t 
 
 } // namespace
 
-TEST_CASE("the sign test") {
+TEST_CASE("the sign test, and the median with its interval") {
   for (const auto& [ratios, confidence] : std::initializer_list<std::pair<std::vector<double>, double>>{
            {{}, 0},
            {{0.5, 0.5, 0.5, 0.5}, 1 - 1.0 / 16},
@@ -32,9 +32,6 @@ TEST_CASE("the sign test") {
            {{1, 1, 1}, 0}}) { // as fast as each other
     CHECK(judge(ratios).confidence == doctest::Approx(confidence));
   }
-}
-
-TEST_CASE("the median and its interval") {
   const Duel eleven = judge({11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
   CHECK(eleven.ratio == 6);
   CHECK(eleven.ratio_low == 2); // 1 - 2 * (1 + 11) / 2048 = 98.8 %, without the next 93.5 %
