@@ -217,15 +217,14 @@ Result<void> judge(const traversal::FrontierReport& report) {
   return judge_status(report);
 }
 
-Result<void> judge(const documents::RunReportDocument& document) {
-  const engine::RunReport& report = document.report;
+Result<void> judge(const engine::RunReport& report) {
   ErrorList errors;
   if (const auto equal = judge_parity(report); !equal) {
     errors.check(equal);
   } else {
     errors.check(judge_status(report));
   }
-  const documents::Evidence& evidence = document.evidence;
+  const documents::Evidence& evidence = report.evidence;
   if (!evidence.topology || !evidence.promotion) {
     const std::string_view missing = evidence.topology ? "promotion" : "topology";
     errors.add(incomplete("evidence", "run_report", "/evidence", missing).value());
@@ -357,7 +356,7 @@ Result<void> judge_document(const Document& document, std::string_view json, Con
   const std::shared_ptr<void> object = document.record->create();
   TIDEGATE_CHECK(documents::decode(document, json, object.get()));
   return judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
-                  documents::BufferLifetimes, LaunchRecommendationDocument, documents::RunReportDocument,
+                  documents::BufferLifetimes, LaunchRecommendationDocument, engine::RunReport,
                   documents::FrontierMemoryPlan, documents::ArenaPlanDocument, traversal::FrontierReport>(
       document, object.get(), context, entry);
 }

@@ -97,7 +97,7 @@ Result<ReportJson> read_compared(const std::string& file) {
   if (!kind) {
     return tl::unexpected(at_document(kind.error(), file, text));
   }
-  const documents::Document& waves = documents::DocumentOf<documents::RunReportDocument>::document;
+  const documents::Document& waves = documents::DocumentOf<engine::RunReport>::document;
   const documents::Document& frontier = documents::DocumentOf<traversal::FrontierReport>::document;
   ReportJson report = ReportJson::parse(text.json, nullptr, false);
   const bool of_run = *kind == waves.kind || *kind == frontier.kind;

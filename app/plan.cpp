@@ -148,21 +148,6 @@ Error to_error(Error error, const NamedDag& named) {
   return error;
 }
 
-documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
-  documents::FrontierMemoryPlan document{
-      .planner = options.planner,
-      .objective = options.planner == Planner::compact ? std::optional(options.objective) : std::nullopt,
-      .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
-      .plan = plan};
-  document.barriers.groups.reserve(plan.group_count());
-  for (std::size_t i = 0; i < plan.group_count(); ++i) {
-    const auto waves = plan.group(i);
-    document.barriers.groups.push_back(
-        {.waves = {waves.begin(), waves.end()}, .fused_bytes = plan.group_fused_bytes[i]});
-  }
-  return document;
-}
-
 namespace {
 
 // The DAG of a program, with the names of its waves.
@@ -326,7 +311,7 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
                  TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
                  if (settings.route.format == "json") {
                    planned.named = {}; // the answer takes room too
-                   append(plan_to_document(planned.plan, settings.plan), style, text);
+                   append(documents::plan_to_document(planned.plan, settings.plan.planner, settings.plan.objective), style, text);
                  } else {
                    text += settings.route.format == "svg"
                                ? plan_svg(planned, settings.plan)

@@ -49,8 +49,7 @@ NamedDag dag_of(const engine::Job& program, std::uint64_t budget_bytes);
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
 
-// A plan as a document, and back, where the groups are not checked.
-documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
+// Returns the plan of a document, whose groups are not checked.
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 
 // Gives names their colours, in the order in which they come. Names that differ in a number at the end share one.
@@ -115,7 +114,7 @@ documents::CheckedDocument check_document(std::string_view json, const std::opti
 // Judge a report: the run reached its end, outputs are equal where they were compared, evidence is complete. Files that it
 // names are not opened.
 Result<void> judge(const traversal::FrontierReport& report);
-Result<void> judge(const documents::RunReportDocument& document);
+Result<void> judge(const engine::RunReport& document);
 
 // Pictures, and text in XML.
 

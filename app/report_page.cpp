@@ -312,14 +312,14 @@ std::string frontier_part(const traversal::FrontierReport& report) {
 // Wave programs.
 
 // Draws the plan, and gives the names of the timeline the colours of their first waves there.
-std::string plan_part(const documents::RunReportDocument& document, std::vector<std::string_view>& colours) {
-  const auto& compiled = document.report.compiled;
+std::string plan_part(const engine::RunReport& report, std::vector<std::string_view>& colours) {
+  const auto& compiled = report.compiled;
   if (!compiled) {
     return "";
   }
   const engine::Job& program = compiled->written;
   const PlannedDag planned{.named = dag_of(program, compiled->budget_bytes),
-                           .plan = memory_plan(document.plan)};
+                           .plan = memory_plan(report.plan)};
   Palette palette;
   std::map<std::string, std::string_view> of_texts;
   for (const std::uint32_t wave : planned.plan.order) { // as the picture does
@@ -329,15 +329,15 @@ std::string plan_part(const documents::RunReportDocument& document, std::vector<
     of_texts.emplace(compiled->program.wave_text(i),
                      palette(planned.named.wave_label(compiled->parts[i].front())));
   }
-  for (std::size_t i = 0; document.report.timeline && i < document.report.timeline->names.size(); ++i) {
-    const std::string& name = document.report.timeline->names[i];
+  for (std::size_t i = 0; report.timeline && i < report.timeline->names.size(); ++i) {
+    const std::string& name = report.timeline->names[i];
     const auto found = of_texts.find(of_texts.contains(name) ? name : name.substr(0, name.find(" + ")));
     colours.push_back(found == of_texts.end() ? picture_colours[0] : found->second);
   }
-  return document.plan.barriers.groups.empty()
+  return report.plan.barriers.groups.empty()
              ? ""
              : scrolled("Picture of the plan",
-                        plan_svg(planned, {.planner = document.plan.planner}, std::move(palette))) +
+                        plan_svg(planned, {.planner = report.plan.planner}, std::move(palette))) +
                    fmt::format("<p class=\"soft small\">{}</p>",
                                program.derived ? "Dependencies follow from what the kernels read and write."
                                                : "Dependencies are those that the program lists.");
@@ -398,8 +398,8 @@ std::string shell_word(const std::string& word) {
 }
 
 // Puts the parts of a page into report_page.html.
-template <class Document, class Report>
-std::string page_of(const Document& document, const Report& report, const RunTable& made,
+template <class Report>
+std::string page_of(const Report& report, const RunTable& made,
                     const std::string& program, const Shown& shown) {
   const std::string_view other = compared_with(report);
   std::string body = notices(report) + "<div class=\"figures\">" + tiles(report, other, shown) +
@@ -428,7 +428,7 @@ std::string page_of(const Document& document, const Report& report, const RunTab
       xml_text(program), good ? "good" : "bad", status, xml_text(made.headline),
       report.device ? " on " + xml_text(report.device->name) : "");
   const std::array<std::pair<std::string_view, std::string>, 4> parts{
-      {{"{{data}}", script_safe(documents::encode(document, documents::Style::compact))},
+      {{"{{data}}", script_safe(documents::encode(report, documents::Style::compact))},
        {"{{version}}", TIDEGATE_VERSION},
        {"{{body}}", body},
        {"{{heading}}", heading}}};
@@ -454,14 +454,13 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
-std::string report_page(const documents::RunReportDocument& document, const std::string& program) {
+std::string report_page(const engine::RunReport& report, const std::string& program) {
   constexpr std::size_t most_waves = 500;
-  const engine::RunReport& report = document.report;
-  const RunTable made = run_rows(document, most_waves);
+  const RunTable made = run_rows(report, most_waves);
   const bool first_equal = report.first_run && report.first_run->equal;
   std::vector<std::string_view> colours;
-  const std::string plan = plan_part(document, colours);
-  return page_of(document, report, made, program,
+  const std::string plan = plan_part(report, colours);
+  return page_of(report, made, program,
                  {.outputs = report.output_parity ? report.output_parity->equal ? "equal" : "different"
                              : first_equal        ? "equal"
                                                   : "not compared",
@@ -509,7 +508,7 @@ std::string report_page(const traversal::FrontierReport& report, const std::stri
     parts.push_back({std::string(choice_name(part.name)), part.bytes});
   }
   shown.further = section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
-  return page_of(report, report, made, program, shown);
+  return page_of(report, made, program, shown);
 }
 
 // `--trace`: the timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.

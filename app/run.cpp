@@ -26,18 +26,15 @@ std::string program_folder(const std::string& program_path) {
   return folder.empty() ? "." : folder.string();
 }
 
-documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options) {
-  documents::RunReportDocument document;
-  document.plan = plan_to_document(report.plan, plan_options);
-  document.evidence = {
-      .topology = report.topology_evidence, .promotion = report.promotion_evidence, .complete = {}};
-  document.report = std::move(report);
-  return document;
-}
-
-void shorten(documents::RunReportDocument& document, const AskedRun& request) {
-  if (!request.explain && !request.options.compile.dry_run) {
-    documents::shorten(document);
+void shorten(engine::RunReport& report, const AskedRun& request) {
+  if (request.explain || request.options.compile.dry_run) {
+    return;
+  }
+  report.candidates.reset();
+  report.memory.offsets.clear();
+  report.plan.barriers.groups.clear();
+  if (report.first_run) {
+    report.first_run->candidates.clear();
   }
 }
 
@@ -112,7 +109,7 @@ Result<void> write_trace_and_page(Report& report, const Run& run) {
     report.files_written.push_back(runtime::written_file(report.trace, "trace"));
   }
   if (!run.options.page.empty()) {
-    TIDEGATE_CHECK(write_text(run.options.page, report_page(document_of(report, run.plan_options), program)));
+    TIDEGATE_CHECK(write_text(run.options.page, report_page(report, program)));
     report.files_written.push_back(runtime::written_file(run.options.page, "page"));
   }
   return {};
@@ -136,11 +133,10 @@ Result<ExitCode> write_report(Report report, const Run& run) {
     print_warning(warning, run.graph.empty() ? run.program : run.graph);
   }
   TIDEGATE_CHECK(write_trace_and_page(report, run));
-  const auto& whole = document_of(report, run.plan_options);
-  auto document = whole;
+  auto document = report;
   shorten(document, run);
   auto written = write_document(run.output, run.format, document, [&](const auto& /*short*/, bool colour) {
-    return run_table(run_rows(whole), colour);
+    return run_table(run_rows(report), colour);
   });
   if (written && report.error) {
     print_error(at_program(*report.error, run));
@@ -187,8 +183,7 @@ Result<void> read_plan(Run& run) {
   }
   TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*run.plan));
   run.options.compile.plan = memory_plan(plan);
-  run.plan_options.planner = plan.planner;
-  run.plan_options.objective = plan.objective.value_or(run.plan_options.objective);
+  run.options.compile.planner = plan.planner;
   return {};
 }
 

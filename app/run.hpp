@@ -48,7 +48,6 @@ struct Run : AskedRun, DocumentText { // the text is that of the program
   std::optional<Warning> device_warning;    // ranks share devices
   std::uint32_t crashes = 0;           // of the driver while an earlier process of this run tried candidates
   std::shared_ptr<ranks::Ranks> ranks; // with this process among them; null: it is alone
-  PlanOptions plan_options;            // of a given plan; without one the plan is layered
 };
 
 Result<void> read_text(Run& run);
@@ -74,15 +73,9 @@ std::vector<OptionModel> run_settings(AskedRun& request);
 // The folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
-// Leave out of a report in JSON what --explain and --dry-run add.
-void shorten(documents::RunReportDocument& document, const AskedRun& request);
+// Leave out of a report in JSON what --explain and --dry-run add: candidates, groups of the plan, and offsets.
+void shorten(engine::RunReport& report, const AskedRun& request);
 inline void shorten(const traversal::FrontierReport& /*report*/, const AskedRun& /*request*/) {}
-
-documents::RunReportDocument document_of(engine::RunReport report, const PlanOptions& plan_options);
-inline const traversal::FrontierReport& document_of(const traversal::FrontierReport& report,
-                                                    const PlanOptions& /*plan*/) {
-  return report;
-}
 
 inline std::string time_text(std::uint64_t ns) {
   return short_time_text(static_cast<double>(ns));
@@ -94,7 +87,7 @@ struct RunTable {
   TableRows rows;  // a name and a text each
   TableRows waves; // a head and the rows below it; empty if waves were not timed
 };
-RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves = 12);
+RunTable run_rows(const engine::RunReport& report, std::size_t most_waves = 12);
 RunTable run_rows(const traversal::FrontierReport& report);
 std::string run_table(RunTable table, bool colour);
 
@@ -174,7 +167,7 @@ constexpr std::string_view compared_with(const traversal::FrontierReport& /*repo
 std::string_view page_html(); // its frame, report_page.html
 
 // `program`: its name in messages.
-std::string report_page(const documents::RunReportDocument& document, const std::string& program);
+std::string report_page(const engine::RunReport& report, const std::string& program);
 std::string report_page(const traversal::FrontierReport& report, const std::string& program);
 
 // Escapes JSON for a <script> element, so that no text in it ends the element or opens a comment.

@@ -69,7 +69,7 @@ private:
   // Appends the report as a line; returns the exit code that it stands for.
   template <class Report>
   ExitCode append(const Report& report, std::string& text) const {
-    auto document = document_of(report, {});
+    auto document = report;
     shorten(document, run_);
     text += documents::encode(document, Style::compact);
     return report.error ? exit_code(*report.error) : ExitCode::done;

@@ -213,19 +213,18 @@ bool is_divided(const engine::RunReport& report) {
 }
 
 // Adds what was chosen before the run: mode, promotion, plan and memory.
-void add_choices(const documents::RunReportDocument& document, bool planned, TableRows& made) {
-  const engine::RunReport& report = document.report;
+void add_choices(const engine::RunReport& report, bool planned, TableRows& made) {
   add_row(made, "mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
   if (const auto promoted = report.promotion.promoted; promoted != engine::Promotion::none) {
     add_row(made, "promoted", "{}: {}", choice_name(promoted), report.promotion.reason);
   }
   add_sources(report, made);
   std::size_t waves = 0;
-  for (const documents::BarrierGroup& group : document.plan.barriers.groups) {
+  for (const documents::BarrierGroup& group : report.plan.barriers.groups) {
     waves += group.waves.size();
   }
   add_row(made, "plan", "{} in {}{}", plural(waves, "wave"),
-          plural(document.plan.barriers.groups.size(), "group"),
+          plural(report.plan.barriers.groups.size(), "group"),
           planned ? "" : ", " + plural(report.iterations, "iteration"));
   if (report.geometry.worker_groups != 0) {
     add_row(made, "workers", "{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
@@ -341,12 +340,11 @@ std::string answer_text(const traversal::FrontierReport& report) {
 
 } // namespace
 
-RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves) {
-  const engine::RunReport& report = document.report;
+RunTable run_rows(const engine::RunReport& report, std::size_t most_waves) {
   const bool planned = report.status == runtime::RunStatus::planned;
   TableRows made;
   add_head(report, made);
-  add_choices(document, planned, made);
+  add_choices(report, planned, made);
   for (const auto& hits : listed(report.hits)) {
     add_row(made, "hits", "{}", hits_text(hits));
   }

@@ -179,7 +179,7 @@ std::string laid_out(const Json& value, std::size_t indent = 0) {
 
 // MINOR rises with fields that are added, or may be left out now; documents carry MAJOR alone.
 std::string schema_id(const Document& document) {
-  const bool of_runs = &document == &DocumentOf<RunReportDocument>::document ||
+  const bool of_runs = &document == &DocumentOf<engine::RunReport>::document ||
                        &document == &DocumentOf<traversal::FrontierReport>::document;
   const int minor = of_runs ? 2 : &document == &DocumentOf<CheckReport>::document ? 1 : 0;
   return fmt::format("urn:tidegate:schema:{}:{}.{}", document.kind, document.schema_version, minor);
@@ -388,7 +388,7 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<engine::WaveProgram>::document, "run"},
     CatalogueEntry{&DocumentOf<graphs::FrontierProgram>::document, "run"},
     CatalogueEntry{&DocumentOf<documents::RunRequest>::document, "run --stream"},
-    CatalogueEntry{&DocumentOf<RunReportDocument>::document, ""},
+    CatalogueEntry{&DocumentOf<engine::RunReport>::document, ""},
     CatalogueEntry{&DocumentOf<traversal::FrontierReport>::document, ""},
     CatalogueEntry{&DocumentOf<tuning::TuningReport>::document, ""},
     CatalogueEntry{&DocumentOf<device::DeviceList>::document, ""},

@@ -64,11 +64,6 @@ constexpr Field tuning_fields[] = {
         .between(1, 32),
     defaulted<&Tuning::queue_many_items>("number of items from which a queue is long")
         .between(1, ~std::uint32_t{0}),
-    defaulted<&Tuning::persistent_margin>(
-        "weight of starts and barriers of a persistent launch against separate launches"),
-    defaulted<&Tuning::side_by_side_work_items>(
-        "most work-items of a work-group that runs tiles side by side")
-        .between(1, 65'536),
 };
 TIDEGATE_RECORD(Tuning, tuning_fields);
 

@@ -88,10 +88,6 @@ struct Tuning {
   std::uint32_t queue_items_per_lane = 4;
   std::uint64_t queue_many_items = 262'144; // length from which a queue is long
 
-  // Constants of the estimates.
-  double persistent_margin = 1.25;             // weight of starts and barriers against separate launches
-  std::uint32_t side_by_side_work_items = 512; // most work-items of a work-group that runs tiles side by side
-
   friend bool operator==(const Tuning&, const Tuning&) = default;
 };
 

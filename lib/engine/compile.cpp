@@ -134,20 +134,6 @@ Result<Schedules> make_schedules(const Job& program, const OutlinedOps& ops, con
   return Schedules{std::move(schedules)};
 }
 
-StrategyQuestion question_of(const CompileOptions& options, const device::DeviceInfo* device, Mode mode) {
-  const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
-  const device::Tuning& tuning = options.tuning;
-  return {.asked_for = options.strategy,
-          .device = device,
-          .dry_run = options.dry_run,
-          .interpreted = mode != Mode::jit,
-          .side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
-          .mapping = options.mapping ? options.mapping : tuning.mapping,
-          .workers = options.workers ? options.workers : given(tuning.workers),
-          .tuning = tuning,
-          .why = options.why};
-}
-
 // The plan by the numbers of the waves as they were written.
 planning::MemoryPlan as_written(const planning::MemoryPlan& plan,
                                 const std::vector<std::vector<std::uint32_t>>& parts) {
@@ -210,26 +196,28 @@ void wait_inside(LaunchTables& tables, const OutlinedOps& ops) {
 // Groups, schedule, memory, strategy, waits, tables and text of a program with its ops, for which the policy has been asked
 // and promotions are made. `began`: when decisions began.
 Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::DeviceInfo* device,
-                                      const CompileOptions& options, Clock::time_point began) {
+                                      CompileOptions options, Clock::time_point began) {
   const Job& program = compiled.program;
   const OutlinedOps& ops = compiled.ops;
 
   // Waves that need no barrier between them share a group; a plan that was given is checked instead.
   TIDEGATE_TRY(const planning::MemoryPlan plan, group_waves(program, compiled.budget_bytes, options.plan));
   compiled.plan = as_written(plan, compiled.parts);
+  compiled.planner = options.planner;
 
   // A schedule of launches and persistent ones, with more and fewer tiles side by side.
+  compiled.mode.reason = options.mode ? "requested" : "recommended by the launch policy";
+  options.mode = compiled.mode.mode;
   const device::Tuning& tuning = compiled.tuning = options.tuning;
   const DeviceModel& model = compiled.model = model_of(device);
-  const StrategyQuestion question = question_of(options, device, compiled.mode.mode);
   TIDEGATE_TRY(Schedules schedules, make_schedules(program, ops, plan, device, options,
-                                                   packings(program, model.compute_units, question)));
+                                                   packings(program, model.compute_units, options)));
 
   // Buffers get their places next to the tables of any schedule that may be taken; those that are never needed
   // together share memory.
   const std::vector<std::uint64_t> table_bytes =
       most_table_bytes(program, schedules, device, options.workers);
-  const bool may_persist = question.wanted() ? is_persistent(*question.wanted()) : !is_cpu(device);
+  const bool may_persist = options.wanted() ? is_persistent(*options.wanted()) : !is_cpu(device);
   const std::uint64_t most_bytes =
       may_persist ? std::ranges::max(table_bytes) : table_bytes[Schedules::launch];
   TIDEGATE_TRY(const std::uint64_t capacity,
@@ -242,16 +230,16 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
 
   // Each candidate has its waits and an estimate, and one is taken.
   StrategyChoice& choice = compiled.strategy =
-      choose_strategy(question, find_candidates(program, ops, schedules, compiled.memory, question, model));
+      choose_strategy(options, device,
+                      find_candidates(program, ops, schedules, compiled.memory, options, model));
   const Strategy strategy = choice.strategy;
   Candidate& taken = choice.candidates[choice.taken];
   compiled.table_bytes = table_bytes[taken.schedule];
   const Schedule& schedule = compiled.schedule = std::move(schedules.all[taken.schedule]);
   compiled.synchronization = std::move(taken.waits);
-  compiled.load = std::move(taken.load);
-  for (Candidate& candidate : choice.candidates) { // only the estimates of the others are reported
+  compiled.load = taken.load;
+  for (Candidate& candidate : choice.candidates) {
     candidate.waits = {};
-    candidate.load = {};
   }
   if (!model.measured && !options.dry_run) {
     choice.candidates.clear(); // of this device nothing is known
@@ -259,18 +247,15 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
 
   // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
   // times.
-  std::vector<std::uint32_t> hot;
-  std::ranges::transform(compiled.promotion.ops, std::back_inserter(hot), &HotOp::op);
   LaunchTables& tables = compiled.tables = make_tables(
       program, schedule, compiled.memory, compiled.synchronization,
-      {.mode = compiled.mode.mode, .most = is_cpu(device) ? 0 : CaseRules().most, .hot = std::move(hot)});
+      {.mode = compiled.mode.mode, .most = is_cpu(device) ? 0 : CaseRules().most, .hot = compiled.promotion.ops});
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }
-  compiled.mode.reason = tables.cases.empty()
-                             ? "no effect: every stage is one wave, launched as the user's own kernel"
-                         : options.mode ? "requested"
-                                        : "recommended by the launch policy";
+  if (tables.cases.empty()) {
+    compiled.mode.reason = "no effect: every stage is one wave, launched as the user's own kernel";
+  }
   std::optional<std::size_t> stress_word;
   if (options.stress) {
     stress_word = tables.words.size();
@@ -336,7 +321,7 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   const auto began = Clock::now();
   TIDEGATE_CHECK(check_conditions(program, ops, device));
   const KernelLimits limits = kernel_limits(device, options, 1);
-  const bool plain = (options.strategy ? options.strategy : options.tuning.strategy) == Strategy::plain;
+  const bool plain = options.wanted() == Strategy::plain;
   std::vector<Window> windows = options.plan
                                     ? std::vector<Window>() // that says which waves share a group
                                     : find_windows(program, ops, shared_launch(program, ops, limits), limits);

@@ -15,26 +15,6 @@
 
 namespace tidegate::engine {
 
-struct CompileOptions {
-  std::optional<Strategy> strategy;          // empty: chosen by the device's profile
-  std::optional<Mode> mode;                  // empty: the policy's
-  std::optional<planning::MemoryPlan> plan;  // empty: planned with the strategy `layered`
-  std::optional<std::uint32_t> workers;      // work-groups of a persistent launch; empty: by the tiles
-  std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
-  std::optional<Promotion> promote;          // empty: the policy's
-  std::optional<TileMapping> mapping;        // of the tiles; empty: chosen
-  device::Tuning tuning;                     // decides the choices that are left open
-  std::string why = "measured as the fastest, by the profile"; // why the tuning has a strategy, for people
-  bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
-  bool stress = false;          // tiles in another order: the last of the tables' words is the seed
-  bool trace = false;           // work-groups report when they wait and work, by the device's clock
-  bool claims = true;           // work-groups claim tiles, where the device and the program allow it
-  // The file that states the policy; "" if the program states it, nothing if tidegate kept it for the program.
-  std::optional<std::string> policy_file = "";
-  bool memory_apart = false; // no arena: nothing limits what all buffers take together
-  bool dry_run = false;      // ends before a device is touched; it may be unknown
-};
-
 struct ModeChoice {
   Mode mode = Mode::interpreter;
   std::string reason; // for people
@@ -46,6 +26,7 @@ struct CompiledProgram {
   Job program;                    // as it runs: waves that are one window are one wave
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
   planning::MemoryPlan plan;      // of the waves as they were written
+  documents::Planner planner = documents::Planner::layered; // that made it
   std::vector<std::vector<std::uint32_t>> parts; // by wave, the waves as written; empty: the same
   OutlinedOps ops;
   PromotionChoice promotion;

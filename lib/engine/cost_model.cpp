@@ -90,7 +90,7 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
   const std::uint64_t groups = std::min<std::uint64_t>(shape.workers, stage.packs);
   const double work = tile_ns(stage, load, model) +
                       static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
-                      traffic_ns(stage, load, shape.mapping, model) / busy_share(groups, model);
+                      traffic_ns(stage, load, shape.mapping.value_or(TileMapping::strided), model) / busy_share(groups, model);
   const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::all;
   const double meetings = (everybody ? 1 : 0) + 2 * stage.queue_rounds;
   // Polling a line of each group takes twice as long as an arrival of each at one counter.
@@ -200,15 +200,6 @@ CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const Devi
     sum.start += load.iterations * model.round_trip_ns;
   }
   return sum;
-}
-
-CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, const DeviceModel& model) {
-  load.iterations = 1;
-  const CostParts once = estimate(load, shape, model);
-  load.iterations = 2;
-  CostParts further = estimate(load, shape, model);
-  add(further, once, -1);
-  return further;
 }
 
 std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileMapping mapping,

@@ -69,15 +69,17 @@ constexpr Field stress_fields[] = {
 TIDEGATE_RECORD(StressReport, stress_fields);
 
 constexpr Field candidate_fields[] = {
-    required<&CandidateReport::strategy>("launch strategy"),
-    required<&CandidateReport::side_by_side>("most tiles that a work-group runs concurrently"),
-    required<&CandidateReport::worker_groups>("work-groups of a persistent launch; 0 for launches"),
-    optional<&CandidateReport::mapping>("tile mapping of a persistent launch").named("order"),
-    required<&CandidateReport::estimated_ns>("time of a dispatch, as estimated by the cost model"),
-    required<&CandidateReport::taken>("whether the program runs this way"),
-    optional<&CandidateReport::refused>("why it may not be chosen"),
+    required<&Candidate::shape, &LaunchShape::strategy>("launch strategy"),
+    required<&Candidate::side_by_side>("most tiles that a work-group runs concurrently"),
+    required<&Candidate::shape, &LaunchShape::workers>(
+        "work-groups of a persistent launch; 0 for launches")
+        .named("worker_groups"),
+    optional<&Candidate::shape, &LaunchShape::mapping>("tile mapping of a persistent launch").named("order"),
+    required<&Candidate::estimated_ns>("time of a dispatch, as estimated by the cost model"),
+    required<&Candidate::taken>("whether the program runs this way"),
+    optional<&Candidate::refused>("why it may not be chosen"),
 };
-TIDEGATE_RECORD(CandidateReport, candidate_fields);
+TIDEGATE_RECORD(Candidate, candidate_fields);
 
 constexpr Field first_candidate_fields[] = {
     required<&FirstCandidate::value>("strategy and mode, or the value of a knob"),
@@ -259,57 +261,42 @@ constexpr Field run_evidence_fields[] = {
 };
 constinit const Record run_evidence = record_of<Evidence>(run_evidence_fields);
 
-using RunFields = HeadFields<RunReportDocument, &RunReportDocument::report>;
-
-// A field of the report inside its document.
-template <auto Member>
-constexpr Field reported(std::string_view meaning) {
-  return RunFields::of<Member>(meaning);
-}
+using RunFields = HeadFields<RunReport>;
 
 constexpr auto run_report_fields = RunFields::with({
-    reported<&RunReport::promotion>("promoted waves and ops; the policy's reasons are in the evidence"),
-    reported<&RunReport::candidates>(
+    RunFields::of<&RunReport::promotion>("promoted waves and ops; the policy's reasons are in the evidence"),
+    RunFields::of<&RunReport::candidates>(
         "every launch plan with its estimated time; left out if the device was not measured"),
-    reported<&RunReport::first_run>("how the launch plan was chosen; left out if the command line fixes it")
+    RunFields::of<&RunReport::first_run>("how the launch plan was chosen; left out if the command line fixes it")
         .described_by(reported_first_run),
-    reported<&RunReport::items_remaining>("items that were not completed, with those of queues"),
-    reported<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
-    reported<&RunReport::iterations>("completed iterations"),
-    reported<&RunReport::until_value>("of until: what element 0 of its buffer is after the last iteration"),
-    reported<&RunReport::converged>("whether until was reached; left out without one"),
-    reported<&RunReport::dispatch_ns>("time from the first launch to the end of the last")
+    RunFields::of<&RunReport::items_remaining>("items that were not completed, with those of queues"),
+    RunFields::of<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
+    RunFields::of<&RunReport::iterations>("completed iterations"),
+    RunFields::of<&RunReport::until_value>("of until: what element 0 of its buffer is after the last iteration"),
+    RunFields::of<&RunReport::converged>("whether until was reached; left out without one"),
+    RunFields::of<&RunReport::dispatch_ns>("time from the first launch to the end of the last")
         .named("backend_dispatch_ns"),
-    reported<&RunReport::output_parity>("with --verify: comparison with plain launches"),
-    reported<&RunReport::expected>("outputs next to the references that the program expects"),
-    reported<&RunReport::stress>("with --stress: runs in other orders"),
-    reported<&RunReport::bounds>("with --check bounds: accesses outside buffers"),
-    reported<&RunReport::fallbacks>("waves that cannot share a launch"),
-    reported<&RunReport::hits>("lists of hits; left out without one"),
-    reported<&RunReport::active>("waves with active tiles; left out without one"),
-    reported<&RunReport::queues>("waves of work items"),
-    reported<&RunReport::ranks>("under mpirun: the ranks and what they exchanged; left out with one"),
-    reported<&RunReport::assumed_macros>(
+    RunFields::of<&RunReport::output_parity>("with --verify: comparison with plain launches"),
+    RunFields::of<&RunReport::expected>("outputs next to the references that the program expects"),
+    RunFields::of<&RunReport::stress>("with --stress: runs in other orders"),
+    RunFields::of<&RunReport::bounds>("with --check bounds: accesses outside buffers"),
+    RunFields::of<&RunReport::fallbacks>("waves that cannot share a launch"),
+    RunFields::of<&RunReport::hits>("lists of hits; left out without one"),
+    RunFields::of<&RunReport::active>("waves with active tiles; left out without one"),
+    RunFields::of<&RunReport::queues>("waves of work items"),
+    RunFields::of<&RunReport::ranks>("under mpirun: the ranks and what they exchanged; left out with one"),
+    RunFields::of<&RunReport::assumed_macros>(
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "
         "or else undefined"),
-    reported<&RunReport::memory>("the arena"),
-    required<&RunReportDocument::plan>("the groups of waves").described_by(run_plan),
-    reported<&RunReport::recommendation>("recommendation of the launch policy"),
-    required<&RunReportDocument::evidence>("evidence of the recommendation").described_by(run_evidence),
-    reported<&RunReport::wave_times>("with --by-wave, --trace or --report: where the time went, by wave"),
+    RunFields::of<&RunReport::memory>("the arena"),
+    required<&RunReport::plan>("the groups of waves").described_by(run_plan),
+    RunFields::of<&RunReport::recommendation>("recommendation of the launch policy"),
+    required<&RunReport::evidence>("evidence of the recommendation").described_by(run_evidence),
+    RunFields::of<&RunReport::wave_times>("with --by-wave, --trace or --report: where the time went, by wave"),
 });
-TIDEGATE_RECORD(RunReportDocument, run_report_fields);
+TIDEGATE_RECORD(RunReport, run_report_fields);
 
-TIDEGATE_DOCUMENT(RunReportDocument, "run_report", "Results and times of a run, and what was checked",
+TIDEGATE_DOCUMENT(RunReport, "run_report", "Results and times of a run, and what was checked",
                   Direction::output);
-
-void shorten(RunReportDocument& document) {
-  document.report.candidates.reset();
-  document.report.memory.offsets.clear();
-  document.plan.barriers.groups.clear();
-  if (document.report.first_run) {
-    document.report.first_run->candidates.clear();
-  }
-}
 
 } // namespace tidegate::documents

@@ -3,15 +3,8 @@
 #include "engine/job.hpp"
 #include "engine/run_report.hpp"
 #include "runtime/documents.hpp"
-#include <tidegate/planning/documents.hpp>
 
 namespace tidegate::documents {
-
-struct RunReportDocument {
-  engine::RunReport report;
-  FrontierMemoryPlan plan;
-  Evidence evidence;
-};
 
 TIDEGATE_CHOICES(engine::StressKind, engine::stress_kind_names);
 TIDEGATE_CHOICES(engine::DifferenceCause, engine::difference_cause_names);
@@ -23,9 +16,6 @@ TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
 TIDEGATE_HAS_RECORD(engine::FirstCandidate);
 TIDEGATE_HAS_RECORD(engine::FirstRun);
 TIDEGATE_HAS_DOCUMENT(engine::FirstRun); // as it is kept for later runs
-// Leaves out candidates, groups of the plan and offsets, which --explain adds.
-void shorten(RunReportDocument& document);
-
-TIDEGATE_HAS_DOCUMENT(RunReportDocument);
+TIDEGATE_HAS_DOCUMENT(engine::RunReport);
 
 } // namespace tidegate::documents

@@ -165,7 +165,7 @@ std::uint32_t clipped(std::uint64_t count) {
 
 // Items from which an op is hot: a tenth of all, or as many as are compiled for themselves.
 std::uint64_t least_of_hot(const Job& program, std::uint64_t all) {
-  return std::min<std::uint64_t>(program.policy.jit_queue_len_threshold, (all + 9) / 10);
+  return std::clamp<std::uint64_t>((all + 9) / 10, 1, std::max(program.policy.jit_queue_len_threshold, 1U));
 }
 
 Promotion both(bool windows, bool opcodes) {
@@ -174,20 +174,17 @@ Promotion both(bool windows, bool opcodes) {
 
 } // namespace
 
-std::vector<HotOp> hot_opcodes(const Job& program) {
-  std::vector<HotOp> ops(program.ops.size());
-  std::uint64_t all = 0;
-  for (std::uint32_t op = 0; op < ops.size(); ++op) {
-    ops[op].op = op;
-  }
+std::vector<std::uint32_t> hot_opcodes(const Job& program) {
+  std::vector<std::uint64_t> tiles(program.ops.size()); // in all iterations
   for (const ProgramWave& wave : program.waves) {
-    const std::uint64_t tiles = wave.range.tiles() * program.runs_of(wave);
-    ops[wave.op].tiles += tiles;
-    all += tiles;
+    tiles[wave.op] += wave.range.tiles() * program.runs_of(wave);
   }
+  const std::uint64_t all = std::accumulate(tiles.begin(), tiles.end(), std::uint64_t{0});
   const std::uint64_t least = least_of_hot(program, all);
-  std::erase_if(ops, [least](const HotOp& op) { return op.tiles == 0 || op.tiles < least; });
-  std::ranges::stable_sort(ops, std::ranges::greater(), &HotOp::tiles);
+  std::vector<std::uint32_t> ops(tiles.size());
+  std::iota(ops.begin(), ops.end(), 0U);
+  std::erase_if(ops, [&](std::uint32_t op) { return tiles[op] < least; });
+  std::ranges::stable_sort(ops, std::ranges::greater(), [&](std::uint32_t op) { return tiles[op]; });
   return ops;
 }
 
@@ -216,7 +213,7 @@ HotCounts hot_counts(const Job& program, const std::vector<Window>& windows) {
           static_cast<std::uint64_t>(share * static_cast<double>(items)));
     }
   }
-  const std::uint64_t least = std::max<std::uint64_t>(least_of_hot(program, all), 1);
+  const std::uint64_t least = least_of_hot(program, all);
   std::uint64_t pairs = 0;
   for (const Window& window : windows) {
     pairs += (window.waves.size() - 1) * program.runs_of(program.waves[window.waves.front()]);
@@ -226,7 +223,7 @@ HotCounts hot_counts(const Job& program, const std::vector<Window>& windows) {
 }
 
 PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recommendation& recommendation,
-                                 std::vector<Window> windows, std::vector<HotOp> ops) {
+                                 std::vector<Window> windows, std::vector<std::uint32_t> ops) {
   const Promotion wanted = asked_for.value_or(
       both(recommendation.launch.promote_hot_windows, recommendation.launch.promote_hot_opcodes));
   std::string reason = asked_for ? "requested" : "as the launch policy says, by the counts of its evidence";

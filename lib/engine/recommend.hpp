@@ -62,15 +62,8 @@ policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommenda
 policy::PromotionEvidence evidence_of(const Recommendation& recommendation, policy::ExecutionMode mode,
                                       Promotion promoted);
 
-struct HotOp {
-  std::uint32_t op = 0;
-  std::uint64_t tiles = 0; // in all iterations
-
-  friend bool operator==(const HotOp&, const HotOp&) = default;
-};
-
 // Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first.
-std::vector<HotOp> hot_opcodes(const Job& program);
+std::vector<std::uint32_t> hot_opcodes(const Job& program);
 
 // Returns the counts for the policy: hot ops, and how often a wave continues with the tiles of the previous
 // one.
@@ -80,11 +73,11 @@ struct PromotionChoice {
   Promotion promoted = Promotion::none;
   std::string reason;          // for people
   std::vector<Window> windows; // that became waves; by waves as written
-  std::vector<HotOp> ops;      // with separate cases, in the program that runs
+  std::vector<std::uint32_t> ops; // with separate cases, in the program that runs
 };
 
 // Chooses among the available `windows` and `ops`.
 PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recommendation& recommendation,
-                                 std::vector<Window> windows, std::vector<HotOp> ops);
+                                 std::vector<Window> windows, std::vector<std::uint32_t> ops);
 
 } // namespace tidegate::engine

@@ -144,51 +144,23 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
     }
     report.windows.push_back(std::move(window_report));
   }
-  for (const engine::HotOp& op : compiled.promotion.ops) {
-    report.ops.push_back(compiled.program.ops[op.op].name);
+  for (const std::uint32_t op : compiled.promotion.ops) {
+    report.ops.push_back(compiled.program.ops[op].name);
   }
   return report;
 }
 
-std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProgram& compiled) {
-  const engine::StrategyChoice& choice = compiled.strategy;
-  if (choice.candidates.empty()) {
-    return {};
-  }
-  std::vector<CandidateReport> reports;
-  for (const engine::Candidate& candidate : choice.candidates) {
-    const bool persistent = engine::is_persistent(candidate.shape.strategy);
-    reports.push_back(
-        {.strategy = candidate.shape.strategy,
-         .side_by_side = candidate.side_by_side,
-         .worker_groups = candidate.shape.workers,
-         .mapping = persistent ? std::optional(candidate.shape.mapping) : std::nullopt,
-         .estimated_ns = candidate.cost.sum(),
-         .refused = candidate.refused.empty() ? std::nullopt : std::optional(candidate.refused)});
-  }
-  reports[choice.taken].taken = true;
-  return reports;
-}
-
-// Adds the launched work-groups of the chosen candidate. Estimates all candidates for the iterations that ran, which
-// `until` left open.
+// Estimates all candidates for the iterations that ran, which `until` left open, and the chosen one with its work-groups.
 void report_estimates(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
-  if (!report.candidates) {
-    return;
-  }
-  engine::ProgramLoad load = compiled.load;
-  if (executed.run.outcome.status == RunStatus::done) {
-    load.iterations = static_cast<double>(executed.run.outcome.iterations);
-    for (std::size_t i = 0; i < report.candidates->size(); ++i) {
-      device::CostParts parts = compiled.strategy.candidates[i].cost;
-      add(parts, compiled.strategy.candidates[i].of_iteration, load.iterations - compiled.load.iterations);
-      (*report.candidates)[i].estimated_ns = parts.sum();
+  for (std::size_t i = 0; report.candidates && i < report.candidates->size(); ++i) {
+    Candidate& candidate = (*report.candidates)[i];
+    if (executed.run.outcome.status == RunStatus::done) {
+      candidate.load.iterations = static_cast<double>(executed.run.outcome.iterations);
     }
-  }
-  CandidateReport& taken = (*report.candidates)[compiled.strategy.taken];
-  if (executed.residency.resident != 0) {
-    taken.worker_groups = executed.residency.workers;
-    taken.estimated_ns = estimate(load, launch_shape(compiled, executed.residency), compiled.model).sum();
+    if (candidate.taken && executed.residency.resident != 0) {
+      candidate.shape = launch_shape(compiled, executed.residency);
+    }
+    candidate.estimated_ns = estimate(candidate.load, candidate.shape, compiled.model).sum();
   }
 }
 
@@ -259,7 +231,9 @@ RunReport report_of_program(const CompiledProgram& compiled) {
   report.strategy_reason = compiled.strategy.reason;
   report.mode_reason = compiled.mode.reason;
   report.promotion = promotion_report(compiled);
-  report.candidates = candidate_reports(compiled);
+  if (!compiled.strategy.candidates.empty()) {
+    report.candidates = compiled.strategy.candidates;
+  }
   report.warnings = compiled.warnings;
   report.queue_plan_ns = compiled.plan_ns;
   report.geometry.workgroup_size = compiled.schedule.group_size;
@@ -269,11 +243,12 @@ RunReport report_of_program(const CompiledProgram& compiled) {
                    .lower_bound_bytes = compiled.memory.lower_bound_bytes,
                    .table_bytes = compiled.table_bytes,
                    .offsets = {}};
-  report.plan = compiled.plan;
+  report.plan = documents::plan_to_document(compiled.plan, compiled.planner);
   report.recommendation = launch;
-  report.topology_evidence = compiled.recommendation.topology_evidence;
-  report.promotion_evidence =
-      evidence_of(compiled.recommendation, compiled.mode.mode, compiled.promotion.promoted);
+  report.evidence = {
+      .topology = compiled.recommendation.topology_evidence,
+      .promotion = evidence_of(compiled.recommendation, compiled.mode.mode, compiled.promotion.promoted),
+      .complete = {}};
   report.assumed_macros = compiled.written.assumed_macros;
   if (std::vector<HitsReport> hits = hits_before(compiled.program); !hits.empty()) {
     report.hits = std::move(hits);

@@ -1,16 +1,14 @@
 // The results of a run, which become the document run_report. Plain data.
 #pragma once
 #include "engine/kinds.hpp"
-#include "engine/launch_tables.hpp"
 #include "engine/proof.hpp"
 #include "engine/queue_outcome.hpp"
-#include "engine/recommend.hpp"
-#include "engine/schedule.hpp"
+#include "engine/strategy.hpp"
 #include "runtime/report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
-#include <tidegate/device/profile.hpp>
-#include <tidegate/policy/launch_policy.hpp>
+#include <tidegate/planning/documents.hpp>
+#include <tidegate/policy/documents.hpp>
 
 namespace tidegate::engine {
 struct CompiledProgram;
@@ -56,17 +54,6 @@ struct PromotionReport {
   std::vector<std::string> ops; // hot ones, with separate cases in the generated kernel
 };
 
-// A launch plan with its estimate by the cost model (engine/strategy.hpp).
-struct CandidateReport {
-  Strategy strategy = Strategy::launch;
-  std::uint32_t side_by_side = 1;             // concurrent tiles in a work-group
-  std::uint32_t worker_groups = 0;            // of a persistent launch
-  std::optional<engine::TileMapping> mapping; // of a persistent launch
-  double estimated_ns = 0;
-  bool taken = false;
-  std::optional<std::string> refused; // why it may not be chosen
-};
-
 // The time of a wave in a traced run, or of several waves that ran as one task.
 struct WaveTime {
   std::string waves; // for people, joined by " + "
@@ -91,7 +78,7 @@ struct RunReport : runtime::ReportHead {
   std::optional<FirstRun> first_run; // of an open launch plan
   std::string mode_reason;           // of telemetry.execution_mode
   PromotionReport promotion;
-  std::optional<std::vector<CandidateReport>> candidates; // if facts about the device are known
+  std::optional<std::vector<Candidate>> candidates; // if facts about the device are known
   std::uint64_t items_in_all = 0;                         // of the most iterations that the program may run
   std::uint64_t iterations = 0;
   std::optional<std::string> until_value;
@@ -106,10 +93,9 @@ struct RunReport : runtime::ReportHead {
   std::vector<QueueReport> queues;
   std::vector<std::string> assumed_macros; // without a device: macros on which the sources depend
   MemoryReport memory;
-  planning::MemoryPlan plan;
+  documents::FrontierMemoryPlan plan;
   policy::LaunchRecommendation recommendation;
-  policy::TopologyEvidence topology_evidence;
-  policy::PromotionEvidence promotion_evidence;
+  documents::Evidence evidence;
   std::optional<WaveTimes> wave_times;             // of a traced run whose spans are all there
   std::shared_ptr<const CompiledProgram> compiled; // that ran, for the page; empty of a report that was read
 };

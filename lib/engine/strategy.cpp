@@ -42,7 +42,8 @@ std::string estimates_text(const Candidates& candidates) {
 
 // In one kernel every op uses the registers of the most demanding one. A small gain in starts and barriers is
 // lost in the work, hence the margin on them.
-std::size_t cheapest(const Candidates& candidates, double margin, std::string& reason) {
+std::size_t cheapest(const Candidates& candidates, std::string& reason) {
+  constexpr double margin = 1.25;
   const std::size_t launch = least(candidates, std::not_fn(is_persistent_one));
   const std::size_t persistent = least(candidates, is_persistent_one);
   const device::CostParts& cost = candidates[persistent].cost;
@@ -70,9 +71,11 @@ void refuse_persistent(Candidates& candidates, std::string_view reason) {
 } // namespace
 
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
-                                    const StrategyQuestion& question) {
-  if (question.side_by_side || question.interpreted) {
-    return {question.side_by_side.value_or(1)};
+                                    const CompileOptions& options) {
+  constexpr std::uint32_t most_work_items = 512; // of a work-group that runs tiles side by side
+  const auto stated = options.side_by_side.value_or(options.tuning.side_by_side);
+  if (stated != 0 || options.mode.value_or(Mode::jit) != Mode::jit) {
+    return {std::max(stated, 1U)};
   }
   std::uint32_t tiles = 1;
   std::uint32_t size = 1;
@@ -84,13 +87,13 @@ std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_un
   }
   const std::uint32_t units = std::max(compute_units, 1U);
   const std::uint32_t most =
-      std::bit_floor(std::clamp(question.tuning.side_by_side_work_items / size, 1U,
+      std::bit_floor(std::clamp(most_work_items / size, 1U,
                                 std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
   return most == 1 ? std::vector{1U} : std::vector{most, 1U};
 }
 
 std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
-                                       const MemoryLayout& memory, const StrategyQuestion& question,
+                                       const MemoryLayout& memory, const CompileOptions& options,
                                        const DeviceModel& model) {
   Candidates candidates;
   const auto add = [&](Strategy strategy, std::size_t index) {
@@ -98,25 +101,30 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
     Candidate candidate{.shape = {.strategy = strategy},
                         .schedule = index,
                         .waits = synchronize(program, schedule, memory, strategy)};
-    candidate.load = load_of(program, ops, schedule, candidate.waits, question.interpreted);
+    candidate.load = load_of(program, ops, schedule, candidate.waits,
+                             options.mode.value_or(Mode::jit) != Mode::jit);
     const ProgramLoad& load = candidate.load;
     if (is_persistent(strategy)) {
       const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
           model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
-      TileMapping& mapping = candidate.shape.mapping;
-      mapping = question.mapping.value_or(best_mapping(load, strategy, model));
+      const std::optional<TileMapping> stated = options.mapping ? options.mapping : options.tuning.mapping;
+      TileMapping mapping = stated.value_or(best_mapping(load, strategy, model));
       if (strategy == Strategy::counters && mapping == TileMapping::strided) {
         mapping = TileMapping::blocked; // groups wait for consecutive tiles
       }
-      candidate.shape.workers = best_workers(load, strategy, mapping, model, resident, question.workers);
+      const std::uint32_t workers = options.workers.value_or(options.tuning.workers);
+      candidate.shape = {.strategy = strategy,
+                         .mapping = mapping,
+                         .workers = best_workers(load, strategy, mapping, model, resident,
+                                                 workers == 0 ? std::nullopt : std::optional(workers))};
+      candidate.waits.mapping = mapping;
       candidate.plain_stages =
           static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
       candidate.side_by_side =
           schedule.tiles_per_pack.empty() ? 1 : std::ranges::max(schedule.tiles_per_pack);
     }
     candidate.cost = estimate(load, candidate.shape, model);
-    candidate.of_iteration = estimate_of_iteration(load, candidate.shape, model);
-    candidate.waits.mapping = candidate.shape.mapping;
+    candidate.estimated_ns = candidate.cost.sum();
     candidates.push_back(std::move(candidate));
   };
   add(Strategy::launch, Schedules::launch);
@@ -127,26 +135,27 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
   }
   // If launches share no waves, they are plain already.
   if (schedules.all[Schedules::plain].stages.size() != schedules.all[Schedules::launch].stages.size() ||
-      question.wanted() == Strategy::plain) {
+      options.wanted() == Strategy::plain) {
     add(Strategy::plain, Schedules::plain);
   }
   return candidates;
 }
 
-StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Candidate> candidates) {
-  const device::DeviceInfo* const device = question.device;
+StrategyChoice choose_strategy(const CompileOptions& options, const device::DeviceInfo* device,
+                               std::vector<Candidate> candidates) {
   StrategyChoice choice;
   const auto take = [&](std::size_t taken, std::string reason) {
     choice.strategy = candidates[taken].shape.strategy;
     choice.reason = std::move(reason);
     choice.taken = taken;
+    candidates[taken].taken = true;
     choice.candidates = std::move(candidates);
     return std::move(choice);
   };
   const bool unknown = device == nullptr || !device->profile;
-  const std::optional<Strategy> wanted = question.wanted();
-  const std::string why = question.asked_for ? "requested" : question.why;
-  if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering)) {
+  const std::optional<Strategy> wanted = options.wanted();
+  const std::string why = options.strategy ? "requested" : options.why;
+  if (!(options.dry_run && unknown) && (unknown || !device->profile->ordering)) {
     refuse_persistent(
         candidates, unknown ? "the device's self-test has not run here, and nothing may wait inside a launch "
                               "before: a persistent --strategy or `tidegate devices --probe` runs it"
@@ -154,9 +163,9 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
                               "work-groups is proved, so nothing may wait inside a launch");
     const bool launches = wanted && !is_persistent(*wanted);
     const auto refused = std::ranges::find_if(candidates, is_persistent_one);
-    return take(launches ? least(candidates, of(*wanted)) : 0, launches ? why : refused->refused);
+    return take(launches ? least(candidates, of(*wanted)) : 0, launches ? why : *refused->refused);
   }
-  if (wanted && (question.asked_for || !unknown)) {
+  if (wanted && (options.strategy || !unknown)) {
     return take(least(candidates, of(*wanted)), why);
   }
   if (unknown) {
@@ -167,10 +176,10 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
   if (device->type == device::DeviceType::cpu) {
     refuse_persistent(candidates,
                       "on a CPU a wait for a work-group whose core is busy costs more than a launch");
-    return take(0, std::ranges::find_if(candidates, is_persistent_one)->refused);
+    return take(0, std::ranges::find_if(candidates, is_persistent_one)->refused.value());
   }
   std::string reason;
-  const std::size_t taken = cheapest(candidates, question.tuning.persistent_margin, reason);
+  const std::size_t taken = cheapest(candidates, reason);
   return take(taken, std::move(reason));
 }
 

@@ -14,8 +14,10 @@
 // them). The model needs no device.
 #pragma once
 #include "engine/launch_tables.hpp"
+#include "engine/recommend.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
+#include <tidegate/planning/documents.hpp>
 
 namespace tidegate::engine {
 
@@ -67,14 +69,11 @@ DeviceModel model_of(const device::DeviceInfo* device);
 // Parameters of a launch.
 struct LaunchShape {
   Strategy strategy = Strategy::launch;
-  TileMapping mapping = TileMapping::strided;
-  std::uint32_t workers = 0; // of a persistent launch
+  std::optional<TileMapping> mapping = {}; // of a persistent launch, as the number of work-groups
+  std::uint32_t workers = 0;
 };
 
 device::CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model);
-
-// Returns the cost of one further iteration.
-device::CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, const DeviceModel& model);
 
 // Returns the number of work-groups with the least estimate, at most `resident`; the smallest of equals. On a
 // CPU it is `resident`, a group per core. `wanted` overrides the choice within the limit.
@@ -100,32 +99,41 @@ struct Candidate {
   std::uint32_t side_by_side = 1; // concurrent tiles in a work-group of a persistent launch
   std::size_t plain_stages = 0;   // stages between persistent launches
   device::CostParts cost;         // nanoseconds
-  device::CostParts of_iteration; // nanoseconds of each iteration
-  std::string refused;            // why it may not be chosen; or empty
+  double estimated_ns = 0;        // of all its parts; in reports of a run, for the iterations that ran
+  bool taken = false;
+  std::optional<std::string> refused; // why it may not be chosen
   Synchronization waits;
   ProgramLoad load;
 };
 
-// What the command line, a profile and the device say of the launch.
-struct StrategyQuestion {
-  std::optional<Strategy> asked_for;          // by the command line
-  const device::DeviceInfo* device = nullptr; // null: planned for no particular device
-  bool dry_run = false;
-  bool interpreted = false; // arguments are read from descriptors
-  std::optional<std::uint32_t> side_by_side;
-  std::optional<TileMapping> mapping;
-  std::optional<std::uint32_t> workers;
-  device::Tuning tuning;
-  std::string why; // why the tuning prefers a strategy, for people
+struct CompileOptions {
+  std::optional<Strategy> strategy;          // empty: chosen by the device's profile
+  std::optional<Mode> mode;                  // empty: the policy's
+  std::optional<planning::MemoryPlan> plan;  // empty: planned as `layered`
+  documents::Planner planner = documents::Planner::layered; // that made the plan
+  std::optional<std::uint32_t> workers;      // work-groups of a persistent launch; empty: by the tiles
+  std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
+  std::optional<Promotion> promote;          // empty: the policy's
+  std::optional<TileMapping> mapping;        // of the tiles; empty: chosen
+  device::Tuning tuning;                     // decides the choices that are left open
+  std::string why = "measured as the fastest, by the profile"; // why the tuning has a strategy, for people
+  bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
+  bool stress = false;          // tiles in another order: the last of the tables' words is the seed
+  bool trace = false;           // work-groups report when they wait and work, by the device's clock
+  bool claims = true;           // work-groups claim tiles, where the device and the program allow it
+  // The file that states the policy; "" if the program states it, nothing if tidegate kept it for the program.
+  std::optional<std::string> policy_file = "";
+  bool memory_apart = false; // no arena: nothing limits what all buffers take together
+  bool dry_run = false;      // ends before a device is touched; it may be unknown
 
-  [[nodiscard]] std::optional<Strategy> wanted() const { return asked_for ? asked_for : tuning.strategy; }
+  [[nodiscard]] std::optional<Strategy> wanted() const { return strategy ? strategy : tuning.strategy; }
 };
 
 // Returns the numbers of tiles that a work-group of a persistent launch might run concurrently, the largest
 // first: as many as fill the tuning's number of work-items while each compute unit has a group, and 1. Only 1
 // in an interpreter, whose loop over tiles costs more than it hides.
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
-                                    const StrategyQuestion& question);
+                                    const CompileOptions& options);
 
 // The possible schedules: launches, plain launches, and persistent ones with different numbers of concurrent
 // tiles.
@@ -136,7 +144,7 @@ struct Schedules {
 
 // Returns each strategy with each of its possible schedules.
 std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
-                                       const MemoryLayout& memory, const StrategyQuestion& question,
+                                       const MemoryLayout& memory, const CompileOptions& options,
                                        const DeviceModel& model);
 
 struct StrategyChoice {
@@ -146,9 +154,10 @@ struct StrategyChoice {
   std::vector<Candidate> candidates;
 };
 
-// Chooses a persistent strategy only if the self-test proved an ordering, even if a profile prefers one.
+// Chooses a persistent strategy only if the self-test of the device (null: none in particular) proved an ordering, even if a profile prefers one.
 // Otherwise the profile's preference or the least estimate decides; of equal candidates the first, launches
 // before others.
-StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Candidate> candidates);
+StrategyChoice choose_strategy(const CompileOptions& options, const device::DeviceInfo* device,
+                               std::vector<Candidate> candidates);
 
 } // namespace tidegate::engine

@@ -47,6 +47,10 @@ struct FrontierMemoryPlan {
   planning::MemoryPlan plan; // its figures; the groups are in `barriers`
 };
 
+// Returns a plan as a document, with the objective of the planner `compact`.
+FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, Planner planner = Planner::layered,
+                                    PlanObjective objective = PlanObjective::groups);
+
 struct NamedBuffer {
   Identifier id;
   planning::ArenaBuffer lifetime;

@@ -35,12 +35,12 @@ TIDEGATE_HAS_RECORD(runtime::Telemetry);
 
 extern const Record reported_error; // code, message, fix and pointer
 
-// The head of a report in the document `Report`, which is the report or has it at the path `Outer`.
-template <class Report, auto... Outer>
+// The head of a report in the document `Report`.
+template <class Report>
 struct HeadFields {
   template <auto... Members>
   static constexpr Field of(std::string_view meaning) {
-    return field_of<Report, Outer..., Members...>(meaning, Presence::required);
+    return field_of<Report, Members...>(meaning, Presence::required);
   }
 
   // All fields of such a document: those of the head, then `own`.

@@ -13,8 +13,8 @@ std::string judged(const Report& report) {
                      sound.error().message;
 }
 
-documents::RunReportDocument complete_report() {
-  documents::RunReportDocument document;
+engine::RunReport complete_report() {
+  engine::RunReport document;
   document.evidence = {.topology = policy::TopologyEvidence(),
                        .promotion = policy::PromotionEvidence{.jit_queue_len_threshold = 1,
                                                               .hot_opcode_threshold = 1,
@@ -26,17 +26,17 @@ documents::RunReportDocument complete_report() {
 } // namespace
 
 TEST_CASE("check refuses the report of a run that did not reach its end, or whose outputs are not right") {
-  using Document = documents::RunReportDocument;
+  using Document = engine::RunReport;
   using runtime::RunStatus;
   const auto ended = [](RunStatus status, ErrorCode code) {
     return [status, code](Document& document) {
-      document.report.status = status;
-      document.report.error = Error{.code = code, .message = "why", .fix = "fix"};
+      document.status = status;
+      document.error = Error{.code = code, .message = "why", .fix = "fix"};
     };
   };
   const std::vector<std::pair<std::string, std::function<void(Document&)>>> cases{
       {"sound", [](Document&) {}},
-      {"sound", [](Document& document) { document.report.status = RunStatus::planned; }},
+      {"sound", [](Document& document) { document.status = RunStatus::planned; }},
       {"wall_time_exceeded /status the status of the run is deadline: why",
        ended(RunStatus::deadline, ErrorCode::wall_time_exceeded)},
       {"incomplete_evidence /status the status of the run is interrupted: why",
@@ -44,19 +44,19 @@ TEST_CASE("check refuses the report of a run that did not reach its end, or whos
       {"device_hang /status the status of the run is hang: why",
        ended(RunStatus::hang, ErrorCode::device_hang)},
       {"incomplete_evidence /status the status of the run is queue_failed",
-       [](Document& document) { document.report.status = RunStatus::queue_failed; }},
+       [](Document& document) { document.status = RunStatus::queue_failed; }},
       {"outputs_differ /output_parity/equal 3 elements of the outputs are not as plain launches leave them",
        [](Document& document) {
-         document.report.output_parity = {.checked = 1, .equal = false, .differing_elements = 3};
+         document.output_parity = {.checked = 1, .equal = false, .differing_elements = 3};
        }},
       {"outputs_differ /expected/1/equal 1 element of \"y\" outside of the tolerances",
        [](Document& document) {
-         document.report.expected = {{.buffer = "x", .equal = true},
+         document.expected = {{.buffer = "x", .equal = true},
                                      {.buffer = "y", .equal = false, .outside = 1}};
        }},
       {"outputs_differ /stress/failure a run under stress failed: launch",
        [](Document& document) {
-         document.report.stress = {.failure = engine::StressFailure{.variation = "launch"}};
+         document.stress = {.failure = engine::StressFailure{.variation = "launch"}};
        }},
       {"incomplete_evidence /evidence the evidence is not complete: topology is not as it must be",
        [](Document& document) { document.evidence = {}; }},

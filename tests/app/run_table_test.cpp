@@ -9,7 +9,7 @@ TEST_CASE("lists of hits") {
   report.hits = {
       {.list = "cut", .capacity = 5, .hits = 9, .dropped = 4, .needed_capacity = 9},
       {.list = "grown", .capacity = 9, .hits = 9, .dropped = 0, .needed_capacity = 9, .grown_from = 1}};
-  const std::string table = run_table(run_rows(document_of(std::move(report), {})), false);
+  const std::string table = run_table(run_rows(report), false);
   CHECK(table.find("\"cut\": 9, room for 5, 4 DROPPED\n") != std::string::npos);
   CHECK(table.find("\"grown\": 9, room for 9, grown from 1\n") != std::string::npos);
 }
@@ -22,7 +22,7 @@ TEST_CASE("a queue whose ops publish items") {
                     .rounds = 3,
                     .publishing = engine::PublishingCounts{
                         .published = 9, .executed = 8, .needed_capacity = 7, .capacity = 6}}};
-  const TableRows rows = run_rows(document_of(std::move(report), {})).rows;
+  const TableRows rows = run_rows(report).rows;
   CHECK(std::ranges::find(
             rows, std::vector<std::string>{"  queue",
                                            "\"tree\": 1 item; 9 published, 8 run, needed room for 7 of 6; 3 "
@@ -40,7 +40,7 @@ TEST_CASE("work-groups that gave up waiting") {
   engine::RunReport report;
   report.status = runtime::RunStatus::hang;
   report.stuck_groups = {stuck};
-  const std::string table = run_table(run_rows(document_of(std::move(report), {})), false);
+  const std::string table = run_table(run_rows(report), false);
   CHECK(table.find("  stuck") != std::string::npos);
   CHECK(table.find("work-group 1 in front of stage 1 (\"copy\"): arrivals at the barrier are 2, not 3\n") !=
         std::string::npos);

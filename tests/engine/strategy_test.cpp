@@ -56,9 +56,9 @@ std::vector<Candidate> candidates_of(const Chain& chain) {
   return find_candidates(chain.program, chain.ops, chain.schedules, chain.memory, {}, model_of(&device));
 }
 
-Strategy chosen(const Chain& chain, const device::Tuning& tuning = {}) {
+Strategy chosen(const Chain& chain) {
   const device::DeviceInfo device = gpu();
-  return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain)).strategy;
+  return choose_strategy({}, &device, candidates_of(chain)).strategy;
 }
 
 Chain repeated(Chain chain, std::uint32_t iterations) {
@@ -90,65 +90,57 @@ TEST_CASE("every way is there, with its figure") {
 
 TEST_CASE("the reason has the figures") {
   const device::DeviceInfo device = gpu();
-  const auto reason = [&](const Chain& chain, const device::Tuning& tuning = {}) {
-    return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain)).reason;
+  const auto reason = [&](const Chain& chain) {
+    return choose_strategy({}, &device, candidates_of(chain)).reason;
   };
   CHECK(reason(chain_of(100, 1, 100)) ==
         "estimated: launch 456 us, barrier 155 us, counters 154 us; 1 wave cannot share a launch");
   CHECK(reason(chain_of(10)) == "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us");
-  CHECK(reason(chain_of(10), {.persistent_margin = 3}) ==
-        "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us; starting and meeting count 3 times");
+  CHECK(reason(chain_of(2)).ends_with("; starting and meeting count 1.25 times"));
 }
 
 TEST_CASE("explicit choices, and choices that are refused") {
   device::DeviceInfo device = gpu();
-  const auto choice = [&](StrategyQuestion question) {
-    question.device = &device;
-    return choose_strategy(question, candidates_of(chain_of(100)));
+  const auto choice = [&](const CompileOptions& options) {
+    return choose_strategy(options, &device, candidates_of(chain_of(100)));
   };
-  CHECK(choice({.asked_for = Strategy::launch}).reason == "requested");
-  CHECK(choice({.asked_for = Strategy::launch}).strategy == Strategy::launch);
-  CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
-  CHECK(choice({.asked_for = Strategy::counters}).strategy == Strategy::counters);
+  CHECK(choice({.strategy = Strategy::launch}).reason == "requested");
+  CHECK(choice({.strategy = Strategy::launch}).strategy == Strategy::launch);
+  CHECK(choice({.strategy = Strategy::barrier}).strategy == Strategy::barrier);
+  CHECK(choice({.strategy = Strategy::counters}).strategy == Strategy::counters);
   device.profile->ordering.reset();
-  const StrategyChoice distrusted = choice({.asked_for = Strategy::barrier});
+  const StrategyChoice distrusted = choice({.strategy = Strategy::barrier});
   CHECK(distrusted.strategy == Strategy::launch);
-  CHECK(distrusted.candidates[0].refused.empty());
+  CHECK(!distrusted.candidates[0].refused);
   CHECK(distrusted.candidates[1].refused == distrusted.reason);
   CHECK(distrusted.reason.starts_with("the device has not passed the self-test: "));
   const device::Tuning measured{.strategy = Strategy::counters};
   CHECK(choice({.tuning = measured}).strategy == Strategy::launch);
   device::DeviceInfo untested = device;
   untested.profile.reset();
-  const StrategyChoice early = choose_strategy({.device = &untested}, candidates_of(chain_of(100)));
+  const StrategyChoice early = choose_strategy({}, &untested, candidates_of(chain_of(100)));
   CHECK(early.strategy == Strategy::launch);
   CHECK(early.reason.starts_with("the device's self-test has not run here"));
   device.profile->ordering = device::MemoryOrdering::ptx;
   CHECK(choice({.tuning = measured}).strategy == Strategy::counters);
   CHECK(choice({.tuning = measured, .why = "so it was measured"}).reason == "so it was measured");
-  CHECK(choice({.asked_for = Strategy::launch, .tuning = measured}).strategy == Strategy::launch);
+  CHECK(choice({.strategy = Strategy::launch, .tuning = measured}).strategy == Strategy::launch);
   device.type = device::DeviceType::cpu;
   CHECK(choice({}).strategy == Strategy::launch);
   CHECK(choice({}).reason == "on a CPU a wait for a work-group whose core is busy costs more than a launch");
-  CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::barrier);
+  CHECK(choice({.strategy = Strategy::barrier}).strategy == Strategy::barrier);
   device.profile.reset();
-  CHECK(choice({.asked_for = Strategy::barrier}).strategy == Strategy::launch);
+  CHECK(choice({.strategy = Strategy::barrier}).strategy == Strategy::launch);
   CHECK(choice({.dry_run = true}).reason.starts_with("planned for a device whose self-test passes: "));
   CHECK(is_persistent(choice({.dry_run = true}).strategy));
 }
 
-TEST_CASE("constants and choices of the profile") {
-  const Chain chain = chain_of(10);
-  CHECK(is_persistent(chosen(chain)));
-  CHECK(chosen(chain, {.persistent_margin = 3}) == Strategy::launch);
-
-  const auto packed = [&](const StrategyQuestion& question) {
-    Job program = program_of(1, {});
-    program.waves = {wave_of(0, {}, range_of(1056 * 256, 256))};
-    return packings(program, 132, question);
-  };
-  CHECK(packed({}) == std::vector{2U, 1U});
-  CHECK(packed({.interpreted = true}) == std::vector{1U});
-  CHECK(packed({.side_by_side = 4}) == std::vector{4U});
-  CHECK(packings(chain.program, 132, {}) == std::vector{1U}); // a tile for each unit
+TEST_CASE("tiles run side by side where each unit has some left, unless a choice is stated") {
+  Job program = program_of(1, {});
+  program.waves = {wave_of(0, {}, range_of(1056 * 256, 256))};
+  CHECK(packings(program, 132, {}) == std::vector{2U, 1U});
+  CHECK(packings(program, 132, {.mode = Mode::interpreter}) == std::vector{1U});
+  CHECK(packings(program, 132, {.side_by_side = 4}) == std::vector{4U});
+  CHECK(packings(program, 132, {.tuning = {.side_by_side = 8}}) == std::vector{8U});
+  CHECK(packings(chain_of(10).program, 132, {}) == std::vector{1U}); // a tile for each unit
 }
