@@ -1,7 +1,7 @@
 // A wave program on a stand-in for the device, whose kernels do what the program's do unless a test says
 // otherwise: for tests of whole runs, and of what measures programs.
 #pragma once
-#include "engine/run_options.hpp"
+#include "engine/arena_run.hpp"
 #include "runtime/monitor.hpp"
 #include "stand_in.hpp"
 #include "temporary_folder.hpp"

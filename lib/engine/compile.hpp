@@ -3,7 +3,6 @@
 #pragma once
 #include "engine/job.hpp"
 #include "engine/launch_tables.hpp"
-#include "engine/memory_layout.hpp"
 #include "engine/recommend.hpp"
 #include "engine/schedule.hpp"
 #include "engine/strategy.hpp"

@@ -1,4 +1,4 @@
-#include "engine/documents.hpp"
+#include "engine/run_report.hpp"
 
 #include <tidegate/device/device_list.hpp>
 

@@ -5,7 +5,6 @@
 #include "engine/device_memory.hpp"
 #include "engine/kinds.hpp"
 #include "engine/proof.hpp"
-#include "engine/run_options.hpp"
 #include "runtime/monitor.hpp"
 #include "runtime/rank_report.hpp"
 #include "runtime/slices.hpp"
@@ -31,7 +30,8 @@ struct Prepared : runtime::KeptProgram {
   std::optional<std::string> profile_file, policy_file{}; // likewise
 };
 
-// Results of the passes.
+// Results of the passes. A run that ends without outputs (deadline, interrupt, hang, differing outputs) is not an error;
+// the report states it.
 struct ExecutedProgram {
   std::uint64_t build_ns = 0;
   bool built_from_cache = false;
@@ -50,18 +50,6 @@ struct ExecutedProgram {
 // Returns the longest time that a persistent launch may take if a first run on a CPU chose it: another
 // program may have taken a core since.
 std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations);
-
-// Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
-// the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
-// plain launches are the better choice (Tuning::plain_iteration_ns). A run that ends without outputs (deadline, interrupt,
-// hang, differing outputs) is not an error here; the report states it.
-Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
-                                const RunOptions& options, Monitor& monitor);
-
-// As execute(), on the ranks of the options; proof, comparison and files are those of rank 0. Error: invalid_program for
-// kinds of waves and of buffers that do not run on several ranks yet.
-Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                         const RunOptions& options, Monitor& monitor);
 
 // Checks that the host program can run all of it. Error: cannot_export for launches between persistent ones,
 // images, queues and hits.

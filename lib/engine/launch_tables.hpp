@@ -2,7 +2,7 @@
 // which kernels include, too.
 #pragma once
 #include "engine/job.hpp"
-#include "engine/memory_layout.hpp"
+#include "engine/device_memory.hpp"
 #include "engine/schedule.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
@@ -115,6 +115,10 @@ std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arg
 
 LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, const CaseRules& rules = {});
+
+// Returns the groups, the first and how many, that a group with tiles [begin, end) of a stage waits for.
+std::pair<std::uint32_t, std::uint32_t> awaited_groups(const WaitRow& wait, std::uint32_t begin,
+                                                       std::uint32_t end, std::uint32_t groups);
 
 // Tracks what each group knows of the others. Returns the first violation as a sentence, or an empty string:
 // - a wait for a later step, or for one that no group announces: it would never end;

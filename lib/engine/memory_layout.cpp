@@ -1,4 +1,4 @@
-#include "engine/memory_layout.hpp"
+#include "engine/device_memory.hpp"
 
 #include <tidegate/core/text.hpp>
 

@@ -1,14 +1,13 @@
-// The results of a run, which become the document run_report. Plain data.
+// The results of a run, which are the document run_report. Plain data.
 #pragma once
 #include "engine/kinds.hpp"
 #include "engine/proof.hpp"
 #include "engine/queue_outcome.hpp"
 #include "engine/strategy.hpp"
-#include "runtime/report.hpp"
+#include "runtime/documents.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/documents.hpp>
-#include <tidegate/policy/documents.hpp>
 
 namespace tidegate::engine {
 struct CompiledProgram;
@@ -101,3 +100,19 @@ struct RunReport : runtime::ReportHead {
 };
 
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(engine::StressKind, engine::stress_kind_names);
+TIDEGATE_CHOICES(engine::DifferenceCause, engine::difference_cause_names);
+TIDEGATE_CHOICES(engine::ActiveWalk, engine::active_walk_names);
+TIDEGATE_CHOICES(engine::HitOverflow, engine::hit_overflow_names);
+TIDEGATE_CHOICES(engine::Side, engine::side_names);
+TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
+
+TIDEGATE_HAS_RECORD(engine::FirstCandidate);
+TIDEGATE_HAS_RECORD(engine::FirstRun);
+TIDEGATE_HAS_DOCUMENT(engine::FirstRun); // as it is kept for later runs
+TIDEGATE_HAS_DOCUMENT(engine::RunReport);
+
+} // namespace tidegate::documents

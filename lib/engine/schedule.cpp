@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::size_t most_phases = 64;
 
+// The tiles of a wave, or of all waves of a window.
+std::uint64_t tiles_as_written(const ProgramWave& wave) {
+  return std::uint64_t{wave.range.tiles()} * wave.joined_waves;
+}
+
 Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
   std::vector<std::uint32_t> now(program.buffers.size());
   std::iota(now.begin(), now.end(), 0U);
@@ -520,10 +525,6 @@ std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, 
     }
   }
   return idling;
-}
-
-std::uint64_t tiles_as_written(const ProgramWave& wave) {
-  return std::uint64_t{wave.range.tiles()} * wave.joined_waves;
 }
 
 } // namespace tidegate::engine

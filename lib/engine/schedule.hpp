@@ -2,7 +2,7 @@
 // launch are launched alone, as the user wrote them.
 #pragma once
 #include "engine/job.hpp"
-#include "engine/outlined_ops.hpp"
+#include "opencl_c/outline.hpp"
 #include "runtime/monitor.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
@@ -15,6 +15,31 @@ using device::Strategy;
 using device::strategy_names;
 using device::tile_mapping_names;
 using device::TileMapping;
+
+// The ops of a program as functions.
+struct OutlinedOps {
+  std::vector<std::string> texts;                // by unit; empty without a wave
+  std::vector<std::uint32_t> order;              // order of the texts in the source
+  std::vector<opencl_c::OutlinedKernel> kernels; // by op
+  std::vector<std::string> alone;                // by op: why it is launched as the user wrote it; or empty
+  std::vector<std::map<std::string, std::string>> renamed; // by unit: old and new names of file scope
+
+  // Returns a type's name in the texts.
+  [[nodiscard]] std::string type_text(std::uint32_t unit, const std::string& type) const {
+    const std::size_t tag = type.rfind(' ') + 1; // "struct point"
+    const auto found = renamed[unit].find(type.substr(tag));
+    return found == renamed[unit].end() ? type : type.substr(0, tag) + found->second;
+  }
+};
+
+// Register copies by unit; they name kernels by their original names.
+using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
+
+// Outlines every op that a wave runs. In the kernels of `idling` (indices of ops) that may, work-items outside of a
+// work-group idle. Renames file-scope names that two units share or that could collide
+// with generated code.
+Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies = {},
+                                const std::set<std::uint32_t>& idling = {});
 
 // Limits of a shared kernel.
 struct KernelLimits {
@@ -42,9 +67,6 @@ SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const Ker
 
 // Returns the ops that would have fewer waves alone if work-items of a larger work-group idled.
 std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
-
-// Returns the tiles of a wave, or of all waves of a window.
-std::uint64_t tiles_as_written(const ProgramWave& wave);
 
 struct Stage {
   std::vector<std::uint32_t> waves;

@@ -5,6 +5,266 @@
 namespace tidegate::engine {
 namespace {
 
+using device::CostParts;
+using StageLoads = std::span<const StageLoad>;
+
+// Assumed number of queue turns of a queue whose ops requeue.
+constexpr double rounds_of_a_queue = 8;
+
+// Assumed upper limit of a buffer's bytes per work-item; a kernel that accesses more has a loop.
+constexpr std::uint64_t most_bytes_per_item = 16;
+
+std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+void add_wave(StageLoad& stage, const Job& program, const ProgramWave& wave,
+              const opencl_c::OutlinedKernel& kernel) {
+  const std::uint64_t items = std::uint64_t{wave.range.tiles()} * wave.range.group_size();
+  stage.work_items += items;
+  stage.meets |= kernel.needs_whole_group;
+  stage.loops |= kernel.loop_depth != 0;
+  stage.accesses = std::max(stage.accesses, kernel.accesses);
+  for (const ProgramArgument& argument : wave.arguments) {
+    if (argument.is_memory() && !program.buffers[argument.buffer].in_registers) {
+      const std::uint64_t touched =
+          std::min(program.buffers[argument.buffer].bytes, most_bytes_per_item * items);
+      stage.bytes += touched; // most kernels only write what they could also read
+    }
+  }
+}
+
+// Returns the number of self-test tiles, with a read and a write each, that take as long as a tile of the
+// stage.
+double in_tiles(const StageLoad& stage) {
+  return std::max(stage.accesses / 2, 1.0);
+}
+
+double descriptor_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0;
+}
+
+double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return model.costs.tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
+}
+
+// Returns the time of every turn after the first.
+double next_tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  return stage.meets ? tile_ns(stage, load, model)
+                     : model.costs.next_tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
+}
+
+// Returns the share of compute units that work while `groups` are dealt out; units with one group fewer wait.
+double busy_share(std::uint64_t groups, const DeviceModel& model) {
+  groups = std::max<std::uint64_t>(groups, 1);
+  const std::uint64_t units = std::max(model.compute_units, 1U);
+  return static_cast<double>(groups) / static_cast<double>(units * divided_up(groups, units));
+}
+
+double traffic_ns(const StageLoad& stage, const ProgramLoad& load, TileMapping mapping,
+                  const DeviceModel& model) {
+  const auto bytes = static_cast<double>(stage.bytes);
+  const double cache = model.costs.cache_bytes;
+  // The previous stage's last data comes first, and half of the cache still holds it.
+  const double kept = static_cast<double>(load.footprint_bytes) <= cache ? bytes
+                      : mapping == TileMapping::serpentine               ? std::min(bytes, cache) / 2
+                                                                         : 0;
+  return kept / model.costs.cached_bytes_per_ns + (bytes - kept) / model.costs.memory_bytes_per_ns;
+}
+
+double barrier_ns(std::uint32_t workers, const DeviceModel& model) {
+  return model.costs.barrier_ns + model.costs.barrier_group_ns * workers;
+}
+
+CostParts of_launch(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
+  const std::uint64_t turns = std::max<std::uint64_t>(
+      divided_up(stage.work_items, std::max<std::uint64_t>(model.resident_work_items, 1)), 1);
+  const double work = tile_ns(stage, load, model) +
+                      static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
+                      traffic_ns(stage, load, TileMapping::strided, model) / busy_share(stage.packs, model);
+  return {.launches = model.launch_ns + stage.queue_rounds * (model.launch_ns + model.round_trip_ns),
+          .work = std::max(work - model.launch_ns, 0.0)};
+}
+
+CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const LaunchShape& shape,
+                        const DeviceModel& model) {
+  const std::uint64_t turns = divided_up(stage.packs, shape.workers);
+  const std::uint64_t groups = std::min<std::uint64_t>(shape.workers, stage.packs);
+  const double work = tile_ns(stage, load, model) +
+                      static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
+                      traffic_ns(stage, load, shape.mapping.value_or(TileMapping::strided), model) / busy_share(groups, model);
+  const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::all;
+  const double meetings = (everybody ? 1 : 0) + 2 * stage.queue_rounds;
+  // Polling a line of each group takes twice as long as an arrival of each at one counter.
+  const double lines = std::min(stage.awaited_packs, shape.workers);
+  const double few = model.costs.wait_ns + 2 * lines * model.costs.barrier_group_ns;
+  return {.barriers = meetings * barrier_ns(shape.workers, model),
+          .waits = !everybody && stage.waits == StageLoad::Waits::few ? few : 0,
+          .work = work};
+}
+
+// The host waits for the end of a persistent launch and reads the position.
+double start_ns(const DeviceModel& model) {
+  return model.costs.persistent_start_ns + model.round_trip_ns;
+}
+
+// Sums the cost of consecutive stages, `inside` a persistent launch that began before them or not. Each run of
+// shared stages between plain ones starts such a launch.
+CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShape& shape,
+                    const DeviceModel& model, bool inside) {
+  CostParts sum;
+  for (const StageLoad& stage : stages) {
+    const bool alone = stage.plain || !is_persistent(shape.strategy);
+    add(sum, alone ? of_launch(stage, load, model) : of_persistent(stage, load, shape, model), 1);
+    sum.start += !alone && !inside ? start_ns(model) : 0;
+    inside = !alone;
+  }
+  return sum;
+}
+
+std::uint32_t most_packs(const ProgramLoad& load) {
+  std::uint32_t packs = 1;
+  for (const StageLoad& stage : load.stages) {
+    packs = stage.plain ? packs : std::max(packs, stage.packs);
+  }
+  return packs;
+}
+
+} // namespace
+
+ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
+                    const Synchronization& synchronization, bool interpreted) {
+  // The number of iterations with `until` is unknown; the cost of one iteration then decides.
+  constexpr double many = 1000;
+  const bool endless = program.until && program.iterations == std::numeric_limits<std::uint32_t>::max();
+  ProgramLoad load{.stages = {},
+                   .repeat_begin = schedule.repeat_begin,
+                   .repeat_end = schedule.repeat_end,
+                   .iterations = endless ? many : program.iterations,
+                   .until = program.until.has_value(),
+                   .interpreted = interpreted,
+                   .group_size = std::max(schedule.group_size, 1U)};
+  std::set<std::uint32_t> touched;
+  for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
+    const Stage& stage = schedule.stages[i];
+    StageLoad own{.plain = stage.plain, .packs = stage.packs};
+    const StageWaits& waits = synchronization.stages[i];
+    own.waits = waits.everybody       ? StageLoad::Waits::all
+                : waits.waits.empty() ? StageLoad::Waits::none
+                                      : StageLoad::Waits::few;
+    for (const Wait& wait : waits.waits) {
+      own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : schedule.stage_of(wait.producer).packs);
+    }
+    for (const std::uint32_t wave : stage.waves) {
+      own.queue_rounds += program.waves[wave].in_rounds() ? rounds_of_a_queue : 0;
+      add_wave(own, program, program.waves[wave], ops.kernels[program.waves[wave].op]);
+      for (const MemoryUse& use : uses_of(program.waves[wave].arguments)) {
+        load.footprint_bytes += touched.insert(use.buffer).second ? program.buffers[use.buffer].bytes : 0;
+      }
+    }
+    load.stages.push_back(own);
+  }
+  return load;
+}
+
+DeviceModel model_of(const device::DeviceInfo* device) {
+  DeviceModel model;
+  if (device == nullptr) {
+    return model;
+  }
+  model.compute_units = std::max(device->compute_units, 1U);
+  model.resident_work_items = std::uint64_t{2048} * model.compute_units;
+  if (device->profile) {
+    const device::DeviceProfile& profile = *device->profile;
+    model.measured = true;
+    model.resident_work_items = std::uint64_t{profile.co_resident_groups} * profile.workgroup_size;
+    model.launch_ns = profile.launch_ns;
+    model.round_trip_ns = profile.launch_round_trip_ns;
+    model.costs = profile.costs;
+  }
+  model.cpu = device->type == device::DeviceType::cpu;
+  return model;
+}
+
+CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model) {
+  const bool persistent = is_persistent(shape.strategy);
+  const StageLoads all = load.stages;
+  const StageLoads repeated = all.subspan(load.repeat_begin, load.repeat_end - load.repeat_begin);
+  const bool repeats_inside = persistent && std::ranges::none_of(repeated, &StageLoad::plain);
+  const bool one_launch = repeats_inside && std::ranges::none_of(all, &StageLoad::plain);
+  CostParts sum{.start = one_launch ? model.costs.persistent_start_ns
+                                    : std::max(model.round_trip_ns - model.launch_ns, 0.0)};
+  add(sum, of_stages(all.first(load.repeat_begin), load, shape, model, one_launch), 1);
+  add(sum, of_stages(repeated, load, shape, model, repeats_inside), load.iterations);
+  sum.start += repeats_inside && !one_launch ? start_ns(model) : 0;
+  add(sum, of_stages(all.subspan(load.repeat_end), load, shape, model, one_launch), 1);
+  if (load.until && !repeats_inside) { // the host tests the condition
+    sum.start += load.iterations * model.round_trip_ns;
+  }
+  return sum;
+}
+
+std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileMapping mapping,
+                           const DeviceModel& model, std::uint32_t resident,
+                           std::optional<std::uint32_t> wanted) {
+  const std::uint32_t packs = most_packs(load);
+  const std::uint32_t most = std::max(std::min(packs, resident), 1U);
+  if (wanted || model.cpu) {
+    return std::clamp(wanted.value_or(most), 1U, most);
+  }
+  constexpr std::uint64_t most_turns = 64; // that a smaller number of groups cannot achieve
+  std::set<std::uint32_t> numbers{most};
+  for (std::uint64_t times = 1; times <= most_turns; times *= 2) {
+    numbers.insert(static_cast<std::uint32_t>(divided_up(packs, times * divided_up(packs, most))));
+  }
+  for (std::uint64_t groups = model.compute_units; groups <= most; groups *= 2) {
+    numbers.insert(static_cast<std::uint32_t>(groups));
+  }
+  std::uint32_t best = most;
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t workers : numbers) {
+    const double cost =
+        estimate(load, {.strategy = strategy, .mapping = mapping, .workers = workers}, model).sum();
+    if (cost < least) {
+      least = cost;
+      best = workers;
+    }
+  }
+  return best;
+}
+
+TileMapping best_mapping(const ProgramLoad& load, Strategy strategy, const DeviceModel& model) {
+  const TileMapping usual = strategy == Strategy::counters ? TileMapping::blocked : TileMapping::strided;
+  const auto traffic = [&](TileMapping mapping) {
+    double sum = 0;
+    for (const StageLoad& stage : load.stages) {
+      sum += traffic_ns(stage, load, mapping, model);
+    }
+    return sum;
+  };
+  // Each core of a CPU has separate caches.
+  return !model.cpu && traffic(TileMapping::serpentine) < traffic(usual) ? TileMapping::serpentine : usual;
+}
+
+std::uint64_t first_slice_turns(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
+                                std::uint64_t slice_ns) {
+  constexpr double few = 256;
+  constexpr double many = 65'536;
+  constexpr double wrong_by = 32; // largest error of the model if no kernel loops
+  const bool loops = std::ranges::any_of(load.stages, &StageLoad::loops);
+  if (loops || model.cpu || !is_persistent(shape.strategy)) {
+    return static_cast<std::uint64_t>(few);
+  }
+  double longest = 1; // longest stage, an upper bound on a turn
+  for (const StageLoad& stage : load.stages) {
+    longest = std::max(longest, stage.plain ? 0 : of_persistent(stage, load, shape, model).sum());
+  }
+  return static_cast<std::uint64_t>(
+      std::clamp(static_cast<double>(slice_ns) / (wrong_by * longest), few, many));
+}
+
+namespace {
+
 using Candidates = std::vector<Candidate>;
 
 // Returns the cheapest candidate that satisfies `may`.
@@ -12,7 +272,7 @@ template <class Condition>
 std::size_t least(const Candidates& candidates, Condition may) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (may(candidates[i]) && (!best || candidates[i].cost.sum() < candidates[*best].cost.sum())) {
+    if (may(candidates[i]) && (!best || candidates[i].estimated_ns < candidates[*best].estimated_ns)) {
       best = i;
     }
   }
@@ -27,19 +287,6 @@ bool is_persistent_one(const Candidate& candidate) {
   return is_persistent(candidate.shape.strategy);
 }
 
-// Lists the cheapest candidate of each strategy.
-std::string estimates_text(const Candidates& candidates) {
-  std::string text;
-  for (std::size_t i = 0; i < strategy_names.size(); ++i) {
-    const Candidate& best = candidates[least(candidates, of(static_cast<Strategy>(i)))];
-    if (best.shape.strategy == static_cast<Strategy>(i)) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", strategy_names[i],
-                          short_time_text(best.cost.sum()));
-    }
-  }
-  return text;
-}
-
 // In one kernel every op uses the registers of the most demanding one. A small gain in starts and barriers is
 // lost in the work, hence the margin on them.
 std::size_t cheapest(const Candidates& candidates, std::string& reason) {
@@ -48,8 +295,8 @@ std::size_t cheapest(const Candidates& candidates, std::string& reason) {
   const std::size_t persistent = least(candidates, is_persistent_one);
   const device::CostParts& cost = candidates[persistent].cost;
   const bool pays = is_persistent_one(candidates[persistent]) &&
-                    margin * (cost.sum() - cost.work) + cost.work < candidates[launch].cost.sum();
-  const bool close = !pays && candidates[persistent].cost.sum() < candidates[launch].cost.sum();
+                    margin * (cost.sum() - cost.work) + cost.work < candidates[launch].estimated_ns;
+  const bool close = !pays && cost.sum() < candidates[launch].estimated_ns;
   reason = "estimated: " + estimates_text(candidates);
   if (close) {
     reason += fmt::format("; starting and meeting count {:.3g} times", margin);
@@ -69,6 +316,18 @@ void refuse_persistent(Candidates& candidates, std::string_view reason) {
 }
 
 } // namespace
+
+std::string estimates_text(const std::vector<Candidate>& candidates) {
+  std::string text;
+  for (std::size_t i = 0; i < strategy_names.size(); ++i) {
+    const Candidate& best = candidates[least(candidates, of(static_cast<Strategy>(i)))];
+    if (best.shape.strategy == static_cast<Strategy>(i)) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", strategy_names[i],
+                          short_time_text(best.estimated_ns));
+    }
+  }
+  return text;
+}
 
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
                                     const CompileOptions& options) {

@@ -349,6 +349,12 @@ private:
 
 } // namespace
 
+std::pair<std::uint32_t, std::uint32_t> awaited_groups(const WaitRow& wait, std::uint32_t begin,
+                                                       std::uint32_t end, std::uint32_t groups) {
+  const auto poll = as_on_device::tg_poll_of(wait, begin, end, groups);
+  return {poll.first, poll.count};
+}
+
 std::string wait_violation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                            const LaunchTables& tables, TileMapping mapping, std::uint32_t groups) {
   return WaitSimulation(program, schedule, memory, tables, mapping, groups).run();

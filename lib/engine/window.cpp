@@ -1,4 +1,12 @@
-#include "engine/window.hpp"
+// Windows: consecutive waves that continue with the same tiles become one wave, in which one work-group runs
+// a tile from the first of them to the last.
+//
+//   a: t[i] = f(x[i])     b: u[i] = g(t[i])     c: y[i] = h(u[i], x[i])
+//   the window: y[i] = h(g(f(x[i])), x[i])      t and u stay in registers without memory
+//
+// The result is again a program, so planning, schedules, waits and checks do not know about windows. Between
+// waves that pass values from work-item to work-item there is a barrier in the tile.
+#include "engine/recommend.hpp"
 
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>

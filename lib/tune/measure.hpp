@@ -1,7 +1,7 @@
 // The two searches for the fastest way to run a program. `tidegate tune measure` is the patient one: it measures one
 // knob after another. First runs try a short list of candidates, each once, within a time that plain launches set.
 #pragma once
-#include "engine/run_options.hpp"
+#include "engine/arena_run.hpp"
 #include "graph/program.hpp"
 #include "runtime/monitor.hpp"
 #include "tune/knobs.hpp"

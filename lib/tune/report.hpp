@@ -1,6 +1,5 @@
 // Configurations that are timed in pairs, and the document tuning_report, which has what `tidegate tune measure` found.
 #pragma once
-#include "engine/documents.hpp"
 #include "engine/run_report.hpp"
 #include "tune/knobs.hpp"
 #include <tidegate/device/device_list.hpp>

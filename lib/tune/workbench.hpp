@@ -5,7 +5,7 @@
 #include "device/session.hpp"
 #include "engine/execute.hpp"
 #include "engine/proof.hpp"
-#include "engine/run_options.hpp"
+#include "engine/arena_run.hpp"
 #include "engine/run_report.hpp"
 #include "runtime/monitor.hpp"
 #include "traversal/own.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
-#include "engine/documents.hpp"
+#include "engine/run_report.hpp"
 #include "engine/job.hpp"
 #include "engine/kinds.hpp"
 #include <tidegate/core/describe.hpp>

@@ -1,6 +1,6 @@
 // A wave program from start to finish: lower it to a job, and run that.
 #pragma once
-#include "engine/run_options.hpp"
+#include "engine/arena_run.hpp"
 #include "engine/run_report.hpp"
 #include "runtime/monitor.hpp"
 #include "work/compiler_macros.hpp"

@@ -1,6 +1,6 @@
 // What is offered for a command line; that the shells show it is for tests/e2e/test_completion.py.
 #include "app/command_line.hpp"
-#include "engine/run_options.hpp"
+#include "engine/arena_run.hpp"
 
 namespace tidegate::app {
 namespace {

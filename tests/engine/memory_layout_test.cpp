@@ -1,6 +1,6 @@
 // Memory layout: buffers alive at the same time never overlap, checked for every pair and every group.
 #include "../program_support.hpp"
-#include "engine/memory_layout.hpp"
+#include "engine/device_memory.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -2,7 +2,6 @@
 // work-groups run in random order. The checker must also find waits that were broken on purpose.
 #include "../program_support.hpp"
 #include "engine/launch_tables.hpp"
-#include "engine/memory_layout.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/json.hpp"
-#include "engine/documents.hpp"
+#include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
