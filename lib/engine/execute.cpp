@@ -1,11 +1,9 @@
 #include "engine/execute.hpp"
 
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "device/isolation.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/rank_exchange.hpp"
-#include "engine/report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -104,9 +102,8 @@ std::optional<OutputParity> compare_stated(const RunContext& run, const HostCont
   }
 }
 
-// Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
-// the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
-// plain launches are the better choice (Tuning::plain_iteration_ns).
+} // namespace
+
 Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor) try {
   const CompiledProgram& compiled = prepared.compiled;
@@ -211,6 +208,16 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
   return tl::unexpected(std::move(refused.error));
 }
 
+std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations) {
+  constexpr double times = 3; // fewer than a busy core costs, more than times scatter
+  return tuning.plain_iteration_ns == 0
+             ? std::nullopt
+             : std::optional(times * static_cast<double>(tuning.plain_iteration_ns) *
+                             static_cast<double>(iterations));
+}
+
+namespace {
+
 // Refuses what does not run on several ranks yet: kinds of waves and of buffers.
 Result<void> check_rankable(const Job& program) {
   const auto refused = [](const std::string& what, const std::string& pointer) {
@@ -279,8 +286,8 @@ Result<PlainRun> run_alone(const device::Session& session, const Job& program,
   }
 }
 
-// As execute(), on the ranks of the options; proof, comparison and files are those of rank 0. Error: invalid_program for
-// kinds of waves and of buffers that do not run on several ranks yet.
+} // namespace
+
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor) try {
   const Job& program = compiled.written;
@@ -326,136 +333,6 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   return executed;
 } catch (device::Refused& refused) {
   return tl::unexpected(std::move(refused.error));
-}
-
-// Before anything is written: what the command line and the program name as outputs is nothing that was read.
-Result<void> check_files(const Job& job, const RunOptions& options) {
-  FileUses files = options.files;
-  if (!options.emit_kernel.empty()) {
-    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
-  }
-  return keep_inputs(job, std::move(files));
-}
-
-Result<void> write_kernel(const RunOptions& options, const CompiledProgram& compiled) {
-  if (!options.emit_kernel.empty()) {
-    TIDEGATE_CHECK(write_file(options.emit_kernel, compiled.source.source, ""));
-  }
-  return {};
-}
-
-// A driver that gives up while the waves run most often does so for what they did.
-Error explained(Error error, const Monitor& monitor) {
-  if (error.code == ErrorCode::opencl_failure && monitor.activity == Activity::running) {
-    error.fix = "a kernel may have written past the end of a buffer: --check bounds reports it; otherwise " +
-                error.fix;
-  }
-  return error;
-}
-
-// Sets the next choice after one that did not hold: plain launches for a persistent launch that waits too long; for a
-// geometry that does not fit, tiles one by one, then launches, then plain ones. Returns false if there is none.
-bool next_choice(CompileOptions& options, const CompiledProgram& compiled, ErrorCode failure) {
-  if (failure == ErrorCode::wall_time_exceeded) {
-    options.strategy = Strategy::plain;
-    return true;
-  }
-  if (failure != ErrorCode::kernel_does_not_fit) {
-    return false;
-  }
-  if (compiled.persistent() && options.side_by_side != 1) {
-    options.side_by_side = 1;
-  } else {
-    options.strategy = compiled.persistent() ? Strategy::launch : Strategy::plain;
-  }
-  return compiled.strategy.strategy != Strategy::plain;
-}
-
-} // namespace
-
-std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations) {
-  constexpr double times = 3; // fewer than a busy core costs, more than times scatter
-  return tuning.plain_iteration_ns == 0
-             ? std::nullopt
-             : std::optional(times * static_cast<double>(tuning.plain_iteration_ns) *
-                             static_cast<double>(iterations));
-}
-
-Result<std::shared_ptr<Prepared>> prepare(Job job, const device::DeviceInfo* device,
-                                          const RunOptions& options, Monitor& monitor) {
-  const InterruptWatch interrupts;
-  monitor.begin(Activity::compiling);
-  return compile(std::move(job), device, options.compile).map([](CompiledProgram compiled) {
-    return std::make_shared<Prepared>(std::move(compiled));
-  });
-}
-
-Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device::DeviceInfo* device,
-                               const RunOptions& options, Monitor& monitor, Clock::time_point start) {
-  const InterruptWatch interrupts;
-  CompiledProgram& compiled = prepared->compiled;
-  TIDEGATE_CHECK(check_files(compiled.written, options));
-  TIDEGATE_CHECK(write_kernel(options, compiled));
-  const auto ended = [&](RunReport report, const CompiledProgram& ran) {
-    report.wall_time_ns = elapsed_ns(start); // with the trace of rules
-    if (!options.page.empty()) {
-      report.compiled = std::make_shared<const CompiledProgram>(ran);
-    }
-    return report;
-  };
-  const auto with_kernel = [&](RunReport report) {
-    if (!options.emit_kernel.empty()) { // --stress may have written another one
-      report.files_written.insert(report.files_written.begin(),
-                                  written_file(options.emit_kernel, "generated kernel"));
-    }
-    return ended(std::move(report), prepared->compiled);
-  };
-  if (options.compile.dry_run) {
-    return with_kernel(report_of_plan(compiled));
-  }
-
-  // Runs on the device; another thread reports a kernel that does not come back.
-  monitor.most_iterations = compiled.program.iterations;
-  monitor.deadline = Monitor::Clock::now() + build_limit;
-  std::mutex replacing; // of `prepared`, which the watchdog's thread reads
-  const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
-    const std::shared_ptr<Prepared> run = [&] {
-      const std::scoped_lock lock(replacing);
-      return prepared;
-    }();
-    options.abandon(ended(report_of_silence(run->compiled, monitor, interrupted, options), run->compiled));
-  });
-  if (options.check_bounds) {
-    TIDEGATE_TRY(const BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
-    return with_kernel(report_of_bounds(compiled, bounds, *device, options));
-  }
-  if (options.ranks != nullptr) { // all run the same, so that none may choose another way
-    TIDEGATE_TRY(const auto executed,
-                 execute_on_ranks(compiled, *device, options, monitor).map_error([&](Error error) {
-                   return explained(std::move(error), monitor);
-                 }));
-    return with_kernel(report_of_run(compiled, executed, *device, options));
-  }
-  auto executed = execute(*prepared, *device, options, monitor);
-  CompileOptions compile_options = options.compile;
-  while (!executed && next_choice(compile_options, prepared->compiled, executed.error().code)) {
-    const std::string why = prepared->compiled.strategy.reason + "; " + executed.error().message;
-    monitor.begin(Activity::compiling);
-    monitor.deadline = Monitor::Clock::now() + build_limit; // that of the launch before is over
-    TIDEGATE_TRY(CompiledProgram next, compile(prepared->compiled.written, device, compile_options));
-    next.strategy.reason = why;
-    auto simpler = std::make_shared<Prepared>(std::move(next));
-    {
-      const std::scoped_lock lock(replacing);
-      prepared.swap(simpler);
-    }
-    TIDEGATE_CHECK(write_kernel(options, prepared->compiled));
-    executed = execute(*prepared, *device, options, monitor);
-  }
-  if (!executed) {
-    return tl::unexpected(explained(std::move(executed.error()), monitor));
-  }
-  return with_kernel(report_of_run(prepared->compiled, *executed, *device, options));
 }
 
 } // namespace tidegate::engine

@@ -51,6 +51,17 @@ struct ExecutedProgram {
 // program may have taken a core since.
 std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations);
 
+// Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
+// the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
+// plain launches are the better choice (Tuning::plain_iteration_ns).
+Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
+                                const RunOptions& options, Monitor& monitor);
+
+// As execute(), on the ranks of the options; proof, comparison and files are those of rank 0. Error: invalid_program for
+// kinds of waves and of buffers that do not run on several ranks yet.
+Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                         const RunOptions& options, Monitor& monitor);
+
 // Checks that the host program can run all of it. Error: cannot_export for launches between persistent ones,
 // images, queues and hits.
 Result<void> check_exportable(const CompiledProgram& compiled);

@@ -6,7 +6,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_outcome.hpp"
-#include "engine/arena_run.hpp"
+#include "engine/run_options.hpp"
 #include "engine/split.hpp"
 #include "runtime/rank_report.hpp"
 #include <tidegate/core/error.hpp>

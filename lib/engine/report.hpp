@@ -26,7 +26,7 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options);
 
-// How far a run has come (progress.cpp). An item is the work of one lane: a work-item of a wave, or an item of a queue.
+// How far a run has come (progress.cpp, as all below). An item is the work of one lane: a work-item of a wave, or an item of a queue.
 
 struct WaveProgress {
   std::uint64_t items = 0;     // of one run of the wave
@@ -65,7 +65,7 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
                       const std::vector<std::vector<std::uint32_t>>& storage,
                       std::span<const WaveProgress> progress);
 
-// The timeline of a traced run, and where the time of its waves went (timeline.cpp).
+// The timeline of a traced run, and where the time of its waves went.
 
 // Returns where the time went; nothing if spans are missing. `device_bytes_per_ns` is copied.
 std::optional<WaveTimes> wave_times_of(const CompiledProgram& compiled, const Trace& trace,
