@@ -287,6 +287,19 @@ bool is_persistent_one(const Candidate& candidate) {
   return is_persistent(candidate.shape.strategy);
 }
 
+// Lists the cheapest candidate of each strategy.
+std::string estimates_text(const Candidates& candidates) {
+  std::string text;
+  for (std::size_t i = 0; i < strategy_names.size(); ++i) {
+    const Candidate& best = candidates[least(candidates, of(static_cast<Strategy>(i)))];
+    if (best.shape.strategy == static_cast<Strategy>(i)) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", strategy_names[i],
+                          short_time_text(best.estimated_ns));
+    }
+  }
+  return text;
+}
+
 // In one kernel every op uses the registers of the most demanding one. A small gain in starts and barriers is
 // lost in the work, hence the margin on them.
 std::size_t cheapest(const Candidates& candidates, std::string& reason) {
@@ -316,18 +329,6 @@ void refuse_persistent(Candidates& candidates, std::string_view reason) {
 }
 
 } // namespace
-
-std::string estimates_text(const std::vector<Candidate>& candidates) {
-  std::string text;
-  for (std::size_t i = 0; i < strategy_names.size(); ++i) {
-    const Candidate& best = candidates[least(candidates, of(static_cast<Strategy>(i)))];
-    if (best.shape.strategy == static_cast<Strategy>(i)) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", strategy_names[i],
-                          short_time_text(best.estimated_ns));
-    }
-  }
-  return text;
-}
 
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
                                     const CompileOptions& options) {

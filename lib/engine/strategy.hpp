@@ -147,9 +147,6 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
                                        const MemoryLayout& memory, const CompileOptions& options,
                                        const DeviceModel& model);
 
-// Lists the lowest estimate of each strategy: "launch 456 us, barrier 155 us".
-std::string estimates_text(const std::vector<Candidate>& candidates);
-
 struct StrategyChoice {
   Strategy strategy = Strategy::launch;
   std::string reason;    // for people
