@@ -93,6 +93,16 @@ struct StandInRun : Run {
     };
   }
 
+  // Changes each session that is opened.
+  void with_session(std::function<void(device::test::StandIn&)> change) {
+    options.open_session = [open = options.open_session, change = std::move(change)](
+                               const device::DeviceInfo& info, device::Profiling profiling) {
+      auto session = open(info, profiling);
+      change(dynamic_cast<device::test::StandIn&>(**session));
+      return session;
+    };
+  }
+
   void advance(const device::test::StandInLaunch& launch) {
     const auto x = launch.buffer<std::uint32_t>(0);
     for (std::size_t i = 0; i < launch.range.global[0]; ++i) {

@@ -137,9 +137,6 @@ Result<Schedules> make_schedules(const Job& program, const OutlinedOps& ops, con
 // The plan by the numbers of the waves as they were written.
 planning::MemoryPlan as_written(const planning::MemoryPlan& plan,
                                 const std::vector<std::vector<std::uint32_t>>& parts) {
-  if (parts.empty()) {
-    return plan;
-  }
   planning::MemoryPlan written = plan;
   written.order.clear();
   written.group_begin = {0};
@@ -331,6 +328,9 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   const std::uint64_t least = least_bytes(program);
   const bool hopeless = budget_bytes != 0 && (least > budget_bytes || budget_bytes - least < counter_bytes);
   CompiledProgram asked{.program = program, .budget_bytes = budget_bytes, .ops = std::move(ops)};
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    asked.parts.push_back({wave});
+  }
   TIDEGATE_TRY(asked.recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
                                                budget_bytes, hot_counts(program, windows)));
   asked.mode.mode = options.mode.value_or(asked.recommendation.launch.execution_mode);

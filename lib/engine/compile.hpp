@@ -26,7 +26,7 @@ struct CompiledProgram {
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
   planning::MemoryPlan plan;      // of the waves as they were written
   documents::Planner planner = documents::Planner::layered; // that made it
-  std::vector<std::vector<std::uint32_t>> parts; // by wave, the waves as written; empty: the same
+  std::vector<std::vector<std::uint32_t>> parts; // by wave, the waves as written
   OutlinedOps ops;
   PromotionChoice promotion;
   StrategyChoice strategy;
@@ -81,9 +81,6 @@ Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& devic
 // Returns out_of_range for work-groups and local arguments that the device cannot have. Checks nothing if `device` is
 // null.
 Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device);
-
-// Returns the extension of a sub-group function: cl_khr_subgroup_shuffle for sub_group_shuffle_xor.
-std::string_view sub_group_extension(std::string_view function);
 
 // Returns unsupported_kernel with the location that needs a missing feature. Checks nothing if `device` is
 // null.

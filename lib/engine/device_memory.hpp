@@ -17,7 +17,6 @@ struct MemoryLayout {
   std::uint64_t lower_bound_bytes = 0; // no arena is smaller
 };
 
-// Returns the bytes of all images; saturates.
 std::uint64_t image_bytes(const Job& program);
 
 // Returns the bytes that no plan can do without: images, buffers that live throughout, and the transient buffers of
@@ -38,7 +37,6 @@ Result<HostContents> first_contents(const device::Session& session, const Job& p
                                     std::uint64_t most_pinned_bytes,
                                     const std::vector<bool>& passed_over = {});
 
-// Allocates room for the outputs.
 HostContents output_room(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes);
 
 enum class ArenaUse : std::uint8_t { generated_kernel, plain_launches, both };
@@ -61,8 +59,6 @@ void copy_contents(const device::Session& session, const ProgramBuffer& buffer, 
                    const DevicePart& to);
 void read_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
                    std::span<std::byte> bytes, Transferred when = Transferred::now);
-
-// Images.
 
 // Checks all images. Throws device::Refused with unsupported_kernel if the device lacks an image's format for
 // its use in kernels, or its size.

@@ -74,7 +74,6 @@ Progression constant_progression(ElementType type, std::span<const std::byte> by
 // Returns the number in an iteration, as clSetKernelArg takes it.
 std::vector<std::byte> value_in(const Progression& progression, std::uint32_t iteration);
 
-// Returns the value with the numbers of that iteration.
 std::vector<std::byte> value_in(std::vector<std::byte> value, std::span<const Change> changes,
                                 std::uint32_t iteration);
 
@@ -330,9 +329,7 @@ struct Job {
   [[nodiscard]] std::string_view contraction_pragma() const {
     return fp_contract_off ? "#pragma OPENCL FP_CONTRACT OFF\n" : "";
   }
-  // Returns true if ops of some queue publish items.
   [[nodiscard]] bool publishes() const;
-  // Returns the name of a wave in a sentence.
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
   // Returns its place in the document (RFC 6901).
   [[nodiscard]] std::string wave_pointer(std::uint64_t wave) const;

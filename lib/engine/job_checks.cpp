@@ -33,13 +33,6 @@ Result<void> check_device_limits(const Job& program, const device::DeviceInfo* d
 
 namespace {
 
-Error lacks(std::string message, std::string fix, std::string pointer) {
-  return {.code = ErrorCode::unsupported_kernel,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = std::move(pointer)};
-}
-
 std::string argument_pointer(const Job& program, std::uint32_t wave, std::size_t argument) {
   return fmt::format("{}/args/{}", program.wave_pointer(wave), argument);
 }
@@ -57,48 +50,29 @@ void for_each_argument(const Job& program, const Look& look) {
 Result<void> check_images(const Job& program, const device::DeviceInfo& device) {
   for (const ProgramBuffer& buffer : program.buffers) {
     if (buffer.is_object() && !device.images) {
-      return tl::unexpected(
-          lacks(fmt::format("{} is an image, and {} has none", in_quotes(buffer.name), device.name),
-                "use buffers, or another device", "/images/" + pointer_token(buffer.name)));
+      return failure(ErrorCode::unsupported_kernel,
+                     fmt::format("{} is an image, and {} has none", in_quotes(buffer.name), device.name),
+                     "use buffers, or another device", "/images/" + pointer_token(buffer.name));
     }
   }
-  std::optional<Error> error;
+  Result<void> checked;
   for_each_argument(program, [&](std::uint32_t wave, std::size_t i, const ProgramArgument& argument) {
-    if (!error && argument.kind == ProgramArgument::Kind::image && argument.access == Access::read_write &&
+    if (checked && argument.kind == ProgramArgument::Kind::image && argument.access == Access::read_write &&
         device.max_read_write_images == 0) {
-      error = lacks(
+      checked = failure(
+          ErrorCode::unsupported_kernel,
           fmt::format("{} takes a read_write image, and {} has none", program.wave_text(wave), device.name),
           "read one image and write another, or use another device", argument_pointer(program, wave, i));
     }
   });
-  return error ? Result<void>(tl::unexpected(*error)) : Result<void>();
+  return checked;
 }
 
 bool has_extension(const device::DeviceInfo& device, std::string_view extension) {
   return fmt::format(" {} ", device.extensions).find(fmt::format(" {} ", extension)) != std::string::npos;
 }
 
-Result<void> check_sub_groups(const Job& program, const OutlinedOps& ops, const device::DeviceInfo& device) {
-  for (const ProgramWave& wave : program.waves) {
-    for (const std::string& function : ops.kernels[wave.op].sub_group_functions) {
-      const std::string_view extension = sub_group_extension(function);
-      // OpenCL 3.0 replaces the extension by a feature, which the number of sub-groups shows.
-      const bool core = extension == "cl_khr_subgroups" &&
-                        (device.max_sub_groups != 0 || has_extension(device, "cl_intel_subgroups"));
-      if (!core && !has_extension(device, extension)) {
-        return tl::unexpected(
-            lacks(fmt::format("the kernel {} calls {}, and {} lacks {}",
-                              in_quotes(program.function(wave.op).name), function, device.name, extension),
-                  "use local memory and barriers of the work-group, or another device",
-                  "/ops/" + pointer_token(program.ops[wave.op].name)));
-      }
-    }
-  }
-  return {};
-}
-
-} // namespace
-
+// Returns the extension of a sub-group function: cl_khr_subgroup_shuffle for sub_group_shuffle_xor.
 std::string_view sub_group_extension(std::string_view function) {
   struct Family {
     std::string_view prefix;
@@ -132,6 +106,27 @@ std::string_view sub_group_extension(std::string_view function) {
   }
   return families.back().extension;
 }
+
+Result<void> check_sub_groups(const Job& program, const OutlinedOps& ops, const device::DeviceInfo& device) {
+  for (const ProgramWave& wave : program.waves) {
+    for (const std::string& function : ops.kernels[wave.op].sub_group_functions) {
+      const std::string_view extension = sub_group_extension(function);
+      // OpenCL 3.0 replaces the extension by a feature, which the number of sub-groups shows.
+      const bool core = extension == "cl_khr_subgroups" &&
+                        (device.max_sub_groups != 0 || has_extension(device, "cl_intel_subgroups"));
+      if (!core && !has_extension(device, extension)) {
+        return failure(ErrorCode::unsupported_kernel,
+                       fmt::format("the kernel {} calls {}, and {} lacks {}",
+                                   in_quotes(program.function(wave.op).name), function, device.name, extension),
+                       "use local memory and barriers of the work-group, or another device",
+                       "/ops/" + pointer_token(program.ops[wave.op].name));
+      }
+    }
+  }
+  return {};
+}
+
+} // namespace
 
 Result<void> check_features(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device) {
   if (device == nullptr) {

@@ -22,7 +22,6 @@ struct HitsReport {
   std::uint64_t capacity = 0;
   bool derived = false; // by the policy: the program states no capacity
   HitOverflow on_overflow = HitOverflow::error;
-  bool sorted = false;
   std::optional<std::uint64_t> hits; // that waves appended
   std::optional<std::uint64_t> dropped;
   std::optional<std::uint64_t> needed_capacity;

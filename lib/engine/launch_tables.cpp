@@ -57,9 +57,7 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
 class Maker {
 public:
   Maker(const Job& program, const Schedule& schedule, const MemoryLayout& memory, const CaseRules& rules)
-      : program_(program), schedule_(schedule), memory_(memory), rules_(rules) {
-    tables_.mode = rules.mode;
-  }
+      : program_(program), schedule_(schedule), memory_(memory), rules_(rules) {}
 
   LaunchTables make(const Synchronization& synchronization) {
     for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
@@ -113,7 +111,7 @@ private:
     const std::uint32_t op = program_.waves[wave].op;
     const bool promoted = rank(op) != rules_.hot.size();
     auto key = std::pair(op, std::vector<std::uint64_t>());
-    if (rules_.most != 0 && (tables_.mode == Mode::jit || promoted)) {
+    if (rules_.most != 0 && (rules_.mode == Mode::jit || promoted)) {
       key.second = words;
     } else if (!schedule_.objects.empty()) { // which no case can choose at run time
       const auto& arguments = program_.waves[wave].arguments;

@@ -49,11 +49,6 @@ using Mode = policy::ExecutionMode;
 namespace rows {
 using uint = std::uint32_t;
 #include "wave/tables.h"
-
-inline bool operator==(const tg_entry& a, const tg_entry& b) {
-  return a.code == b.code && a.descriptor == b.descriptor && a.first_tile == b.first_tile &&
-         a.tiles == b.tiles;
-}
 } // namespace rows
 
 using StageRow = rows::tg_stage;
@@ -80,7 +75,6 @@ struct CaseRules {
 };
 
 struct LaunchTables {
-  Mode mode = Mode::interpreter;
   std::vector<Case> cases;
   std::vector<StageRow> stages;  // the shared stages of the schedule, in order
   std::vector<EntryRow> entries; // by swap phase

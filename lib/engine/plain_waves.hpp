@@ -14,7 +14,6 @@ public:
   PlainPrograms(const device::Session& session, const Job& program, const std::vector<std::uint32_t>& waves,
                 const std::map<std::uint32_t, std::string>& instead = {});
 
-  // Returns a new kernel object for an op.
   [[nodiscard]] device::Kernel kernel(std::uint32_t op) const;
 
 private:
@@ -63,7 +62,6 @@ public:
       std::uint32_t wave, std::uint32_t iteration, Clock::time_point deadline,
       const NextEvent& next_event = [] { return nullptr; });
 
-  // Changes the range of the launches of a wave.
   void set_range(std::uint32_t wave, const NdRange& range);
 
   // Returns the time that first launches spent compiling so far.

@@ -15,11 +15,6 @@ std::uint64_t items_of(const ProgramWave& wave) {
   return wave.prepares ? 0 : wave.listed_items.value_or(wave.range.work_items());
 }
 
-// The waves as written that a wave is.
-std::vector<std::uint32_t> parts_of(const CompiledProgram& compiled, std::uint32_t wave) {
-  return compiled.parts.empty() ? std::vector<std::uint32_t>{wave} : compiled.parts[wave];
-}
-
 // Takes the items of a queue as the device has counted them.
 void count_queue(const QueueOutcome& queue, WaveProgress& progress) {
   if (queue.counts) {
@@ -55,7 +50,7 @@ std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Pos
   std::vector<WaveProgress> progress = whole_progress(compiled);
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
     for (const std::uint32_t wave : schedule.stages[stage].waves) {
-      for (const std::uint32_t part : parts_of(compiled, wave)) {
+      for (const std::uint32_t part : compiled.parts[wave]) {
         progress[part].runs = schedule.runs_of(stage, at);
       }
     }
@@ -64,7 +59,7 @@ std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Pos
     wave.processed = saturating_product(wave.items, wave.runs);
   }
   for (const QueueOutcome& queue : queues) {
-    WaveProgress& wave = progress[parts_of(compiled, queue.wave).front()];
+    WaveProgress& wave = progress[compiled.parts[queue.wave].front()];
     count_queue(queue, wave);
     if (!queue.counts) {
       wave.processed = saturating_product(wave.items, wave.runs) + wave.partial;
@@ -86,7 +81,7 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
     }
     auto runs = static_cast<double>(schedule.runs_of(i, at));
     auto packs = static_cast<double>(stage.packs);
-    const WaveProgress& of_first = progress[parts_of(compiled, stage.waves.front()).front()];
+    const WaveProgress& of_first = progress[compiled.parts[stage.waves.front()].front()];
     if (workers != 0 && !stage.plain && first.prepared && of_first.items != 0 && runs != 0) {
       packs *= static_cast<double>(of_first.processed) /
                (static_cast<double>(of_first.items) * runs); // listed tiles
@@ -101,7 +96,7 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
     }
     for (const std::uint32_t wave : stage.waves) {
       const auto queue = std::ranges::find(queues, wave, &QueueOutcome::wave);
-      used += static_cast<double>(progress[parts_of(compiled, wave).front()].processed);
+      used += static_cast<double>(progress[compiled.parts[wave].front()].processed);
       if (compiled.program.waves[wave].in_rounds() && queue != queues.end()) {
         runs = static_cast<double>(queue->rounds);
         used += static_cast<double>(queue->accounting.requeue_count);

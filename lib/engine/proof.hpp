@@ -64,12 +64,11 @@ inline constexpr std::array<std::string_view, 4> stress_kind_names{"wave_order",
 struct StressFailure {
   std::uint64_t seed = 0; // --stress 1 with this seed repeats it
   StressKind kind = StressKind::wave_order;
-  std::string variation; // for people
-  RunStatus status =
-      RunStatus::done; // outputs_differ, or the status with which the run ended without outputs
-  std::optional<OutputParity> difference;
+  std::string variation = {};           // for people
+  RunStatus status = RunStatus::done;   // outputs_differ, or how it ended without outputs
+  std::optional<OutputParity> difference = {};
   // Two waves whose order decides, or else those that write the differing buffer.
-  std::vector<std::string> waves;
+  std::vector<std::string> waves = {};
   bool order_decides = false; // of the two waves
 };
 

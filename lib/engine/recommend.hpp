@@ -44,7 +44,6 @@ Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std:
 std::string window_violation(const Job& program, const Job& fused,
                              const std::vector<std::vector<std::uint32_t>>& parts);
 
-// Numbers of frequently run ops and windows.
 struct HotCounts {
   std::uint32_t opcodes = 0;
   std::uint32_t windows = 0;

@@ -178,7 +178,7 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
     report.items_remaining = saturating_add(report.items_remaining, left(wave));
   }
   for (QueueReport& queue : report.queues) {
-    const std::uint32_t wave = compiled.parts.empty() ? queue.index : compiled.parts[queue.index].front();
+    const std::uint32_t wave = compiled.parts[queue.index].front();
     queue.items_processed = ran ? progress[wave].processed : 0;
     queue.items_remaining = left(progress[wave]);
   }

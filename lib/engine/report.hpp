@@ -18,7 +18,6 @@ RunReport report_of_plan(const CompiledProgram& compiled);
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
                         const device::DeviceInfo& device, const RunOptions& options);
 
-// Returns the report of --check bounds.
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options);
 

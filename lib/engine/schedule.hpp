@@ -16,7 +16,6 @@ using device::strategy_names;
 using device::tile_mapping_names;
 using device::TileMapping;
 
-// The ops of a program as functions.
 struct OutlinedOps {
   std::vector<std::string> texts;                // by unit; empty without a wave
   std::vector<std::uint32_t> order;              // order of the texts in the source

@@ -21,7 +21,6 @@
 
 namespace tidegate::engine {
 
-// Work of a stage.
 struct StageLoad {
   enum class Waits : std::uint8_t { none, few, all };
 
@@ -52,7 +51,6 @@ struct ProgramLoad {
 ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
                     const Synchronization& synchronization, bool interpreted);
 
-// Properties of a device for the model.
 struct DeviceModel {
   bool measured = false;             // by the self-test
   bool cpu = false;                  // other programs may take a core temporarily
@@ -66,7 +64,6 @@ struct DeviceModel {
 // `device` may be null or lack a profile.
 DeviceModel model_of(const device::DeviceInfo* device);
 
-// Parameters of a launch.
 struct LaunchShape {
   Strategy strategy = Strategy::launch;
   std::optional<TileMapping> mapping = {}; // of a persistent launch, as the number of work-groups

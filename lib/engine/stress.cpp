@@ -29,13 +29,11 @@ struct Variant {
   std::uint32_t resident = 0;
 };
 
-// A run under stress: its variation and its outputs.
+// A run under stress, its outputs, and of wave_order its order.
 struct Trial {
-  StressKind kind = StressKind::wave_order;
-  std::string variation;
-  RunStatus status = RunStatus::done;
+  StressFailure run;
   HostContents outputs;
-  Order order; // of wave_order
+  Order order = {};
 };
 
 // The waves that write a buffer, at most eight.
@@ -63,12 +61,12 @@ public:
     for (std::uint64_t seed = options_.stress_seed; report.completed.size() < report.runs && !report.failure;
          ++seed) {
       Trial trial = run_one(seed);
-      if (trial.status == RunStatus::deadline || trial.status == RunStatus::interrupted) {
+      if (trial.run.status == RunStatus::deadline || trial.run.status == RunStatus::interrupted) {
         report.in_time = false;
         break;
       }
-      report.completed.push_back(trial.kind);
-      report.failure = failure_of(std::move(trial), seed);
+      report.completed.push_back(trial.run.kind);
+      report.failure = failure_of(std::move(trial));
     }
     monitor_.deadline = deadline_;
     if (last_ != nullptr && !options_.emit_kernel.empty()) {
@@ -93,14 +91,15 @@ private:
     }
     monitor_.begin(Activity::proving);
     PlainRun plain = reference_.run(deadline_, {.order = order});
-    return {.variation = fmt::format("plain launches in {} order, seed {}",
-                                     order == usual_ ? "the program's"
-                                     : seed % 8 == 1 ? "reverse"
-                                                     : "shuffled",
-                                     seed),
-            .status = plain.in_time                   ? RunStatus::done
-                      : InterruptWatch::interrupted() ? RunStatus::interrupted
-                                                      : RunStatus::deadline,
+    return {.run = {.seed = seed,
+                    .variation = fmt::format("plain launches in {} order, seed {}",
+                                             order == usual_ ? "the program's"
+                                             : seed % 8 == 1 ? "reverse"
+                                                             : "shuffled",
+                                             seed),
+                    .status = plain.in_time                   ? RunStatus::done
+                              : InterruptWatch::interrupted() ? RunStatus::interrupted
+                                                              : RunStatus::deadline},
             .outputs = std::move(plain.outputs),
             .order = std::move(order)};
   }
@@ -183,23 +182,18 @@ private:
     limits.deadline = deadline_;
     ArenaRun run = run_in_arena(
         {context_.session, context_.device, compiled, *variant.built, monitor_, options_}, first_, limits);
-    return {.kind = strategy == Strategy::launch    ? StressKind::launch
-                    : strategy == Strategy::barrier ? StressKind::barrier
-                                                    : StressKind::counters,
-            .variation = std::move(how),
-            .status = run.outcome.status,
-            .outputs = std::move(run.outputs),
-            .order = {}};
+    return {.run = {.seed = seed,
+                    .kind = strategy == Strategy::launch    ? StressKind::launch
+                            : strategy == Strategy::barrier ? StressKind::barrier
+                                                            : StressKind::counters,
+                    .variation = std::move(how),
+                    .status = run.outcome.status},
+            .outputs = std::move(run.outputs)};
   }
 
-  std::optional<StressFailure> failure_of(Trial trial, std::uint64_t seed) {
-    StressFailure failure{.seed = seed,
-                          .kind = trial.kind,
-                          .variation = std::move(trial.variation),
-                          .status = trial.status,
-                          .difference = {},
-                          .waves = {}};
-    if (trial.status != RunStatus::done) {
+  std::optional<StressFailure> failure_of(Trial trial) {
+    StressFailure& failure = trial.run;
+    if (failure.status != RunStatus::done) {
       return failure;
     }
     failure.difference = reference_.compare(trial.outputs);
@@ -207,7 +201,7 @@ private:
       return {};
     }
     failure.status = RunStatus::outputs_differ;
-    if (trial.kind == StressKind::wave_order) {
+    if (failure.kind == StressKind::wave_order) {
       failure.waves = deciding_waves(trial.order);
       failure.order_decides = !failure.waves.empty();
     }

@@ -46,7 +46,6 @@ public:
   // the queue.
   [[nodiscard]] bool pinned() const { return pinned_ != nullptr; }
 
-  // Compares byte for byte.
   friend bool operator==(const HostContents& a, const HostContents& b);
 
 private:
@@ -114,7 +113,6 @@ struct Holding {
   virtual ~Holding() = default;
 };
 
-// A compiled program.
 struct KeptProgram {
   std::uint64_t last_run = 0; // that used it
 
@@ -139,7 +137,6 @@ struct Kept {
   // (0: none). Returns false if they are not.
   bool make_room(std::uint64_t bytes, std::uint64_t budget_bytes);
 
-  // Drops everything.
   void forget();
 
   // Keeps a program; of too many, drops the least recently used.

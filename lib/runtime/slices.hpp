@@ -35,7 +35,6 @@ struct DispatchOutcome {
 // Time that a run may still take after it was asked to stop, before the process ends.
 inline constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
 
-// The work-groups of a launch.
 struct Residency {
   std::uint32_t resident = 0; // groups that can run concurrently; 0 without a persistent launch
   std::uint32_t workers = 1;  // launched groups

@@ -30,8 +30,8 @@ device::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint3
     left_out_ += room_ == 0 ? 0 : 1;
     return nullptr;
   }
-  launches_.push_back({.event = {}, .stage = stage, .iteration = iteration, .host_ns = elapsed_ns(start_)});
-  return &launches_.back().event;
+  launches_.push_back({.begin_ns = elapsed_ns(start_), .stage = stage, .iteration = iteration});
+  return &events_.emplace_back();
 }
 
 // The device's clock has an unknown origin. A launch is never queued before the host enqueues it, so the
@@ -39,20 +39,17 @@ device::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint3
 std::vector<LaunchSpan> LaunchTimes::spans(const device::Session& session) const {
   std::int64_t apart = std::numeric_limits<std::int64_t>::min();
   std::vector<device::EventTimes> times;
-  for (const Launch& launch : launches_) {
-    times.push_back(device::require(session.times_of(launch.event), "asking when a launch ran"));
-    apart = std::max(apart, static_cast<std::int64_t>(launch.host_ns - times.back().queued));
-  }
-  std::vector<LaunchSpan> spans;
-  std::int64_t last_end = 0; // launches run in order; clocks are accurate to a few microseconds
   for (std::size_t i = 0; i < launches_.size(); ++i) {
-    const Launch& launch = launches_[i];
+    times.push_back(device::require(session.times_of(events_[i]), "asking when a launch ran"));
+    apart = std::max(apart, static_cast<std::int64_t>(launches_[i].begin_ns - times[i].queued));
+  }
+  std::vector<LaunchSpan> spans = launches_;
+  std::int64_t last_end = 0; // launches run in order; clocks are accurate to a few microseconds
+  for (std::size_t i = 0; i < spans.size(); ++i) {
     const std::int64_t begin = std::max(last_end, static_cast<std::int64_t>(times[i].started) + apart);
     last_end = std::max(begin, static_cast<std::int64_t>(times[i].ended) + apart);
-    spans.push_back({.begin_ns = static_cast<std::uint64_t>(begin),
-                     .end_ns = static_cast<std::uint64_t>(last_end),
-                     .stage = launch.stage,
-                     .iteration = launch.iteration});
+    spans[i].begin_ns = static_cast<std::uint64_t>(begin);
+    spans[i].end_ns = static_cast<std::uint64_t>(last_end);
   }
   return spans;
 }

@@ -63,16 +63,10 @@ public:
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
 private:
-  struct Launch {
-    device::Event event;
-    std::optional<std::uint32_t> stage;
-    std::uint32_t iteration = 0;
-    std::uint64_t host_ns = 0; // just before it was enqueued
-  };
-
   std::uint64_t room_;
   Clock::time_point start_;
-  std::vector<Launch> launches_;
+  std::vector<device::Event> events_;
+  std::vector<LaunchSpan> launches_; // which begin where the host is about to enqueue them
   std::uint64_t left_out_ = 0;
 };
 

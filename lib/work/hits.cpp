@@ -167,7 +167,6 @@ ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const 
   ProgramHits hits{.width = spec.width};
   hits.report.list = name;
   hits.report.on_overflow = spec.on_overflow;
-  hits.report.sorted = spec.sorted;
   ProgramBuffer list{.name = name,
                      .pointer = pointer,
                      .type = spec.type,

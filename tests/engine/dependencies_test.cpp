@@ -1,5 +1,7 @@
-// Derived dependencies, against a checker that compares every pair of waves.
+// Dependencies: derived ones, against a checker that compares every pair of waves, and probable mistakes of a program: conflicts
+// that a list of dependencies leaves open, reads of unwritten data, results that nothing keeps.
 #include "../program_support.hpp"
+#include "engine/compile.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;
@@ -21,12 +23,13 @@ std::string derived(const std::vector<std::vector<ProgramArgument>>& waves) {
   return text;
 }
 
-std::vector<ProgramWave> random_waves(Numbers& random, std::uint32_t buffers) {
+std::vector<ProgramWave> random_waves(Numbers& random, std::uint32_t buffers, std::uint32_t count,
+                                      std::uint32_t most_arguments) {
   std::vector<ProgramWave> waves;
   const std::uint64_t readers = random.below(101);
-  for (std::uint32_t count = random.below(40); count > 0; --count) {
+  for (; count > 0; --count) {
     std::vector<ProgramArgument> arguments;
-    for (std::uint32_t k = random.below(5); k > 0; --k) {
+    for (std::uint32_t k = random.below(most_arguments + 1); k > 0; --k) {
       const std::uint32_t buffer = random.below(buffers);
       if (random.chance(10)) {
         arguments.push_back(random.chance(50) ? local(64) : value({1, 2, 3, 4}));
@@ -39,6 +42,39 @@ std::vector<ProgramWave> random_waves(Numbers& random, std::uint32_t buffers) {
     waves.push_back(wave_of(0, std::move(arguments)));
   }
   return waves;
+}
+
+Job listed(std::vector<ProgramWave> waves,
+           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& dependencies,
+           std::size_t buffers = 2) {
+  Job program = program_of(1, std::vector<std::uint64_t>(buffers, 64));
+  for (ProgramBuffer& buffer : program.buffers) {
+    buffer.first = [] { return std::vector<std::byte>(); };
+    buffer.output = "out.npy";
+  }
+  program.waves = std::move(waves);
+  for (ProgramWave& wave : program.waves) {
+    wave.users_kernel = false; // there is no kernel to read
+  }
+  for (const auto& [before, after] : dependencies) {
+    program.dependencies.push_back({.before = before, .after = after});
+  }
+  return program;
+}
+
+std::vector<std::string> messages(const Job& program) {
+  std::vector<std::string> result;
+  for (const Warning& warning : find_hazards(program)) {
+    result.push_back(warning.message);
+  }
+  return result;
+}
+
+using Messages = std::vector<std::string>;
+
+ProgramArgument stated(ProgramArgument argument) {
+  argument.access_stated = true;
+  return argument;
 }
 
 } // namespace
@@ -72,7 +108,7 @@ TEST_CASE("every conflict is ordered, and nothing else") {
   std::size_t conflicts = 0;
   for (int round = 0; round < 500; ++round) {
     const std::uint32_t buffers = 1 + random.below(8);
-    const auto waves = random_waves(random, buffers);
+    const auto waves = random_waves(random, buffers, random.below(40), 4);
     const auto dependencies = derive_dependencies(waves, buffers);
     INFO("TIDEGATE_SEED=", start, " round ", round);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
@@ -110,4 +146,67 @@ TEST_CASE("the waves as the planners take them") {
   CHECK(wave_dag(program, 0).budget_bytes == ~std::uint64_t{0});
   program.buffers[0].bytes = ~std::uint64_t{0};
   CHECK(wave_dag(program, 150).budget_bytes == 150);
+}
+
+TEST_CASE("a conflict that no dependency orders is named with both waves and the buffer") {
+  using Waves = std::vector<ProgramWave>;
+  using List = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  const Waves pair{wave_of(0, {writes(0)}), wave_of(0, {reads(0), writes(1)})};
+  const Waves path{wave_of(0, {updates(0)}), wave_of(0, {updates(1)}), wave_of(0, {reads(0)})};
+  const auto between = [](const ProgramArgument& a, const ProgramArgument& b) {
+    return Waves{wave_of(0, {a}), wave_of(0, {b})};
+  };
+  for (const auto& [waves, list, named] : std::vector<std::tuple<Waves, List, std::string>>{
+           {pair, {}, "wave 0 (op0), which writes \"b0\", and wave 1 (op0), which reads it"},
+           {pair, {{0, 1}}, ""},
+           {pair, {{1, 0}}, ""}, // the list may mean the other order
+           {path, {{0, 1}, {1, 2}}, ""},
+           {path, {{0, 1}}, "wave 0 (op0), which reads and writes \"b0\", and wave 2 (op0), which reads it"},
+           {between(reads(0), reads(0)), {}, ""},
+           {between(stated(writes(0)), stated(writes(0))), {}, ""}, // taken at their word
+           {between(stated(writes(0)), writes(0)),
+            {},
+            "wave 0 (op0), which writes \"b0\", and wave 1 (op0), which writes it"}}) {
+    CHECK(messages(listed(waves, list)) ==
+          (named.empty() ? Messages{} : Messages{"no dependency orders " + named}));
+  }
+  Job derived = listed(pair, {});
+  derived.derived = true;
+  CHECK(messages(derived).empty());
+}
+
+TEST_CASE("transient buffers read before they are written, and results that nothing keeps") {
+  Job program = listed({wave_of(0, {reads(0), writes(1)}), wave_of(0, {reads(1), writes(0)})}, {{0, 1}});
+  program.buffers[0].first = nullptr;
+  program.buffers[0].output.reset();
+  CHECK(messages(program) ==
+        Messages{"wave 0 (op0) reads \"b0\" before any wave has written it: it has no init, "
+                 "and holds whatever lay there"});
+  CHECK(find_hazards(program).front().pointer == "/waves/0/args/0");
+  program.buffers[1].output.reset();
+  CHECK(messages(program).back() == "the program keeps none of its results");
+}
+
+TEST_CASE("a warning exactly where two waves conflict and no path joins them") {
+  Numbers random(seed());
+  MESSAGE("TIDEGATE_SEED=" << seed());
+  for (int round = 0; round < 3000; ++round) {
+    const auto waves = random_waves(random, 3, 2 + random.below(8), 2);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
+    for (std::uint32_t a = 0; a < waves.size(); ++a) {
+      for (std::uint32_t b = a + 1; b < waves.size(); ++b) {
+        if (random.chance(40)) {
+          list.emplace_back(a, b);
+        }
+      }
+    }
+    const auto path = paths(waves.size(), list);
+    bool open = false;
+    for (std::size_t a = 0; a < waves.size(); ++a) {
+      for (std::size_t b = a + 1; b < waves.size(); ++b) {
+        open |= conflict(waves[a], waves[b]) && !path[a][b];
+      }
+    }
+    REQUIRE(messages(listed(waves, list, 3)).empty() == !open);
+  }
 }

@@ -51,35 +51,27 @@ TEST_CASE("images") {
 }
 
 TEST_CASE("sub-groups") {
-  const Job program = program_with(value({1}));
-  device::DeviceInfo device{.name = "Chip", .images = true, .extensions = "cl_khr_fp64"};
-  CHECK(refusal(program, calling({"sub_group_reduce_add"}), &device) ==
-        "unsupported_kernel /ops/op0: the kernel \"total\" calls sub_group_reduce_add, and Chip lacks "
-        "cl_khr_subgroups; use local memory and barriers of the work-group, or another device");
-  device.max_sub_groups = 8; // an OpenCL 3.0 feature
-  CHECK(refusal(program, calling({"sub_group_reduce_add"}), &device) == "none");
-  CHECK(refusal(program, calling({"sub_group_reduce_add", "sub_group_shuffle_xor"}), &device) ==
-        "unsupported_kernel /ops/op0: the kernel \"total\" calls sub_group_shuffle_xor, and Chip lacks "
-        "cl_khr_subgroup_shuffle; use local memory and barriers of the work-group, or another device");
-  device.extensions = "cl_khr_subgroup_shuffle cl_khr_subgroups";
-  device.max_sub_groups = 0;
-  CHECK(refusal(program, calling({"sub_group_reduce_add", "sub_group_shuffle_xor"}), &device) == "none");
-}
-
-TEST_CASE("extensions of sub-group functions") {
-  for (const auto& [name, extension] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
-           {"get_sub_group_size", "cl_khr_subgroups"},
-           {"sub_group_barrier", "cl_khr_subgroups"},
-           {"sub_group_shuffle", "cl_khr_subgroup_shuffle"},
-           {"sub_group_shuffle_down", "cl_khr_subgroup_shuffle_relative"},
-           {"sub_group_ballot_bit_count", "cl_khr_subgroup_ballot"},
-           {"get_sub_group_lt_mask", "cl_khr_subgroup_ballot"},
-           {"sub_group_non_uniform_reduce_add", "cl_khr_subgroup_non_uniform_arithmetic"},
-           {"sub_group_elect", "cl_khr_subgroup_non_uniform_vote"},
-           {"sub_group_clustered_reduce_max", "cl_khr_subgroup_clustered_reduce"},
-           {"intel_sub_group_shuffle", "cl_intel_subgroups"}}) {
-    const auto& function = name;
-    INFO(function);
-    CHECK(sub_group_extension(function) == extension);
+  const std::set<std::string> sum{"sub_group_reduce_add"};
+  const std::set<std::string> both{"sub_group_reduce_add", "sub_group_shuffle_xor"};
+  struct Row {
+    std::set<std::string> calls;
+    std::string extensions;
+    std::uint32_t sub_groups; // of OpenCL 3.0
+    std::string lacks;
+  };
+  for (const Row& row : {Row{sum, "cl_khr_fp64", 0, "sub_group_reduce_add, and Chip lacks cl_khr_subgroups"},
+                         Row{sum, "cl_khr_fp64", 8, ""},
+                         Row{{"get_sub_group_lt_mask"}, "", 8, "get_sub_group_lt_mask, and Chip lacks cl_khr_subgroup_ballot"},
+                         Row{{"intel_sub_group_shuffle"}, "cl_khr_subgroup_shuffle", 8, "intel_sub_group_shuffle, and Chip lacks cl_intel_subgroups"},
+                         Row{both, "cl_khr_fp64", 8, "sub_group_shuffle_xor, and Chip lacks cl_khr_subgroup_shuffle"},
+                         Row{both, "cl_khr_subgroup_shuffle cl_khr_subgroups", 0, ""}}) {
+    const device::DeviceInfo device{
+        .name = "Chip", .images = true, .max_sub_groups = row.sub_groups, .extensions = row.extensions};
+    CHECK(refusal(program_with(value({1})), calling(row.calls), &device) ==
+          (row.lacks.empty()
+               ? "none"
+               : fmt::format("unsupported_kernel /ops/op0: the kernel \"total\" calls {}; use local memory and "
+                             "barriers of the work-group, or another device",
+                             row.lacks)));
   }
 }

@@ -3,6 +3,7 @@
 #include "../program_support.hpp"
 #include "../stand_in.hpp"
 #include "engine/arena_run.hpp"
+#include "wave/progress_state.h"
 
 #include <doctest/doctest.h>
 
@@ -18,33 +19,15 @@ using std::chrono_literals::operator""ms;
 
 namespace {
 
-// Arguments of tidegate_persistent (kernels/wave/arguments.h) and words that it reports
-// (kernels/wave/progress_state.h).
-enum Argument : std::uint32_t {
-  progress_argument = 6,
-  stage_end = 10,
-  repeat_begin,
-  repeat_end,
-  iterations = 17,
-  iteration,
-  stage,
-  turn_of_stage,
-  budget,
-  arrivals,
-  arrivals_per_barrier
-};
-enum Word : std::uint32_t {
-  iteration_word,
-  stage_word,
-  turn_word,
-  finished_word,
-  stuck_word,
-  arrivals_word,
-  span_room_word,
-  clock_begin_word = 8,
-  clock_end_word = 10,
-  groups_word = 16
-};
+// The numbers that a persistent launch was given.
+in_kernels::tg_numbers given_numbers(const StandInLaunch& launch) {
+  std::array<std::uint32_t, sizeof(in_kernels::tg_numbers) / sizeof(std::uint32_t)> numbers{};
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = launch.value<std::uint32_t>(in_kernels::TG_MEMORY_COUNT + i);
+  }
+  return std::bit_cast<in_kernels::tg_numbers>(numbers);
+}
+
 constexpr std::uint32_t workers = 2;
 
 using Head = std::array<std::uint32_t, 4>; // iteration, stage, turn, arrivals
@@ -83,27 +66,27 @@ struct DispatcherRun {
 
   // Each turn a work-group runs one tile; the groups meet after each stage.
   void persistent(const StandInLaunch& launch) {
-    const auto argument = [&launch](Argument which) { return launch.value<std::uint32_t>(which); };
-    Head at{argument(iteration), argument(stage), argument(turn_of_stage), argument(arrivals)};
+    const in_kernels::tg_numbers given = given_numbers(launch);
+    Head at{given.iteration, given.stage, given.turn, given.arrivals};
     began.push_back(at);
-    budgets.push_back(argument(budget));
+    budgets.push_back(given.budget);
     CHECK(launch.work_groups() == workers);
-    for (std::uint32_t done = 0;
-         done < std::min(most_turns, argument(budget)) && at[1] != argument(stage_end); ++done) {
+    for (std::uint32_t done = 0; done < std::min(most_turns, given.budget) && at[1] != given.stage_end;
+         ++done) {
       if (++at[2] * workers < tables.stages[at[1]].tiles) {
         continue;
       }
       at[2] = 0;
-      at[3] += argument(arrivals_per_barrier);
-      if (++at[1] == argument(repeat_end) && ++at[0] < argument(iterations)) {
-        at[1] = argument(repeat_begin);
+      at[3] += given.arrivals_per_barrier;
+      if (++at[1] == given.repeat_end && ++at[0] < given.iterations) {
+        at[1] = given.repeat_begin;
       }
     }
-    const auto words = launch.buffer<std::uint32_t>(progress_argument);
-    words[iteration_word] = at[0];
-    words[stage_word] = at[1];
-    words[turn_word] = at[2];
-    words[arrivals_word] = at[3];
+    const auto words = launch.buffer<std::uint32_t>(in_kernels::TG_MEMORY_PROGRESS);
+    words[TG_PROGRESS_ITERATION] = at[0];
+    words[TG_PROGRESS_STAGE] = at[1];
+    words[TG_PROGRESS_TURN] = at[2];
+    words[TG_PROGRESS_ARRIVALS] = at[3];
     if (after) {
       after(words);
     }
@@ -131,8 +114,8 @@ struct DispatcherRun {
 // A report of a group that gave up, as kernels/common/device_barrier.cl writes it.
 void report_stuck(std::span<std::uint32_t> progress, std::uint32_t group, std::uint32_t line) {
   const std::array<std::uint32_t, 7> report{1, 2, 1, 3, line, 6, 5};
-  std::ranges::copy(report, progress.begin() + groups_word + group * group_report_words);
-  ++progress[stuck_word];
+  std::ranges::copy(report, progress.begin() + TG_PROGRESS_GROUPS + group * group_report_words);
+  ++progress[TG_PROGRESS_STUCK];
 }
 
 // The error that a launch ends with.
@@ -165,7 +148,7 @@ TEST_CASE("each slice continues where the one before it has stopped") {
   CHECK(outcome.calls.launches == 7);
   CHECK(outcome.calls.waits == 7 + 7); // for the launches, and to read their heads
   CHECK(outcome.slices_ns.size() == 7);
-  CHECK(outcome.calls.bytes_read == 7 * groups_word * sizeof(std::uint32_t));
+  CHECK(outcome.calls.bytes_read == 7 * TG_PROGRESS_GROUPS * sizeof(std::uint32_t));
   CHECK(!outcome.until_met);
   CHECK(run.monitor.iterations == 4);
   CHECK(run.monitor.in_flight == 0);
@@ -276,7 +259,8 @@ TEST_CASE("groups that wait when time is up were asked to stop, and do not hang"
 
 TEST_CASE("a place that a launch reports and that does not exist is an error, and no index") {
   for (const auto& [word, what] :
-       {std::pair(stage_word, "a stage"), std::pair(iteration_word, "an iteration")}) {
+       {std::pair(std::size_t{TG_PROGRESS_STAGE}, "a stage"),
+        std::pair(std::size_t{TG_PROGRESS_ITERATION}, "an iteration")}) {
     DispatcherRun run;
     run.after = [word = word](auto progress) { progress[word] = 1'000'000; };
     CHECK(refusal(run).starts_with(fmt::format("the device reports {} 1000000, and there are ", what)));
@@ -285,7 +269,7 @@ TEST_CASE("a place that a launch reports and that does not exist is an error, an
 
 TEST_CASE("a slice that was asked to stop and had come to its end is followed by the next") {
   DispatcherRun run;
-  run.after = [&run](auto progress) { progress[stuck_word] = run.began.size() == 1 ? 1 : 0; };
+  run.after = [&run](auto progress) { progress[TG_PROGRESS_STUCK] = run.began.size() == 1 ? 1 : 0; };
   CHECK(run.dispatch().status == RunStatus::done);
 }
 
@@ -303,9 +287,9 @@ TEST_CASE("the kernel says that `until` is met") {
   run.program.iterations = 1000;
   run.after = [&run](auto progress) {
     if (run.began.size() == 2) {
-      progress[iteration_word] = 2;
-      progress[stage_word] = 2;
-      progress[finished_word] = 1;
+      progress[TG_PROGRESS_ITERATION] = 2;
+      progress[TG_PROGRESS_STAGE] = 2;
+      progress[TG_PROGRESS_FINISHED] = 1;
     }
   };
   const DispatchOutcome outcome = run.dispatch();
@@ -334,11 +318,11 @@ TEST_CASE("a trace has the launches by the device's clock and the tasks of each 
         .queued = now - 1000, .submitted = now - 900, .started = now - 800, .ended = now};
   };
   run.after = [&](std::span<std::uint32_t> progress) {
-    CHECK(progress[span_room_word] == 100 / workers);
-    progress[clock_begin_word] = static_cast<std::uint32_t>(now + 200);
-    progress[clock_end_word] = static_cast<std::uint32_t>(now + 1000);
+    CHECK(progress[TG_PROGRESS_SPAN_ROOM] == 100 / workers);
+    progress[TG_PROGRESS_CLOCK_BEGIN] = static_cast<std::uint32_t>(now + 200);
+    progress[TG_PROGRESS_CLOCK_END] = static_cast<std::uint32_t>(now + 1000);
     if (run.began.size() == 1) { // group 0 met three tasks more than there is room for, and kept one
-      const std::size_t counts = groups_word + group_report_words * workers;
+      const std::size_t counts = TG_PROGRESS_GROUPS + group_report_words * workers;
       progress[counts] = 1;
       const SpanRow row{.asked = now + 200,
                         .began = now + 300,

@@ -103,12 +103,7 @@ TEST_CASE("images stay as buffers do") {
                                "}\n");
   run.settled("shade.cl");
   run.device.images = true;
-  run.options.open_session = [open = run.options.open_session](const device::DeviceInfo& info,
-                                                               device::Profiling profiling) {
-    auto session = open(info, profiling);
-    static_cast<device::test::StandIn&>(**session).kernels["shaded"] = [](const auto&) {};
-    return session;
-  };
+  run.with_session([](device::test::StandIn& session) { session.kernels["shaded"] = [](const auto&) {}; });
   const auto shading = [](const std::string& init, const char* both = "") {
     return R"({"buffers":{},"images":{"from":{"format":"rgba_uint8","size":[64,1],"init":)" + init +
            R"(},"to":{"format":"rgba_uint8","size":[64,1])" + both +

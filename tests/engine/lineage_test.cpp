@@ -118,6 +118,7 @@ TEST_CASE("occupancy: lanes with an item, of those that ran") {
   compiled.program.waves = {wave_of(0, {}, range_of(3 * 64, 64)), wave_of(0, {}, range_of(5 * 32, 32))};
   const std::vector<WaveProgress> progress{{.processed = 3 * 64}, {.processed = 5 * 32}};
   compiled.schedule.group_size = 64;
+  compiled.parts = {{0}, {1}};
   compiled.schedule.repeat_end = 1;
   compiled.schedule.stages = {{.waves = {0, 1}, .packs = 8}};
   const Position end{.iteration = 1};

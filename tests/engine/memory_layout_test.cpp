@@ -125,39 +125,37 @@ TEST_CASE("what one section leaves for another lives until then, and no longer")
   CHECK(plan(program, {{0}, {1}, {2}, {3}, {4}}).arena_bytes == 200);
 }
 
-TEST_CASE("what somebody gives or keeps lives throughout") {
-  const auto arena_with = [](auto&& change) {
+TEST_CASE("what somebody gives or keeps lives throughout; in a loop also what is read before it is written") {
+  using Arguments = std::vector<ProgramArgument>;
+  const auto first = [](Arguments arguments, std::uint32_t iterations) {
+    return [arguments = std::move(arguments), iterations](Job& program) {
+      program.iterations = iterations;
+      program.waves[0].arguments = arguments;
+    };
+  };
+  for (const auto& [change, bytes] : std::vector<std::pair<std::function<void(Job&)>, std::uint64_t>>{
+           {[](Job& program) { program.buffers[0].first = [] { return std::vector<std::byte>(); }; }, 300},
+           {[](Job& program) { program.buffers[2].output = "c.npy"; }, 300},
+           {[](Job& program) {
+              program.buffers[0].swapped = program.buffers[2].swapped = true;
+              program.swaps = {{0, 2}};
+            },
+            300},
+           {[](Job& program) { program.until = ResolvedUntil{.buffer = 0, .value = {}}; }, 300},
+           {first({}, 1), 200},
+           {first({overwrites(0)}, 3), 200},
+           {first({updates(0)}, 3), 300},
+           {first({writes(0)}, 3), 300}, // the rest of it is kept
+           {[](Job& program) { // the second wave reads what the third left in the iteration before
+              program.iterations = 3;
+              program.waves[2].arguments = {overwrites(2)};
+              program.waves[1].arguments = {reads(2), reads(0), overwrites(1)};
+            },
+            300}}) {
     Job program = chain();
     change(program);
-    return plan(program, {{0}, {1}, {2}}).arena_bytes;
-  };
-  CHECK(arena_with(
-            [](Job& program) { program.buffers[0].first = [] { return std::vector<std::byte>(); }; }) == 300);
-  CHECK(arena_with([](Job& program) { program.buffers[2].output = "c.npy"; }) == 300);
-  CHECK(arena_with([](Job& program) {
-          program.buffers[0].swapped = program.buffers[2].swapped = true;
-          program.swaps = {{0, 2}};
-        }) == 300);
-  CHECK(arena_with([](Job& program) { program.until = ResolvedUntil{.buffer = 0, .value = {}}; }) == 300);
-  CHECK(arena_with([](Job& program) { program.waves[0].arguments.clear(); }) == 200);
-}
-
-TEST_CASE("in a loop, what is read before it is written keeps its contents") {
-  Job program = chain();
-  program.iterations = 3;
-  CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 200);         // all are overwritten first
-  for (const ProgramArgument& argument : {updates(0), writes(0)}) { // the rest of it is kept
-    program.waves[0].arguments = {argument};
-    CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 300);
+    CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == bytes);
   }
-  program.waves[0].arguments = {overwrites(0)};
-  program.waves[2].arguments = {overwrites(2)};
-  program.waves[1].arguments = {reads(2), reads(0), overwrites(1)}; // from the previous iteration
-  const MemoryLayout layout = plan(program, {{0}, {1}, {2}});
-  CHECK_FALSE(overlap(program, layout, 0, 2));
-  CHECK_FALSE(overlap(program, layout, 1, 2));
-  program.iterations = 1;
-  CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 300);
 }
 
 TEST_CASE("an arena that does not fit") {

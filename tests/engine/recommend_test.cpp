@@ -24,52 +24,43 @@ Job with_tiles(const std::vector<std::uint32_t>& tiles) {
   return program;
 }
 
-policy::LaunchRequest request_of(const Job& program) {
-  return *launch_request(program, adapter, 11, 22);
-}
-
 } // namespace
 
-TEST_CASE("tiles are items and nodes") {
-  Job program = with_tiles({3, 4});
-  policy::LaunchRequest expected;
-  expected.queue_len = 7;
-  expected.graph_node_count = 7;
-  expected.max_workgroup_size_x = 256;
-  expected.max_compute_workgroups_per_dimension = 1000;
-  expected.max_compute_invocations_per_workgroup = 512;
-  expected.requested_hit_capacity = 1;
-  expected.resident_device_bytes = 11;
-  expected.device_memory_budget_bytes = 22;
-  CHECK(request_of(program) == expected);
-  program.iterations = 10;
-  expected.queue_len = 70; // of all iterations; the graph has one
-  CHECK(request_of(program) == expected);
-}
-
-TEST_CASE("dependencies are edges between tiles") {
-  Job program = with_tiles({3, 4});
-  program.dependencies = {{.before = 0, .after = 1}};
-  CHECK(request_of(program).graph_edge_count == 12);
-  program = with_tiles({5, 5});
-  program.dependencies = {{.before = 0, .after = 1, .halo = {{0, 0, 0}}}};
-  CHECK(request_of(program).graph_edge_count == 5);
-  program.dependencies.push_back({.before = 0, .after = 1});
-  CHECK(request_of(program).graph_edge_count == 30);
-}
-
-TEST_CASE("counts are cut at what the fields hold") {
+TEST_CASE("tiles are items and nodes, dependencies are edges between them, counts are cut at what the fields hold") {
   constexpr std::uint32_t most_tiles = 0x7fffffff;
-  Job program = with_tiles({most_tiles, most_tiles});
-  program.dependencies.assign(5, {.before = 0, .after = 1});
-  CHECK(request_of(program).queue_len == 2 * most_tiles);
-  CHECK(request_of(program).graph_node_count == 2 * most_tiles);
-  CHECK(request_of(program).graph_edge_count == ~std::uint32_t{0});
-  program.iterations = ~std::uint32_t{0};
-  CHECK(request_of(program).queue_len == 2 * most_tiles); // of one iteration, as 32 bits do not hold all
-  CHECK(policy::decide({}, *launch_request(program, adapter, 0, 0)).has_value());
-  program.waves.push_back(program.waves.front());
-  const auto refused = launch_request(program, adapter, 0, 0);
+  constexpr std::uint32_t most = ~std::uint32_t{0};
+  const ResolvedDependency any{.before = 0, .after = 1};
+  const ResolvedDependency local{.before = 0, .after = 1, .halo = {{0, 0, 0}}};
+  struct Row {
+    std::vector<std::uint32_t> tiles;
+    std::uint32_t iterations;
+    std::vector<ResolvedDependency> dependencies;
+    std::uint32_t items, nodes, edges;
+  };
+  for (const Row& row : {Row{{3, 4}, 1, {}, 7, 7, 0},
+                         Row{{3, 4}, 10, {any}, 70, 7, 12}, // of all iterations; the graph has one
+                         Row{{5, 5}, 1, {local}, 10, 10, 5},
+                         Row{{5, 5}, 1, {local, any}, 10, 10, 30},
+                         Row{{most_tiles, most_tiles}, 1, {5, any}, 2 * most_tiles, 2 * most_tiles, most},
+                         // Of one iteration, as 32 bits do not hold all.
+                         Row{{most_tiles, most_tiles}, most, {}, 2 * most_tiles, 2 * most_tiles, 0}}) {
+    Job program = with_tiles(row.tiles);
+    program.iterations = row.iterations;
+    program.dependencies = row.dependencies;
+    policy::LaunchRequest expected;
+    expected.queue_len = row.items;
+    expected.graph_node_count = row.nodes;
+    expected.graph_edge_count = row.edges;
+    expected.max_workgroup_size_x = 256;
+    expected.max_compute_workgroups_per_dimension = 1000;
+    expected.max_compute_invocations_per_workgroup = 512;
+    expected.requested_hit_capacity = 1;
+    expected.resident_device_bytes = 11;
+    expected.device_memory_budget_bytes = 22;
+    CHECK(launch_request(program, adapter, 11, 22) == expected);
+    CHECK(policy::decide({}, *launch_request(program, adapter, 0, 0)).has_value());
+  }
+  const auto refused = launch_request(with_tiles({most_tiles, most_tiles, most_tiles}), adapter, 0, 0);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::overflow);
 }

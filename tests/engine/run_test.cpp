@@ -372,11 +372,8 @@ TEST_CASE("plain launches that follow a launch that took too long have a wall ti
   run.options.compile.strategy.reset();
   run.options.compile.tuning.strategy = Strategy::barrier;
   run.options.compile.tuning.plain_iteration_ns = 1;
-  run.options.open_session = [&run, open = run.options.open_session](const device::DeviceInfo& device,
-                                                                     device::Profiling profiling) {
-    auto session = open(device, profiling);
-    auto& stand_in = dynamic_cast<device::test::StandIn&>(**session);
-    stand_in.kernels["tidegate_persistent"] = [&run](const device::test::StandInLaunch& launch) {
+  run.with_session([&run](device::test::StandIn& session) {
+    session.kernels["tidegate_persistent"] = [&run](const device::test::StandInLaunch& launch) {
       constexpr std::uint32_t progress = 6;
       constexpr std::uint32_t iterations = 17;
       if (launch.value<std::uint32_t>(iterations) == 0) {
@@ -386,8 +383,7 @@ TEST_CASE("plain launches that follow a launch that took too long have a wall ti
       std::this_thread::sleep_for(150ms); // longer than anyone waits for
       ++launch.buffer<std::uint32_t>(progress)[0];
     };
-    return session;
-  };
+  });
   bool in_time = true;
   run.then = [&](int) { in_time &= run.monitor.deadline.load() > Monitor::Clock::now(); };
   const RunReport report = report_of(run, document(3));
@@ -401,14 +397,10 @@ TEST_CASE(
     "a compile time by the device's clock that is longer than the host's leaves no time, and does not wrap") {
   StandInRun run;
   run.options.compare_rounds = 1;
-  run.options.open_session = [open = run.options.open_session](const device::DeviceInfo& device,
-                                                               device::Profiling profiling) {
-    auto session = open(device, profiling);
-    auto& stand_in = dynamic_cast<device::test::StandIn&>(**session);
-    stand_in.on_host = true;
-    stand_in.clock = [] { return device::EventTimes{.queued = 0, .started = 1'000'000'000'000}; };
-    return session;
-  };
+  run.with_session([](device::test::StandIn& session) {
+    session.on_host = true;
+    session.clock = [] { return device::EventTimes{.queued = 0, .started = 1'000'000'000'000}; };
+  });
   const RunReport report = report_of(run, document(3));
   CHECK(report.dispatch_ns == 0);
   REQUIRE(report.comparison);

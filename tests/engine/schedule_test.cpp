@@ -10,8 +10,6 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-using Storage = std::vector<std::vector<std::uint32_t>>;
-
 OutlinedOps ops_of(const std::vector<bool>& need_whole_group) {
   OutlinedOps ops;
   for (const bool needs : need_whole_group) {
@@ -42,6 +40,17 @@ std::string stages(const Schedule& schedule) {
   return text;
 }
 
+using Texts = std::vector<std::string>;
+
+// "wave: reason".
+Texts fallbacks(const Schedule& schedule) {
+  Texts texts;
+  for (const Fallback& fallback : schedule.fallbacks) {
+    texts.push_back(std::to_string(fallback.wave) + ": " + fallback.reason);
+  }
+  return texts;
+}
+
 Job swapping(std::uint32_t buffers, std::vector<std::array<std::uint32_t, 2>> swaps) {
   Job program = program_of(1, std::vector<std::uint64_t>(buffers, 4));
   program.waves = {wave_of(0, {})};
@@ -50,17 +59,6 @@ Job swapping(std::uint32_t buffers, std::vector<std::array<std::uint32_t, 2>> sw
 }
 
 } // namespace
-
-TEST_CASE("a group is a stage") {
-  Job program = program_of(1, {});
-  program.waves = {wave_of(0, {}, range_of(128, 64)), wave_of(0, {}, range_of(64, 64)),
-                   wave_of(0, {}, range_of(65, 64))};
-  const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
-  CHECK(stages(made) == "0,1:3 2:2");
-  CHECK(made.fallbacks.empty());
-  CHECK(made.is_one_launch());
-  CHECK(made.storage == Storage{{}});
-}
 
 TEST_CASE("the group size is that of most work-items, and first of tiles with barriers") {
   Job program = program_of(2, {});
@@ -89,16 +87,16 @@ TEST_CASE("waves that cannot share a launch are excluded with the reason") {
   program.waves = {wave_of(0, {}, range_of(640, 64)),  wave_of(1, {}, range_of(32, 32)),
                    wave_of(1, {}, range_of(100, 64)),  wave_of(0, {}, range_of(100, 64)),
                    wave_of(1, {}, range_of(1280, 64)), wave_of(0, {}, range_of(7, 7))};
-  const Schedule made = schedule(program, ops_of({false, true, false}), groups_of({{0, 1, 2, 3, 4, 5}}));
+  program.waves.push_back(wave_of(2, {}));
+  OutlinedOps ops = ops_of({false, true, true});
+  ops.kernels[2].sub_group_functions = {"sub_group_reduce_add"};
+  const Schedule made = schedule(program, ops, groups_of({{0, 1, 2, 3, 4, 5, 6}}));
   CHECK(made.group_size == 64);
-  CHECK(stages(made) == "0,3,4,5:33 1:1! 2:2!");
-  REQUIRE(made.fallbacks.size() == 2);
-  CHECK(made.fallbacks[0].wave == 1);
-  CHECK(made.fallbacks[0].reason ==
-        "its kernel has barriers or local memory and work-groups of 32, the others of 64");
-  CHECK(made.fallbacks[1].wave == 2);
-  CHECK(made.fallbacks[1].reason ==
-        "its kernel has barriers or local memory and its last work-group is smaller");
+  CHECK(stages(made) == "0,3,4,5:33 1:1! 2:2! 6:1!");
+  CHECK(fallbacks(made) ==
+        Texts{"1: its kernel has barriers or local memory and work-groups of 32, the others of 64",
+              "2: its kernel has barriers or local memory and its last work-group is smaller",
+              "6: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel"});
   CHECK_FALSE(made.is_one_launch());
 }
 
@@ -187,11 +185,7 @@ TEST_CASE("images that no wave writes, and samplers, are parameters of the share
     const auto made = make_schedule(program, ops_of({expected.barriers}), groups_of({group}),
                                     expected.strategy, expected.limits);
     REQUIRE(made);
-    std::vector<std::string> fallbacks;
-    for (const Fallback& fallback : made->fallbacks) {
-      fallbacks.push_back(std::to_string(fallback.wave) + ": " + fallback.reason);
-    }
-    CHECK(fallbacks == expected.fallbacks);
+    CHECK(fallbacks(*made) == expected.fallbacks);
     CHECK(made->objects.size() == expected.objects);
     for (const Stage& stage : made->stages) {
       for (std::size_t i = 0; i < stage.waves.size() && !stage.plain; ++i) {
@@ -203,18 +197,6 @@ TEST_CASE("images that no wave writes, and samplers, are parameters of the share
       }
     }
   }
-}
-
-TEST_CASE("waves with sub-groups run as they are") {
-  Job program = program_of(2, {});
-  program.waves = {wave_of(0, {}), wave_of(1, {})};
-  OutlinedOps ops = ops_of({false, true});
-  ops.kernels[1].sub_group_functions = {"sub_group_reduce_add"};
-  const Schedule made = schedule(program, ops, groups_of({{0, 1}}));
-  REQUIRE(made.fallbacks.size() == 1);
-  CHECK(made.fallbacks[0].wave == 1);
-  CHECK(made.fallbacks[0].reason ==
-        "its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel");
 }
 
 TEST_CASE("items idle where that leaves fewer waves alone") {
@@ -271,9 +253,7 @@ TEST_CASE("waves with other compiler options are excluded") {
   const Schedule made = schedule(program, ops_of({false, false}), groups_of({{0, 1}}));
   CHECK(made.main_options == 1); // the options with most tiles
   CHECK(stages(made) == "1:2 0:1!");
-  REQUIRE(made.fallbacks.size() == 1);
-  CHECK(made.fallbacks[0].wave == 0);
-  CHECK(made.fallbacks[0].reason == "its compiler options differ from those of the other ops");
+  CHECK(fallbacks(made) == Texts{"0: its compiler options differ from those of the other ops"});
   program.units[0].parsed_options.others = program.units[1].parsed_options.others;
   const Schedule same = schedule(program, ops_of({false, false}), groups_of({{0, 1}}));
   CHECK(same.main_options == 0);

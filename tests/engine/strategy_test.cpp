@@ -1,12 +1,15 @@
-// The choice between launches and persistent launches.
+// Estimates: their parts, and what they decide: launches or persistent launches, numbers of work-groups, the order of tiles,
+// the first slice.
 #include "../program_support.hpp"
 #include "engine/strategy.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
 
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;
+using Waits = StageLoad::Waits;
 
 namespace {
 
@@ -78,25 +81,21 @@ TEST_CASE("many stages pay, few do not, and waves that cannot share a launch cou
   }
 }
 
-TEST_CASE("every way is there, with its figure") {
-  const std::vector<Candidate> candidates = candidates_of(chain_of(100));
+TEST_CASE("every way is there with its estimate, and the reason has the lowest of each") {
+  const device::DeviceInfo device = gpu();
+  const std::vector<Candidate> candidates = candidates_of(chain_of(100, 1, 100));
   REQUIRE(candidates.size() == 3);
+  std::vector<std::string> estimates;
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(candidates[i].shape.strategy == static_cast<Strategy>(i));
-    CHECK(candidates[i].cost.sum() > 0);
+    CHECK(candidates[i].estimated_ns == candidates[i].cost.sum());
     CHECK(candidates[i].shape.workers == (i == 0 ? 0 : 132));
+    estimates.push_back(fmt::format("{} {}", strategy_names[i], short_time_text(candidates[i].estimated_ns)));
   }
-}
-
-TEST_CASE("the reason has the figures") {
-  const device::DeviceInfo device = gpu();
-  const auto reason = [&](const Chain& chain) {
-    return choose_strategy({}, &device, candidates_of(chain)).reason;
-  };
-  CHECK(reason(chain_of(100, 1, 100)) ==
-        "estimated: launch 456 us, barrier 155 us, counters 154 us; 1 wave cannot share a launch");
-  CHECK(reason(chain_of(10)) == "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us");
-  CHECK(reason(chain_of(2)).ends_with("; starting and meeting count 1.25 times"));
+  CHECK(choose_strategy({}, &device, candidates).reason ==
+        fmt::format("estimated: {}; 1 wave cannot share a launch", fmt::join(estimates, ", ")));
+  CHECK(choose_strategy({}, &device, candidates_of(chain_of(2)))
+            .reason.ends_with("; starting and meeting count 1.25 times"));
 }
 
 TEST_CASE("explicit choices, and choices that are refused") {
@@ -104,10 +103,10 @@ TEST_CASE("explicit choices, and choices that are refused") {
   const auto choice = [&](const CompileOptions& options) {
     return choose_strategy(options, &device, candidates_of(chain_of(100)));
   };
-  CHECK(choice({.strategy = Strategy::launch}).reason == "requested");
-  CHECK(choice({.strategy = Strategy::launch}).strategy == Strategy::launch);
-  CHECK(choice({.strategy = Strategy::barrier}).strategy == Strategy::barrier);
-  CHECK(choice({.strategy = Strategy::counters}).strategy == Strategy::counters);
+  for (const Strategy strategy : {Strategy::launch, Strategy::barrier, Strategy::counters}) {
+    CHECK(choice({.strategy = strategy}).reason == "requested");
+    CHECK(choice({.strategy = strategy}).strategy == strategy);
+  }
   device.profile->ordering.reset();
   const StrategyChoice distrusted = choice({.strategy = Strategy::barrier});
   CHECK(distrusted.strategy == Strategy::launch);
@@ -143,4 +142,97 @@ TEST_CASE("tiles run side by side where each unit has some left, unless a choice
   CHECK(packings(program, 132, {.side_by_side = 4}) == std::vector{4U});
   CHECK(packings(program, 132, {.tuning = {.side_by_side = 8}}) == std::vector{8U});
   CHECK(packings(chain_of(10).program, 132, {}) == std::vector{1U}); // a tile for each unit
+}
+
+namespace {
+
+// A wave of `tiles` tiles of 256 work-items that reads and writes `bytes` per work-item, in every iteration.
+ProgramLoad load_with(std::uint32_t tiles, std::uint64_t bytes, std::uint32_t side_by_side) {
+  const std::uint64_t all = 2 * 256 * bytes * tiles;
+  return {.stages = {{.waits = Waits::few,
+                      .packs = (tiles + side_by_side - 1) / side_by_side,
+                      .work_items = 256 * std::uint64_t{tiles},
+                      .bytes = all}},
+          .repeat_end = 1,
+          .iterations = 1000,
+          .group_size = 256 * side_by_side,
+          .footprint_bytes = all};
+}
+
+} // namespace
+
+TEST_CASE("what runs before and after the repetition counts once, and plain stages start launches again") {
+  const DeviceModel model;
+  ProgramLoad load{.repeat_begin = 2, .repeat_end = 3, .iterations = 100, .group_size = 256};
+  load.stages.assign(5, {.packs = 132, .work_items = 132 * 256});
+  const auto cost = [&](Strategy strategy) {
+    const device::CostParts parts = estimate(load, {.strategy = strategy, .workers = 132}, model);
+    CHECK(parts.sum() == parts.start + parts.launches + parts.barriers + parts.waits + parts.work);
+    return parts;
+  };
+  const double host_ns = model.round_trip_ns - model.launch_ns;
+  CHECK(cost(Strategy::launch).launches == 104 * model.launch_ns);
+  CHECK(cost(Strategy::launch).start == host_ns);
+  CHECK(cost(Strategy::barrier).launches == 0);
+  CHECK(cost(Strategy::barrier).waits == 0);
+  CHECK(cost(Strategy::barrier).barriers ==
+        doctest::Approx(104 * (model.costs.barrier_ns + 132 * model.costs.barrier_group_ns)));
+  CHECK(cost(Strategy::barrier).start == model.costs.persistent_start_ns);
+  load.until = true; // the host checks after every iteration, unless the device does
+  CHECK(cost(Strategy::launch).start == host_ns + 100 * model.round_trip_ns);
+  CHECK(cost(Strategy::barrier).start == model.costs.persistent_start_ns);
+  load.until = false;
+  load.stages[1].plain = true; // three persistent launches: before, all iterations, and after
+  CHECK(cost(Strategy::barrier).launches == model.launch_ns);
+  CHECK(cost(Strategy::barrier).start ==
+        host_ns + 3 * (model.costs.persistent_start_ns + model.round_trip_ns));
+  for (StageLoad& stage : load.stages) {
+    stage.waits = Waits::few;
+  }
+  CHECK(cost(Strategy::counters).waits == 104 * model.costs.wait_ns - model.costs.wait_ns);
+  CHECK(cost(Strategy::counters).barriers == 0);
+}
+
+TEST_CASE("as many work-groups as the waits and the turns make best") {
+  const DeviceModel model;
+  const auto workers = [&](const ProgramLoad& load, Strategy strategy, std::uint32_t resident = 1056) {
+    return best_workers(load, strategy, TileMapping::strided, model, resident);
+  };
+  // As in examples/programs/heat: 150 tiles that cannot overlap, on 132 units; no group gets a second tile.
+  ProgramLoad heat = load_with(150, 8, 1);
+  heat.stages[0].waits = Waits::all;
+  heat.stages[0].meets = true;
+  CHECK(workers(heat, Strategy::barrier) == 150);
+  CHECK(workers(heat, Strategy::counters) == 150);
+  CHECK(workers(heat, Strategy::barrier, 100) == 75); // two tiles each, instead of one and two
+  // Each further group makes a barrier more expensive, but not waits for neighbours.
+  CHECK(workers(load_with(4224, 4, 1), Strategy::counters) == 1056);
+  CHECK(workers(load_with(4224, 4, 1), Strategy::barrier) < 1056);
+  CHECK(best_workers(heat, Strategy::barrier, TileMapping::strided, model, 1056, 40) == 40);
+  CHECK(best_workers(heat, Strategy::barrier, TileMapping::strided, model, 1056, 4000) == 150);
+  DeviceModel cpu;
+  cpu.cpu = true;
+  cpu.compute_units = 16;
+  CHECK(best_workers(heat, Strategy::barrier, TileMapping::strided, cpu, 16) == 16);
+}
+
+TEST_CASE("tiles are walked back and forth where the caches do not hold them") {
+  DeviceModel model;
+  CHECK(best_mapping(load_with(132, 16, 1), Strategy::barrier, model) == TileMapping::strided);
+  CHECK(best_mapping(load_with(132, 16, 1), Strategy::counters, model) == TileMapping::blocked);
+  CHECK(best_mapping(load_with(8448, 16, 1), Strategy::barrier, model) == TileMapping::serpentine);
+  model.cpu = true;
+  CHECK(best_mapping(load_with(8448, 16, 1), Strategy::barrier, model) == TileMapping::strided);
+}
+
+TEST_CASE("the first slice is longer where nothing loops") {
+  const DeviceModel model;
+  ProgramLoad load = load_with(150, 8, 1);
+  const LaunchShape shape{.strategy = Strategy::barrier, .workers = 150};
+  const std::uint64_t turns = first_slice_turns(load, shape, model, 150'000'000);
+  CHECK(turns > 1000); // heat in one slice
+  CHECK(turns < 10'000);
+  CHECK(first_slice_turns(load, shape, model, 1) == 256);
+  load.stages[0].loops = true;
+  CHECK(first_slice_turns(load, shape, model, 150'000'000) == 256);
 }
