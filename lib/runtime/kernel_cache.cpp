@@ -34,12 +34,6 @@ using device::require;
 
 constexpr std::size_t largest_entry = std::size_t{256} << 20U;
 
-// PoCL's binaries contain each kernel for groups of any size, and retrieving one takes as long as a build.
-// PoCL has a cache for launched kernels, so an entry only states that the kernel is there.
-bool keeps_binaries_itself(const device::DeviceInfo& device) {
-  return device::is_pocl(device);
-}
-
 std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelSource& source,
                                  std::uint64_t dynamic_local_bytes, const std::filesystem::path& folder) {
   if (folder.empty()) {
@@ -68,6 +62,8 @@ std::optional<CacheEntry> read_entry(const std::filesystem::path& path) {
   return bytes ? decode_entry(*bytes) : std::nullopt;
 }
 
+// PoCL's binaries contain each kernel for groups of any size, and retrieving one takes as long as a build.
+// PoCL has a cache for launched kernels, so an entry only states that the kernel is there.
 // Ignores failures: they only cost the next run a build.
 void write_entry(const device::Session& session, const device::DeviceInfo& device,
                  const std::filesystem::path& path, const device::Program& program, std::uint32_t resident) {
@@ -75,7 +71,7 @@ void write_entry(const device::Session& session, const device::DeviceInfo& devic
     return;
   }
   std::vector<unsigned char> binary;
-  if (!keeps_binaries_itself(device)) {
+  if (!device::is_pocl(device)) {
     binary = session.binary_of(program);
     if (binary.empty()) {
       return;
@@ -135,7 +131,7 @@ std::optional<Atomic> atomic_of(std::string_view line) {
 //   an order that only a used result could show: a histogram takes 1.30 times as long, a scatter 1.19 times.
 device::Program assembled_better(const device::Session& session, const device::DeviceInfo& device,
                                  const device::Program& program, const KernelSource& source) {
-  if (keeps_binaries_itself(device)) { // retrieving one takes as long as a build
+  if (device::is_pocl(device)) { // retrieving one takes as long as a build
     return {};
   }
   const std::vector<unsigned char> binary = session.binary_of(program);
@@ -229,7 +225,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
     built.program = std::move(assembled);
   }
   built.kernel = require(session.make_kernel(built.program, source.kernel), "making the generated kernel");
-  built.from_cache = entry && keeps_binaries_itself(device); // in the driver's cache
+  built.from_cache = entry && device::is_pocl(device); // in the driver's cache
   if (!built.from_cache) {
     write_entry(session, device, built.entry, built.program, 0);
   }

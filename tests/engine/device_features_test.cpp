@@ -59,19 +59,24 @@ TEST_CASE("sub-groups") {
     std::uint32_t sub_groups; // of OpenCL 3.0
     std::string lacks;
   };
-  for (const Row& row : {Row{sum, "cl_khr_fp64", 0, "sub_group_reduce_add, and Chip lacks cl_khr_subgroups"},
-                         Row{sum, "cl_khr_fp64", 8, ""},
-                         Row{{"get_sub_group_lt_mask"}, "", 8, "get_sub_group_lt_mask, and Chip lacks cl_khr_subgroup_ballot"},
-                         Row{{"intel_sub_group_shuffle"}, "cl_khr_subgroup_shuffle", 8, "intel_sub_group_shuffle, and Chip lacks cl_intel_subgroups"},
-                         Row{both, "cl_khr_fp64", 8, "sub_group_shuffle_xor, and Chip lacks cl_khr_subgroup_shuffle"},
-                         Row{both, "cl_khr_subgroup_shuffle cl_khr_subgroups", 0, ""}}) {
+  for (const Row& row :
+       {Row{sum, "cl_khr_fp64", 0, "sub_group_reduce_add, and Chip lacks cl_khr_subgroups"},
+        Row{sum, "cl_khr_fp64", 8, ""},
+        Row{{"get_sub_group_lt_mask"}, "", 8, "get_sub_group_lt_mask, and Chip lacks cl_khr_subgroup_ballot"},
+        Row{{"intel_sub_group_shuffle"},
+            "cl_khr_subgroup_shuffle",
+            8,
+            "intel_sub_group_shuffle, and Chip lacks cl_intel_subgroups"},
+        Row{both, "cl_khr_fp64", 8, "sub_group_shuffle_xor, and Chip lacks cl_khr_subgroup_shuffle"},
+        Row{both, "cl_khr_subgroup_shuffle cl_khr_subgroups", 0, ""}}) {
     const device::DeviceInfo device{
         .name = "Chip", .images = true, .max_sub_groups = row.sub_groups, .extensions = row.extensions};
-    CHECK(refusal(program_with(value({1})), calling(row.calls), &device) ==
-          (row.lacks.empty()
-               ? "none"
-               : fmt::format("unsupported_kernel /ops/op0: the kernel \"total\" calls {}; use local memory and "
-                             "barriers of the work-group, or another device",
-                             row.lacks)));
+    CHECK(
+        refusal(program_with(value({1})), calling(row.calls), &device) ==
+        (row.lacks.empty()
+             ? "none"
+             : fmt::format("unsupported_kernel /ops/op0: the kernel \"total\" calls {}; use local memory and "
+                           "barriers of the work-group, or another device",
+                           row.lacks)));
   }
 }

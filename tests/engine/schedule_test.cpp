@@ -93,10 +93,12 @@ TEST_CASE("waves that cannot share a launch are excluded with the reason") {
   const Schedule made = schedule(program, ops, groups_of({{0, 1, 2, 3, 4, 5, 6}}));
   CHECK(made.group_size == 64);
   CHECK(stages(made) == "0,3,4,5:33 1:1! 2:2! 6:1!");
-  CHECK(fallbacks(made) ==
-        Texts{"1: its kernel has barriers or local memory and work-groups of 32, the others of 64",
-              "2: its kernel has barriers or local memory and its last work-group is smaller",
-              "6: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel"});
+  CHECK(
+      fallbacks(made) ==
+      Texts{
+          "1: its kernel has barriers or local memory and work-groups of 32, the others of 64",
+          "2: its kernel has barriers or local memory and its last work-group is smaller",
+          "6: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel"});
   CHECK_FALSE(made.is_one_launch());
 }
 

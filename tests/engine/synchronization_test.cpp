@@ -219,7 +219,9 @@ TEST_CASE("the checker finds waits that are missing, too short, or for what neve
 
   const std::string early =
       "wave 1 (op0) of iteration 0 begins in group 0 before group 1 has ended wave 0 (op0) of iteration 0";
-  const auto wait = [](LaunchTables& tables) -> WaitRow& { return tables.waits[tables.stages[1].first_wait]; };
+  const auto wait = [](LaunchTables& tables) -> WaitRow& {
+    return tables.waits[tables.stages[1].first_wait];
+  };
   using Change = std::function<void(LaunchTables&)>;
   for (const auto& [change, named] : std::vector<std::pair<Change, std::string>>{
            {[](LaunchTables& tables) { tables.stages[1].wait_count = 0; }, early},
