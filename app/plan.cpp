@@ -306,19 +306,20 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
   plan.objective = objective.value_or(plan.objective);
   plan.folder = program_folder(route.input);
   plan.files = route.files();
-  return serve(route,
-               [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
-                 TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
-                 if (settings.route.format == "json") {
-                   planned.named = {}; // the answer takes room too
-                   append(documents::plan_to_document(planned.plan, settings.plan.planner, settings.plan.objective), style, text);
-                 } else {
-                   text += settings.route.format == "svg"
-                               ? plan_svg(planned, settings.plan)
-                               : plan_table(planned, settings.plan, use_colour(settings.route.output));
-                 }
-                 return {};
-               });
+  return serve(
+      route, [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
+        TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
+        if (settings.route.format == "json") {
+          planned.named = {}; // the answer takes room too
+          append(documents::plan_to_document(planned.plan, settings.plan.planner, settings.plan.objective),
+                 style, text);
+        } else {
+          text += settings.route.format == "svg"
+                      ? plan_svg(planned, settings.plan)
+                      : plan_table(planned, settings.plan, use_colour(settings.route.output));
+        }
+        return {};
+      });
 }
 
 } // namespace

@@ -399,8 +399,8 @@ std::string shell_word(const std::string& word) {
 
 // Puts the parts of a page into report_page.html.
 template <class Report>
-std::string page_of(const Report& report, const RunTable& made,
-                    const std::string& program, const Shown& shown) {
+std::string page_of(const Report& report, const RunTable& made, const std::string& program,
+                    const Shown& shown) {
   const std::string_view other = compared_with(report);
   std::string body = notices(report) + "<div class=\"figures\">" + tiles(report, other, shown) +
                      "</div>\n<div class=\"columns\">\n";

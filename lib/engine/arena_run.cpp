@@ -159,10 +159,9 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
 
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
                             const device::DeviceInfo& device) {
-  std::string violation =
-      compiled.promotion.windows.empty()
-          ? ""
-          : window_violation(compiled.written, compiled.program, compiled.parts);
+  std::string violation = compiled.promotion.windows.empty()
+                              ? ""
+                              : window_violation(compiled.written, compiled.program, compiled.parts);
   if (violation.empty()) {
     violation = schedule_violation(compiled.program, compiled.schedule);
   }

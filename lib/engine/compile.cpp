@@ -226,9 +226,8 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
                            compiled.memory.arena_bytes + compiled.memory.image_bytes));
 
   // Each candidate has its waits and an estimate, and one is taken.
-  StrategyChoice& choice = compiled.strategy =
-      choose_strategy(options, device,
-                      find_candidates(program, ops, schedules, compiled.memory, options, model));
+  StrategyChoice& choice = compiled.strategy = choose_strategy(
+      options, device, find_candidates(program, ops, schedules, compiled.memory, options, model));
   const Strategy strategy = choice.strategy;
   Candidate& taken = choice.candidates[choice.taken];
   compiled.table_bytes = table_bytes[taken.schedule];
@@ -244,9 +243,11 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
 
   // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
   // times.
-  LaunchTables& tables = compiled.tables = make_tables(
-      program, schedule, compiled.memory, compiled.synchronization,
-      {.mode = compiled.mode.mode, .most = is_cpu(device) ? 0 : CaseRules().most, .hot = compiled.promotion.ops});
+  LaunchTables& tables = compiled.tables =
+      make_tables(program, schedule, compiled.memory, compiled.synchronization,
+                  {.mode = compiled.mode.mode,
+                   .most = is_cpu(device) ? 0 : CaseRules().most,
+                   .hot = compiled.promotion.ops});
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }

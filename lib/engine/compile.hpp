@@ -26,7 +26,7 @@ struct CompiledProgram {
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
   planning::MemoryPlan plan;      // of the waves as they were written
   documents::Planner planner = documents::Planner::layered; // that made it
-  std::vector<std::vector<std::uint32_t>> parts; // by wave, the waves as written
+  std::vector<std::vector<std::uint32_t>> parts;            // by wave, the waves as written
   OutlinedOps ops;
   PromotionChoice promotion;
   StrategyChoice strategy;

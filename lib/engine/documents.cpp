@@ -1,5 +1,4 @@
 #include "engine/run_report.hpp"
-
 #include <tidegate/device/device_list.hpp>
 
 namespace tidegate::documents {
@@ -71,8 +70,7 @@ TIDEGATE_RECORD(StressReport, stress_fields);
 constexpr Field candidate_fields[] = {
     required<&Candidate::shape, &LaunchShape::strategy>("launch strategy"),
     required<&Candidate::side_by_side>("most tiles that a work-group runs concurrently"),
-    required<&Candidate::shape, &LaunchShape::workers>(
-        "work-groups of a persistent launch; 0 for launches")
+    required<&Candidate::shape, &LaunchShape::workers>("work-groups of a persistent launch; 0 for launches")
         .named("worker_groups"),
     optional<&Candidate::shape, &LaunchShape::mapping>("tile mapping of a persistent launch").named("order"),
     required<&Candidate::estimated_ns>("time of a dispatch, as estimated by the cost model"),
@@ -267,12 +265,15 @@ constexpr auto run_report_fields = RunFields::with({
     RunFields::of<&RunReport::promotion>("promoted waves and ops; the policy's reasons are in the evidence"),
     RunFields::of<&RunReport::candidates>(
         "every launch plan with its estimated time; left out if the device was not measured"),
-    RunFields::of<&RunReport::first_run>("how the launch plan was chosen; left out if the command line fixes it")
+    RunFields::of<&RunReport::first_run>(
+        "how the launch plan was chosen; left out if the command line fixes it")
         .described_by(reported_first_run),
     RunFields::of<&RunReport::items_remaining>("items that were not completed, with those of queues"),
-    RunFields::of<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
+    RunFields::of<&RunReport::items_in_all>(
+        "items of the whole run, completed or not; until may end it before"),
     RunFields::of<&RunReport::iterations>("completed iterations"),
-    RunFields::of<&RunReport::until_value>("of until: what element 0 of its buffer is after the last iteration"),
+    RunFields::of<&RunReport::until_value>(
+        "of until: what element 0 of its buffer is after the last iteration"),
     RunFields::of<&RunReport::converged>("whether until was reached; left out without one"),
     RunFields::of<&RunReport::dispatch_ns>("time from the first launch to the end of the last")
         .named("backend_dispatch_ns"),
@@ -292,7 +293,8 @@ constexpr auto run_report_fields = RunFields::with({
     required<&RunReport::plan>("the groups of waves").described_by(run_plan),
     RunFields::of<&RunReport::recommendation>("recommendation of the launch policy"),
     required<&RunReport::evidence>("evidence of the recommendation").described_by(run_evidence),
-    RunFields::of<&RunReport::wave_times>("with --by-wave, --trace or --report: where the time went, by wave"),
+    RunFields::of<&RunReport::wave_times>(
+        "with --by-wave, --trace or --report: where the time went, by wave"),
 });
 TIDEGATE_RECORD(RunReport, run_report_fields);
 

@@ -117,7 +117,8 @@ Result<void> check_sub_groups(const Job& program, const OutlinedOps& ops, const 
       if (!core && !has_extension(device, extension)) {
         return failure(ErrorCode::unsupported_kernel,
                        fmt::format("the kernel {} calls {}, and {} lacks {}",
-                                   in_quotes(program.function(wave.op).name), function, device.name, extension),
+                                   in_quotes(program.function(wave.op).name), function, device.name,
+                                   extension),
                        "use local memory and barriers of the work-group, or another device",
                        "/ops/" + pointer_token(program.ops[wave.op].name));
       }

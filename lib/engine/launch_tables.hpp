@@ -1,8 +1,8 @@
 // The waits of a launch, and the tables of a generated kernel in device memory, whose rows are in kernels/wave/tables.h,
 // which kernels include, too.
 #pragma once
-#include "engine/job.hpp"
 #include "engine/device_memory.hpp"
+#include "engine/job.hpp"
 #include "engine/schedule.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 

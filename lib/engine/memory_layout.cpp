@@ -1,5 +1,4 @@
 #include "engine/device_memory.hpp"
-
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {

@@ -1,6 +1,5 @@
 // The kernels of a program as functions that a generated kernel calls.
 #include "engine/schedule.hpp"
-
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 

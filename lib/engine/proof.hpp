@@ -64,8 +64,8 @@ inline constexpr std::array<std::string_view, 4> stress_kind_names{"wave_order",
 struct StressFailure {
   std::uint64_t seed = 0; // --stress 1 with this seed repeats it
   StressKind kind = StressKind::wave_order;
-  std::string variation = {};           // for people
-  RunStatus status = RunStatus::done;   // outputs_differ, or how it ended without outputs
+  std::string variation = {};         // for people
+  RunStatus status = RunStatus::done; // outputs_differ, or how it ended without outputs
   std::optional<OutputParity> difference = {};
   // Two waves whose order decides, or else those that write the differing buffer.
   std::vector<std::string> waves = {};

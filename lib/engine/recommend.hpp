@@ -107,8 +107,8 @@ HotCounts hot_counts(const Job& program, const std::vector<Window>& windows);
 
 struct PromotionChoice {
   Promotion promoted = Promotion::none;
-  std::string reason;          // for people
-  std::vector<Window> windows; // that became waves; by waves as written
+  std::string reason;             // for people
+  std::vector<Window> windows;    // that became waves; by waves as written
   std::vector<std::uint32_t> ops; // with separate cases, in the program that runs
 };
 

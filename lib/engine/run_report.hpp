@@ -78,7 +78,7 @@ struct RunReport : runtime::ReportHead {
   std::string mode_reason;           // of telemetry.execution_mode
   PromotionReport promotion;
   std::optional<std::vector<Candidate>> candidates; // if facts about the device are known
-  std::uint64_t items_in_all = 0;                         // of the most iterations that the program may run
+  std::uint64_t items_in_all = 0;                   // of the most iterations that the program may run
   std::uint64_t iterations = 0;
   std::optional<std::string> until_value;
   std::optional<UntilReport> until; // if the program has one and completed an iteration

@@ -92,7 +92,8 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
   const std::uint64_t groups = std::min<std::uint64_t>(shape.workers, stage.packs);
   const double work = tile_ns(stage, load, model) +
                       static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
-                      traffic_ns(stage, load, shape.mapping.value_or(TileMapping::strided), model) / busy_share(groups, model);
+                      traffic_ns(stage, load, shape.mapping.value_or(TileMapping::strided), model) /
+                          busy_share(groups, model);
   const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::all;
   const double meetings = (everybody ? 1 : 0) + 2 * stage.queue_rounds;
   // Polling a line of each group takes twice as long as an arrival of each at one counter.
@@ -346,9 +347,8 @@ std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_un
     }
   }
   const std::uint32_t units = std::max(compute_units, 1U);
-  const std::uint32_t most =
-      std::bit_floor(std::clamp(most_work_items / size, 1U,
-                                std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
+  const std::uint32_t most = std::bit_floor(
+      std::clamp(most_work_items / size, 1U, std::max(tiles / units + (tiles % units != 0 ? 1 : 0), 1U)));
   return most == 1 ? std::vector{1U} : std::vector{most, 1U};
 }
 
@@ -361,8 +361,8 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
     Candidate candidate{.shape = {.strategy = strategy},
                         .schedule = index,
                         .waits = synchronize(program, schedule, memory, strategy)};
-    candidate.load = load_of(program, ops, schedule, candidate.waits,
-                             options.mode.value_or(Mode::jit) != Mode::jit);
+    candidate.load =
+        load_of(program, ops, schedule, candidate.waits, options.mode.value_or(Mode::jit) != Mode::jit);
     const ProgramLoad& load = candidate.load;
     if (is_persistent(strategy)) {
       const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(

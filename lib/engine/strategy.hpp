@@ -104,9 +104,9 @@ struct Candidate {
 };
 
 struct CompileOptions {
-  std::optional<Strategy> strategy;          // empty: chosen by the device's profile
-  std::optional<Mode> mode;                  // empty: the policy's
-  std::optional<planning::MemoryPlan> plan;  // empty: planned as `layered`
+  std::optional<Strategy> strategy;                         // empty: chosen by the device's profile
+  std::optional<Mode> mode;                                 // empty: the policy's
+  std::optional<planning::MemoryPlan> plan;                 // empty: planned as `layered`
   documents::Planner planner = documents::Planner::layered; // that made the plan
   std::optional<std::uint32_t> workers;      // work-groups of a persistent launch; empty: by the tiles
   std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen

@@ -7,7 +7,6 @@
 // The result is again a program, so planning, schedules, waits and checks do not know about windows. Between
 // waves that pass values from work-item to work-item there is a barrier in the tile.
 #include "engine/recommend.hpp"
-
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 

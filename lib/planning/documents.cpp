@@ -105,12 +105,13 @@ TIDEGATE_DOCUMENT(FrontierMemoryPlan, "frontier_memory_plan", "Barrier groups of
 TIDEGATE_DOCUMENT(BufferLifetimes, "buffer_lifetimes", "Buffers and their lifetimes", Direction::input);
 TIDEGATE_DOCUMENT(ArenaPlanDocument, "arena_plan", "Offsets of buffers in one arena", Direction::output);
 
-FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, Planner planner, PlanObjective objective) {
-  FrontierMemoryPlan document{
-      .planner = planner,
-      .objective = planner == Planner::compact ? std::optional(objective) : std::nullopt,
-      .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
-      .plan = plan};
+FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, Planner planner,
+                                    PlanObjective objective) {
+  FrontierMemoryPlan document{.planner = planner,
+                              .objective =
+                                  planner == Planner::compact ? std::optional(objective) : std::nullopt,
+                              .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
+                              .plan = plan};
   document.barriers.groups.reserve(plan.group_count());
   for (std::size_t i = 0; i < plan.group_count(); ++i) {
     const auto waves = plan.group(i);

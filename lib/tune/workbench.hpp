@@ -3,9 +3,9 @@
 #pragma once
 #include "device/isolation.hpp"
 #include "device/session.hpp"
+#include "engine/arena_run.hpp"
 #include "engine/execute.hpp"
 #include "engine/proof.hpp"
-#include "engine/arena_run.hpp"
 #include "engine/run_report.hpp"
 #include "runtime/monitor.hpp"
 #include "traversal/own.hpp"

@@ -3,9 +3,9 @@
 #pragma once
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
-#include "engine/run_report.hpp"
 #include "engine/job.hpp"
 #include "engine/kinds.hpp"
+#include "engine/run_report.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

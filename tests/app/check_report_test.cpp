@@ -51,8 +51,7 @@ TEST_CASE("check refuses the report of a run that did not reach its end, or whos
        }},
       {"outputs_differ /expected/1/equal 1 element of \"y\" outside of the tolerances",
        [](Document& document) {
-         document.expected = {{.buffer = "x", .equal = true},
-                                     {.buffer = "y", .equal = false, .outside = 1}};
+         document.expected = {{.buffer = "x", .equal = true}, {.buffer = "y", .equal = false, .outside = 1}};
        }},
       {"outputs_differ /stress/failure a run under stress failed: launch",
        [](Document& document) {

@@ -29,9 +29,8 @@ PlannedDag planned(std::string_view json, const PlanOptions& options = {}) {
 
 TEST_CASE("a plan survives its document") {
   for (const PlanOptions& options : {PlanOptions{}, compact}) {
-    const auto document = documents::decode<documents::FrontierMemoryPlan>(
-        documents::encode(documents::plan_to_document(planned(four_waves, options).plan, options.planner,
-                                                      options.objective)));
+    const auto document = documents::decode<documents::FrontierMemoryPlan>(documents::encode(
+        documents::plan_to_document(planned(four_waves, options).plan, options.planner, options.objective)));
     REQUIRE(document);
     CHECK(memory_plan(*document) == planned(four_waves, options).plan);
   }
