@@ -21,10 +21,18 @@ std::string pointer(const Place& place) {
          (place.key.data() == nullptr ? std::to_string(place.index) : pointer_token(shortened(place.key)));
 }
 
-template <class T>
-void store(void* at, T value) {
-  *static_cast<T*>(at) = std::move(value);
-}
+// Where a value goes: an item, or a field, which is only written if the value is valid: a reply to a request that cannot be
+// decoded has the request's id, if there is one.
+struct Target {
+  void* object = nullptr;
+  const Field* field = nullptr;
+
+  [[nodiscard]] void* address() const { return field != nullptr ? field->write(object) : object; }
+  template <class T>
+  void store(T value) const {
+    *static_cast<T*>(address()) = std::move(value);
+  }
+};
 
 // True for a number without a fraction and an exponent.
 bool is_whole(std::string_view number) {
@@ -141,52 +149,56 @@ public:
 private:
   [[nodiscard]] bool stopped() const { return alone_ || errors_.full(); }
 
-  void value(const Type& type, JsonValue value, void* at, const Place& place) {
+  void value(const Type& type, JsonValue value, const Target& target, const Place& place) {
     std::string room;
     const char form = form_of(value);
     const std::string_view text = form == '"' ? value.string(room) : std::string_view();
     if (text.find('\0') != text.npos) { // the system and OpenCL would take what is before it for the whole
       return nul(value, place, text);
     }
+    if (!text.empty() && text == type.left_out_word) {
+      return;
+    }
     if (form == '0' && type.or_single) { // the list of a single number has no brackets
-      type.items->clear(at);
-      return this->value(type.items->element, value, type.items->append(at, 0, {}), place);
+      void* const list = target.address();
+      type.items->clear(list);
+      return this->value(type.items->element, value, {type.items->append(list, 0, {})}, place);
     }
     if (form == 'n' && type.kind == Kind::f64 && (type.or_null || document_.direction == Direction::output)) {
-      return store(at, std::numeric_limits<double>::quiet_NaN());
+      return target.store(std::numeric_limits<double>::quiet_NaN());
     }
     if (forms_of[static_cast<std::size_t>(type.kind)].find(form) == std::string_view::npos) {
       return wrong_type(type, value, place);
     }
     switch (type.kind) {
-    case Kind::boolean: return store(at, value.first() == 't');
+    case Kind::boolean: return target.store(value.first() == 't');
     case Kind::f64:
-      return store(at,
-                   std::visit([](auto any) { return static_cast<double>(any); }, number_of(value.text())));
-    case Kind::text: return store(at, std::string(text));
+      return target.store(
+          std::visit([](auto any) { return static_cast<double>(any); }, number_of(value.text())));
+    case Kind::text: return target.store(std::string(text));
     case Kind::choice: {
       const auto chosen = std::ranges::find(type.choices, text);
       return chosen == type.choices.end()
                  ? unknown_name(type, value, place, text)
-                 : store(at, static_cast<std::uint8_t>(chosen - type.choices.begin()));
+                 : target.store(static_cast<std::uint8_t>(chosen - type.choices.begin()));
     }
-    case Kind::record: return record(*type.record, value, at, place);
+    case Kind::record: return record(*type.record, value, target.address(), place);
     case Kind::map:
-    case Kind::list: return items(*type.items, value, at, place);
-    case Kind::number: return any_number(type, value, at, place);
+    case Kind::list: return items(*type.items, value, target.address(), place);
+    case Kind::number: return any_number(type, value, target, place);
     case Kind::value:
       if (value.is_container()) {
-        auto& any = static_cast<Value*>(at)->is;
+        auto& any = static_cast<Value*>(target.address())->is;
         return form == '{'
                    ? items(detail::sequence<Value::Object>, value, &any.emplace<Value::Object>(), place)
                    : items(detail::sequence<Value::List>, value, &any.emplace<Value::List>(), place);
       }
-      return form == '"' ? store(at, Value{std::string(text)}) : any_number(type, value, at, place);
-    default: return form == '"' ? store(at, Identifier(text)) : integer(type, value, at, place);
+      return form == '"' ? target.store(Value{std::string(text)}) : any_number(type, value, target, place);
+    default: return form == '"' ? target.store(Identifier(text)) : integer(type, value, target, place);
     }
   }
 
-  void integer(const Type& type, JsonValue value, void* at, const Place& place) {
+  void integer(const Type& type, JsonValue value, const Target& target, const Place& place) {
     const std::string_view text = value.text();
     if (!is_whole(text)) {
       return fail(value.begin(), place, ErrorCode::not_an_integer,
@@ -201,14 +213,14 @@ private:
                   fmt::format("give {}", type_phrase(type)));
     }
     switch (type.kind) {
-    case Kind::u16: return store(at, static_cast<std::uint16_t>(*natural));
-    case Kind::u32: return store(at, static_cast<std::uint32_t>(*natural));
-    case Kind::identifier: return store(at, Identifier(*natural));
-    default: store(at, *natural);
+    case Kind::u16: return target.store(static_cast<std::uint16_t>(*natural));
+    case Kind::u32: return target.store(static_cast<std::uint32_t>(*natural));
+    case Kind::identifier: return target.store(Identifier(*natural));
+    default: target.store(*natural);
     }
   }
 
-  void any_number(const Type& type, JsonValue value, void* at, const Place& place) {
+  void any_number(const Type& type, JsonValue value, const Target& target, const Place& place) {
     const std::string_view text = value.text();
     const Number number = number_of(text);
     if (std::holds_alternative<double>(number) && is_whole(text) && text != "-0") {
@@ -216,7 +228,7 @@ private:
                   fmt::format("{} does not fit into 64 bits", text),
                   "give a smaller integer, or one with a decimal point");
     }
-    type.kind == Kind::number ? store(at, number) : store(at, Value{number});
+    type.kind == Kind::number ? target.store(number) : target.store(Value{number});
   }
 
   void record(const Record& record, JsonValue text, void* object, const Place& place,
@@ -227,7 +239,6 @@ private:
     bool guesses = false;   // an unknown key may mean any field
     std::size_t next = 0;
     std::string room;
-    std::string room_of_value;
     for (JsonValue key = text.inner(); key != text.next() && !stopped(); key = key.next().next()) {
       const std::string_view name = key.string(room);
       const Place inner{&place, name};
@@ -257,13 +268,9 @@ private:
         continue;
       }
       next = index + 1;
-      const JsonValue given_value = key.next();
-      const Field* const second = given_value.first() == '{' ? second_form(record, fields[index]) : nullptr;
+      const Field* const second = key.next().first() == '{' ? second_form(record, fields[index]) : nullptr;
       const Field& field = second != nullptr ? *second : fields[index];
-      const std::string_view none = field.type.left_out_word;
-      if (none.empty() || given_value.first() != '"' || given_value.string(room_of_value) != none) {
-        value(field.type, given_value, field.write(object), inner);
-      }
+      value(field.type, key.next(), {object, &field}, inner);
     }
     if (stopped()) {
       return;
@@ -314,7 +321,7 @@ private:
         }
       }
       if (wanted == 0 || inner.index < wanted) {
-        value(items.element, item, items.append(object, inner.index, inner.key), inner);
+        value(items.element, item, {items.append(object, inner.index, inner.key)}, inner);
       } else if (inner.index == wanted) {
         fail(item.begin(), inner, ErrorCode::wrong_length,
              fmt::format("expected an array of {} items, got more", wanted),

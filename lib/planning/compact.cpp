@@ -259,7 +259,7 @@ std::uint64_t window_bound(std::span<const std::uint32_t> side, const Measure& m
 }
 
 // Fills in the heads and tails of both directions; returns the lower bound on all groups.
-std::uint64_t bound(std::array<Direction, 2>& directions) {
+std::uint64_t fill_bounds(std::array<Direction, 2>& directions) {
   for (Direction& each : directions) {
     each.measures[0] = bytes_measure(each.problem);
     each.measures[1] = half_measure(each.measures[0]);
@@ -675,7 +675,7 @@ CompactSearch search_of(const WaveDag& dag, const MemoryPlan& layered) {
   CompactSearch search;
   search.directions[0].problem = packing_problem(dag, layered.order, group_budget(dag).value());
   search.directions[1].problem = mirrored(search.problem());
-  search.lower = bound(search.directions);
+  search.lower = fill_bounds(search.directions);
   search.best.groups = static_cast<std::uint32_t>(layered.group_count());
   for (std::uint32_t group = 0; group < search.best.groups; ++group) {
     search.best.group_of.resize(layered.group_begin[group + 1], group);
