@@ -1,5 +1,5 @@
-// Two walks over each function: its tokens say which functions and types it names, its statements how often. Then a fixed
-// point over the calls.
+// Two walks over each function: its statements say how often each runs, its tokens which functions and types it names. Then
+// a fixed point over the calls.
 #include "opencl_c/facts.hpp"
 
 #include "opencl_c/tree.hpp"
@@ -38,15 +38,58 @@ public:
   Reader(const TranslationUnit& unit, const Function& function, Facts& facts)
       : unit_(unit), tokens_(unit.source.tokens), needs_(facts.needs_[function.name]),
         work_(facts.work_[function.name]), own_(facts.own_[function.name_token]),
-        declared_(function.name_token) {
+        declared_(function.name_token), begin_(function.begin), times_(function.end - function.begin) {
+    statement(*function.statements, 1, 0);
     for (std::size_t i = function.begin; i < function.end; ++i) {
       token(i);
     }
-    statement(*function.statements, 1, 0);
     std::ranges::sort(own_.changed);
   }
 
 private:
+  // `times`: executions of the statement; `depth`: loops around it.
+  void statement(const Stmt& stmt, double times, std::uint32_t depth) {
+    if (stmt.is_loop()) {
+      times *= depth < most_loop_depth ? iterations_of(unit_, stmt) : 1;
+      depth = std::min(depth + 1, most_loop_depth);
+      needs_.loop_depth = std::max(needs_.loop_depth, depth);
+    }
+    for (std::size_t i = stmt.tokens.begin; i < stmt.tokens.end; ++i) {
+      times_[i - begin_] = times;
+    }
+    does_anything(stmt.kind == Stmt::Kind::opaque);
+    each_value(stmt, [&](const Expr& value) {
+      each_expression(value, [&](const Expr& expr) {
+        const bool row = expr.kind == Expr::Kind::subscript && expr.type->is(Type::Kind::array);
+        work_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
+        needs_.floats |= is_floating(expr.type->name);
+        does_anything(expr.kind == Expr::Kind::opaque);
+        changed(expr);
+      });
+    });
+    for (const Stmt* const part : stmt.parts) {
+      statement(*part, times, depth);
+    }
+  }
+
+  void does_anything(bool holds) {
+    needs_.orders_memory |= holds;
+    needs_.divides |= holds;
+  }
+
+  void changed(const Expr& expr) {
+    if (!changes(unit_, expr) && !(expr.kind == Expr::Kind::unary && unit_.is(expr.token, "&"))) {
+      return;
+    }
+    const Expr* target = expr.operands[0];
+    while (target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript) {
+      target = target->operands[0];
+    }
+    for (const auto& [token, name] : names_in(unit_, *target)) {
+      own_.changed.push_back(token);
+    }
+  }
+
   void token(std::size_t i) {
     const Token& token = tokens_[i];
     const Decl* const name = unit_.meaning(i);
@@ -60,10 +103,12 @@ private:
     needs_.floats |= is_floating(name == nullptr ? token.text : name->type->name);
     if (name != nullptr && name->kind == Decl::Kind::function) {
       own_.functions.push_back(i);
-      work_.calls[token.text] += 0;
+      work_.calls[token.text] += times_[i - begin_];
     } else if (const auto known = name == nullptr ? builtin(token.text) : std::nullopt) {
       own_.functions.push_back(i);
       built_in(i, *known);
+    } else {
+      does_anything(name == nullptr && unit_.tree->calls.contains(i));
     }
   }
 
@@ -71,6 +116,8 @@ private:
     const std::string& text = tokens_[i].text;
     const bool is_id = known.kind == B::id;
     const bool meets = is_collective(text);
+    const bool moves = known.kind == B::image || (known.kind == B::memory && text != "prefetch");
+    work_.accesses += moves ? times_[i - begin_] : 0;
     needs_.item |= is_id || known.kind == B::barrier;
     needs_.whole_group |= meets;
     needs_.more_than_barriers |= meets && known.kind != B::barrier;
@@ -88,82 +135,14 @@ private:
                                                                               : 1U);
   }
 
-  // `times`: executions of the statement; `depth`: loops around it.
-  void statement(const Stmt& stmt, double times, std::uint32_t depth) {
-    if (stmt.is_loop()) {
-      times *= depth < most_loop_depth ? iterations_of(unit_, stmt) : 1;
-      depth = std::min(depth + 1, most_loop_depth);
-      needs_.loop_depth = std::max(needs_.loop_depth, depth);
-    }
-    if (stmt.kind == Stmt::Kind::opaque) {
-      opaque(stmt.tokens, times);
-    }
-    each_value(stmt, [&](const Expr& value) {
-      each_expression(value, [&](const Expr& expr) { expression(expr, times); });
-    });
-    for (const Stmt* const part : stmt.parts) {
-      statement(*part, times, depth);
-    }
-  }
-
-  void expression(const Expr& expr, double times) {
-    const bool row = expr.kind == Expr::Kind::subscript && expr.type->is(Type::Kind::array);
-    work_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
-    needs_.floats |= is_floating(expr.type->name);
-    changed(expr);
-    if (expr.kind == Expr::Kind::name) {
-      name(expr.token, times);
-    } else if (expr.kind == Expr::Kind::opaque) {
-      opaque(expr.tokens, times);
-    }
-  }
-
-  void changed(const Expr& expr) {
-    if (!changes(unit_, expr) && !(expr.kind == Expr::Kind::unary && unit_.is(expr.token, "&"))) {
-      return;
-    }
-    const Expr* target = expr.operands[0];
-    while (target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript) {
-      target = target->operands[0];
-    }
-    each_expression(*target, [this](const Expr& part) {
-      if (part.kind == Expr::Kind::name) {
-        own_.changed.push_back(part.token);
-      }
-    });
-  }
-
-  void opaque(TokenRange range, double times) {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      if (tokens_[i].kind == TokenKind::identifier && !unit_.is_member(i)) {
-        name(i, times);
-      }
-    }
-  }
-
-  void name(std::size_t i, double times) {
-    const std::string& text = tokens_[i].text;
-    const Decl* const name = unit_.meaning(i);
-    if (name != nullptr) {
-      if (name->kind == Decl::Kind::function) {
-        work_.calls[text] += times;
-      }
-      return;
-    }
-    const auto known = builtin(text);
-    const bool moves = known && (known->kind == B::image || known->kind == B::memory) && text != "prefetch";
-    work_.accesses += moves ? times : 0;
-    const bool is_unknown = !known && bracket_of_call(unit_, i) < tokens_.size();
-    needs_.orders_memory |= is_unknown;
-    needs_.divides |= is_unknown;
-  }
-
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
   Needs& needs_;
   Work& work_;
   Own& own_;
   const std::size_t declared_; // the function's name
+  const std::size_t begin_;
+  std::vector<double> times_; // executions, by token
 };
 
 Facts::Facts(const TranslationUnit& unit) {

@@ -133,10 +133,8 @@ private:
 
   // The address space of a variable that functions may not declare; none for any other. Samplers count as constants:
   // only kernels and files may declare them.
-  static AddressSpace space_of(const Type& type) {
-    if (type.is(Type::Kind::array)) {
-      return space_of(*type.inner);
-    }
+  static AddressSpace space_of(const Type& variable) {
+    const Type& type = element_of(variable);
     const bool is_sampler = type.is(Type::Kind::handle) && type.name == "sampler_t" && type.is_const;
     return type.space == AddressSpace::global ? AddressSpace::none
            : is_sampler                       ? AddressSpace::constant

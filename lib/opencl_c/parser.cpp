@@ -230,10 +230,6 @@ private:
 
   const Type* pointer_to(const Type* inner) { return type({.kind = Type::Kind::pointer, .inner = inner}); }
 
-  static const Type* element_of(const Type* array) {
-    return array->is(Type::Kind::array) ? element_of(array->inner) : array;
-  }
-
   // The type with the qualifiers of another one, too; those of an array are its elements'.
   const Type* qualified(const Type* of, const Type& by) {
     Type more = *of;
@@ -720,7 +716,7 @@ private:
         look_up_until(",;={");
       }
       const Type* of = !made.understood                        ? opaque_
-                       : made.attributes.other && !is_function ? qualified(opaque_, *element_of(made.type))
+                       : made.attributes.other && !is_function ? qualified(opaque_, element_of(*made.type))
                                                                : made.type;
       const bool has_attributes = made.attributes.any();
       Decl& decl = *declare({.kind = kind,
@@ -775,7 +771,7 @@ private:
 
   // Refuses variables that kernels could write and that outlive them.
   void refuse_shared(const Decl& decl) {
-    const Type& element = *element_of(decl.type);
+    const Type& element = element_of(*decl.type);
     if (element.space == AddressSpace::constant || element.name == "sampler_t") { // which is always constant
       return;
     }

@@ -10,11 +10,7 @@ namespace {
 
 // Null for a type that is no pointer, also after an array has decayed.
 const Type* element_pointed_to(const Type& type) {
-  const Type* inner = type.is(Type::Kind::pointer) || type.is(Type::Kind::array) ? type.inner : nullptr;
-  while (inner != nullptr && inner->is(Type::Kind::array)) {
-    inner = inner->inner;
-  }
-  return inner;
+  return type.is(Type::Kind::pointer) || type.is(Type::Kind::array) ? &element_of(*type.inner) : nullptr;
 }
 
 // True for a pointer to const numbers, vectors or structures, or arrays of them.
@@ -196,10 +192,6 @@ namespace {
 
 // Where a kernel takes constant arguments, `constant` becomes `const global` in each type of a pointer, in the whole source.
 // Then the address of a variable that stays in constant memory, or of a string, has another type: that is an obstacle.
-
-const Type& element_of(const Type& type) {
-  return type.is(Type::Kind::array) ? element_of(*type.inner) : type;
-}
 
 bool in_constant(const Type& type) {
   return type.space == AddressSpace::constant ||

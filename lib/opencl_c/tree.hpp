@@ -62,6 +62,11 @@ struct Type {
   friend auto operator<=>(const Type&, const Type&) = default;
 };
 
+// The type of the elements of an array of any dimensions, or the type itself.
+inline const Type& element_of(const Type& type) {
+  return type.is(Type::Kind::array) ? element_of(*type.inner) : type;
+}
+
 struct Attributes {
   bool packed = false;
   bool overloadable = false;

@@ -475,40 +475,29 @@ TEST_CASE("random subscripts touch the elements of their rows alone") {
     const std::int64_t n = below(4);
     return Term{std::to_string(n), [n](std::int64_t, std::int64_t) { return n; }};
   };
+  const std::array<Term, 4> names{{{"x", [](std::int64_t x, std::int64_t) { return x; }},
+                                   {"y", [](std::int64_t, std::int64_t y) { return y; }},
+                                   {"w", [](std::int64_t, std::int64_t) { return w; }},
+                                   {"h", [](std::int64_t, std::int64_t) { return h; }}}};
+  using Apply = std::int64_t (*)(std::int64_t, std::int64_t);
+  static constexpr std::array<std::pair<const char*, Apply>, 7> operations{
+      {{"({} + {})", [](std::int64_t a, std::int64_t b) { return a + b; }},
+       {"({} + {})", [](std::int64_t a, std::int64_t b) { return a + b; }},
+       {"({} - {})", [](std::int64_t a, std::int64_t b) { return a - b; }},
+       {"({} * {})", [](std::int64_t a, std::int64_t b) { return a * b; }},
+       {"max({}, {})", [](std::int64_t a, std::int64_t b) { return std::max(a, b); }},
+       {"min({}, {})", [](std::int64_t a, std::int64_t b) { return std::min(a, b); }},
+       {"({} % {})", [](std::int64_t a, std::int64_t b) { return a % b; }}}};
   const std::function<Term(int)> term = [&](int depth) -> Term {
-    const std::int64_t kind = below(depth == 0 ? 5 : 12);
+    const auto kind = static_cast<std::size_t>(below(depth == 0 ? 5 : 12));
     if (kind < 5) {
-      const std::array<Term, 5> leaves{{{"x", [](std::int64_t x, std::int64_t) { return x; }},
-                                        {"y", [](std::int64_t, std::int64_t y) { return y; }},
-                                        {"w", [](std::int64_t, std::int64_t) { return w; }},
-                                        {"h", [](std::int64_t, std::int64_t) { return h; }},
-                                        number()}};
-      return leaves.at(static_cast<std::size_t>(kind));
+      return kind < 4 ? names.at(kind) : number();
     }
-    const Term a = term(depth - 1), b = kind == 9 || kind == 10 ? number() : term(depth - 1);
-    switch (kind) {
-    case 5:
-    case 6:
-      return {"(" + a.text + " + " + b.text + ")",
-              [=](auto x, auto y) { return a.value(x, y) + b.value(x, y); }};
-    case 7:
-      return {"(" + a.text + " - " + b.text + ")",
-              [=](auto x, auto y) { return a.value(x, y) - b.value(x, y); }};
-    case 8:
-      return {"(" + a.text + " * " + b.text + ")",
-              [=](auto x, auto y) { return a.value(x, y) * b.value(x, y); }};
-    case 9:
-      return {"max(" + a.text + ", " + b.text + ")",
-              [=](auto x, auto y) { return std::max(a.value(x, y), b.value(x, y)); }};
-    case 10:
-      return {"min(" + a.text + ", " + b.text + ")",
-              [=](auto x, auto y) { return std::min(a.value(x, y), b.value(x, y)); }};
-    default: {
-      const std::int64_t by = below(2) == 0 ? w : h;
-      return {"(" + a.text + " % " + (by == w ? "w)" : "h)"),
-              [=](auto x, auto y) { return a.value(x, y) % by; }};
-    }
-    }
+    const auto [form, apply] = operations.at(kind - 5);
+    const Term a = term(depth - 1);
+    const Term b = kind < 9 ? term(depth - 1) : kind < 11 ? number() : names.at(2 + (random() & 1U));
+    return {fmt::format(fmt::runtime(form), a.text, b.text),
+            [of = apply, a, b](auto x, auto y) { return of(a.value(x, y), b.value(x, y)); }};
   };
   std::size_t known = 0;
   for (int i = 0; i < 20000 / tidegate::test::scale; ++i) {

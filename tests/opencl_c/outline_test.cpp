@@ -109,6 +109,13 @@ TEST_CASE("kernels and what they call take the work-item that asks") {
             "p[0].get_local_id; }",
             "struct s { int get_local_id; }; KERNEL k(tg_item tg_self, global struct s* p) "
             "{ p->get_local_id = p[0].get_local_id; }"},
+           // Kernels may be called; helpers pass the item on to them.
+           {"kernel void inner(global int* a) { *a = 1; } kernel void k(global int* a) { inner(a); }",
+            "KERNEL inner(tg_item tg_self, global int* a) { *a = 1; }"
+            "KERNEL k(tg_item tg_self, global int* a) { inner(tg_self, a); }"},
+           {"kernel void inner(void) { } void h(void) { inner(); } kernel void k() { h(); }",
+            "KERNEL inner(tg_item tg_self) { } void h(tg_item tg_self) { inner(tg_self); }"
+            "KERNEL k(tg_item tg_self) { h(tg_self); }"},
            // Functions that meet at barriers or see local memory become part of the kernel.
            {"void h(void) { barrier(1); } kernel void k() { h(); }",
             "__attribute__((always_inline)) void h(tg_item tg_self) { tg_barrier(tg_self, 1); }"
@@ -120,13 +127,6 @@ TEST_CASE("kernels and what they call take the work-item that asks") {
   }
 }
 
-TEST_CASE("a kernel becomes a function of a work-item") {
-  const OutlinedUnit unit = outline_all("kernel void k() { }");
-  CHECK(unit.kernels.size() == 1);
-  CHECK(kernel(unit).function == "k");
-  CHECK(kernel(unit).locals.empty());
-  CHECK_FALSE(kernel(unit).needs_whole_group);
-}
 // The body of kernel k, from `begin` on, with steady parameters w and n (0 and 1); the third, x, changes.
 std::string body_with_wait(const std::string& statements, const std::string& helpers = "") {
   const TranslationUnit unit =
@@ -176,30 +176,14 @@ TEST_CASE("each work-item function takes the item") {
   for (const std::string name :
        {"get_global_id", "get_global_size", "get_global_offset", "get_local_id", "get_local_size",
         "get_enqueued_local_size", "get_group_id", "get_num_groups"}) {
-    CHECK(outlined("kernel void k(int d) { d = " + name + "(d) + " + name + " (1 + (2)); }") ==
-          expected("KERNEL k(tg_item tg_self, int d) { d = tg_" + name + "(tg_self, d) + tg_" + name +
-                   "(tg_self, 1 + (2)); }"));
+    CHECK(outlined("kernel void k(int d) { d = " + name + "(get_local_id(0)) + " + name + " (1 + (2)); }") ==
+          expected("KERNEL k(tg_item tg_self, int d) { d = tg_" + name +
+                   "(tg_self, tg_get_local_id(tg_self, 0)) + tg_" + name + "(tg_self, 1 + (2)); }"));
   }
   for (const std::string name : {"get_work_dim", "get_global_linear_id", "get_local_linear_id"}) {
     CHECK(outlined("kernel void k(int d) { d = " + name + "(); }") ==
           expected("KERNEL k(tg_item tg_self, int d) { d = tg_" + name + "(tg_self); }"));
   }
-  CHECK(outlined("kernel void k(int d) { d = get_global_id(get_local_id(0)); }") ==
-        expected("KERNEL k(tg_item tg_self, int d) { d = tg_get_global_id(tg_self, tg_get_local_id(tg_self, "
-                 "0)); }"));
-}
-
-TEST_CASE("kernels that call kernels") {
-  const OutlinedUnit unit =
-      outline_all("kernel void inner(global int* a) { *a = 1; } kernel void k(global int* a) { inner(a); }");
-  CHECK(spaced(unit.text) == expected("KERNEL inner(tg_item tg_self, global int* a) { *a = 1; }"
-                                      "KERNEL k(tg_item tg_self, global int* a) { inner(tg_self, a); }"));
-  CHECK(unit.kernels.size() == 2);
-  // Helpers pass the item on, and the need for the whole group.
-  const OutlinedUnit through = outline_all(
-      "kernel void inner(void) { barrier(1); } void h(void) { inner(); } kernel void k() { h(); }");
-  CHECK(count(spaced(through.text), "h ( tg_self ) ;") == 1);
-  CHECK(kernel(through).needs_whole_group);
 }
 
 TEST_CASE("a kernel may be called before its definition") {
@@ -236,11 +220,10 @@ TEST_CASE("pointers are restricted unless others may write what is read through 
   };
   CHECK(restricted(""));
   CHECK(restricted("a = max(a, (int)get_global_id(0)) + convert_int(sqrt(2.0f));"));
-  CHECK_FALSE(restricted("barrier(CLK_GLOBAL_MEM_FENCE);"));
-  CHECK_FALSE(restricted("mem_fence(CLK_GLOBAL_MEM_FENCE);"));
-  CHECK_FALSE(restricted("local int l; atomic_inc(&l);"));
-  CHECK_FALSE(restricted("volatile int v = 1;"));
-  CHECK_FALSE(restricted("of_a_vendor(a);"));
+  for (const char* const body : {"barrier(CLK_GLOBAL_MEM_FENCE);", "mem_fence(CLK_GLOBAL_MEM_FENCE);",
+                                 "local int l; atomic_inc(&l);", "volatile int v = 1;", "of_a_vendor(a);"}) {
+    CHECK_FALSE(restricted(body));
+  }
 }
 
 TEST_CASE("who needs the whole group") {
@@ -253,6 +236,7 @@ TEST_CASE("who needs the whole group") {
         std::string("kernel void k() { local int a; }"), std::string("kernel void k(local int* a) { }"),
         one + "kernel void k() { h(); }",
         one + "void g(void) { h(); } void f(void) { g(); } kernel void k() { f(); }",
+        "kernel " + one + "void g(void) { h(); } kernel void k() { g(); }",
         "void h(void); kernel void k() { h(); } " + one}) {
     CHECK_MESSAGE(needs(source), source);
   }
@@ -578,29 +562,25 @@ Lines check_lines(const TranslationUnit& unit, const OutlinedUnit& outlined) {
 } // namespace
 
 TEST_CASE("directives state the line of every token") {
-  const auto check = [](const std::string& source) {
+  for (const std::string source :
+       {// Kernels one after the other.
+        "kernel void a(global int* x) {\n  x[1] = 11;\n}\nkernel void b(global int* y) {\n  y[2] = 22;\n}\n"
+        "kernel void c(global int* z) {\n  z[3] = 33;\n}\n",
+        // Local variables and tables before their kernel.
+        "kernel void a(global int* x) {\n  local int t[17];\n  constant int u[2] = {5,\n 6};\n"
+        "  t[3] = x[4];\n  x[7] = u[1];\n}\nint h(int v) {\n return v + 8;\n}\nkernel void b(global int* "
+        "y) {\n  y[2] = h(9);\n}\n",
+        // Helpers for both kinds of memory.
+        "int h(constant int* t) {\n  return t[1];\n}\nkernel void a(constant int* x, global int* y) {\n  "
+        "y[2] = h(x);\n}\n",
+        // Macros of several lines.
+        "#define SET(a, b) \\\n  a[3] = \\\n  b;\nkernel void a(global int* x) {\n\n\n\n\n\n\n\n  SET(x,\n "
+        "  4)\n  x[5] = 6;\n}\n"}) {
     const TranslationUnit unit = parse(source);
     const auto result = outline(unit, {.kernels = all_kernels(unit)});
     REQUIRE(result);
     INFO(result->text);
     CHECK(check_lines(unit, *result).wrong == "");
-  };
-  SUBCASE("kernels one behind the other") {
-    check("kernel void a(global int* x) {\n  x[1] = 11;\n}\nkernel void b(global int* y) {\n  y[2] = 22;\n}\n"
-          "kernel void c(global int* z) {\n  z[3] = 33;\n}\n");
-  }
-  SUBCASE("local variables and tables in front of their kernel") {
-    check("kernel void a(global int* x) {\n  local int t[17];\n  constant int u[2] = {5,\n 6};\n"
-          "  t[3] = x[4];\n  x[7] = u[1];\n}\nint h(int v) {\n return v + 8;\n}\nkernel void b(global int* "
-          "y) {\n  y[2] = h(9);\n}\n");
-  }
-  SUBCASE("helpers for both kinds of memory") {
-    check("int h(constant int* t) {\n  return t[1];\n}\nkernel void a(constant int* x, global int* y) {\n  "
-          "y[2] = h(x);\n}\n");
-  }
-  SUBCASE("macros of several lines") {
-    check("#define SET(a, b) \\\n  a[3] = \\\n  b;\nkernel void a(global int* x) {\n\n\n\n\n\n\n\n  SET(x,\n "
-          "  4)\n  x[5] = 6;\n}\n");
   }
 }
 
@@ -669,13 +649,11 @@ TEST_CASE("which parameters a copy can have in registers") {
         parse("typedef global float* pointer; struct s { int a; }; kernel void k(" + parameter + ") {}");
     return may_be_register(unit, unit.definition("k")->parameters[0]);
   };
-  CHECK(may("global float4* a"));
-  CHECK(may("const __global uint* restrict a"));
-  CHECK_FALSE(may("volatile global uint* a"));
-  CHECK_FALSE(may("pointer a"));
-  CHECK_FALSE(may("global struct s* a"));
-  CHECK_FALSE(may("local float* a"));
-  CHECK_FALSE(may("global float a[]"));
+  CHECK((may("global float4* a") && may("const __global uint* restrict a")));
+  for (const char* const other :
+       {"volatile global uint* a", "pointer a", "global struct s* a", "local float* a", "global float a[]"}) {
+    CHECK_FALSE(may(other));
+  }
 }
 
 TEST_CASE("accesses of memory, by loops") {

@@ -83,11 +83,6 @@ TEST_CASE("two tokens that touch never become one") {
   CHECK(joined == "");
 }
 
-TEST_CASE("an operator after a macro's hexadecimal number") {
-  const TranslationUnit unit = parse("#define A 0x1e\nconstant int x = A+3, y = A-A;");
-  CHECK(spaced(write(unit)) == "constant int x = 0x1e + 3 , y = 0x1e - 0x1e ;");
-}
-
 TEST_CASE("random tokens, written and read again") {
   const std::uint64_t start = seed();
   MESSAGE("TIDEGATE_SEED=" << start);
@@ -122,14 +117,11 @@ TEST_CASE("random tokens, written and read again") {
   }
 }
 
-TEST_CASE("near lines are reached by empty ones, far ones by a directive") {
-  const TranslationUnit unit = parse("int f(int a,\n\n  int b);\n\n\n\n\n\n\n\nint g(int c);");
-  CHECK(write(unit) == "\n#line 1 \"k.cl\"\nint f(int a,\n\nint b);\n#line 11 \"k.cl\"\nint g(int c);");
-}
-
-TEST_CASE("spaces stay where they were") {
-  const TranslationUnit unit = parse("int f(int a , int  b){return a+b - -a;}");
-  CHECK(write(unit) == "\n#line 1 \"k.cl\"\nint f(int a , int b){return a+b - -a;}");
+TEST_CASE("near lines are reached by empty ones, far ones by a directive, and spaces stay") {
+  CHECK(write(parse("int f(int a,\n\n  int b);\n\n\n\n\n\n\n\nint g(int c);")) ==
+        "\n#line 1 \"k.cl\"\nint f(int a,\n\nint b);\n#line 11 \"k.cl\"\nint g(int c);");
+  CHECK(write(parse("int f(int a , int  b){return a+b - -a;}")) ==
+        "\n#line 1 \"k.cl\"\nint f(int a , int b){return a+b - -a;}");
 }
 
 TEST_CASE("a path in a directive is escaped") {
@@ -174,28 +166,4 @@ TEST_CASE("what an edit puts in never joins what is around it") {
     }
   }
   CHECK(joined == "");
-}
-
-TEST_CASE("generated text keeps the lines after it") {
-  const TranslationUnit unit = parse("int f(int a);\nint g(int b);\nint h(int c);");
-  std::string text;
-  TokenWriter writer(unit, text);
-  const auto& functions = unit.functions;
-  writer.write({.begin = functions[0].begin, .end = functions[0].end}, {});
-  writer.text("\nour own\ntext of two lines");
-  writer.write({.begin = functions[1].begin, .end = functions[1].end}, {});
-  writer.text("\n");
-  writer.write({.begin = functions[2].begin, .end = functions[2].end}, {});
-  for (const PlacedToken& token : placed_tokens(text)) {
-    const std::uint32_t line = token.text == "a" ? 1 : token.text == "b" ? 2 : token.text == "c" ? 3 : 0;
-    INFO(text);
-    CHECK((line == 0 || token.line == line));
-  }
-}
-
-TEST_CASE("a pragma has a separate line") {
-  const TranslationUnit unit = parse("kernel void k() {\n  int a; _Pragma(\"unroll 2\") for (;;) {}\n}");
-  const std::string text = write(unit);
-  CHECK(text.find("\n#pragma unroll 2\n") != std::string::npos);
-  CHECK(first_difference(unit, text).empty());
 }

@@ -68,13 +68,6 @@ TEST_CASE("kernels in both spellings, helpers and prototypes") {
   CHECK(signatures(";;;").empty());
 }
 
-TEST_CASE("a definition is found after its prototype") {
-  const TranslationUnit unit =
-      parse("int g(int); int f(int); kernel void k() { f(1); } int f(int a) { return a; }");
-  CHECK(unit.definition("f") == &unit.functions[3]);
-  CHECK(unit.definition("g") == nullptr);
-}
-
 TEST_CASE("the tokens of a function") {
   const TranslationUnit unit = parse("int x(int, int);\n__attribute__((noinline)) int add(int a, int b) "
                                      "__attribute__((overloadable)) { return (a) + b[0]; } ;");
@@ -131,16 +124,6 @@ TEST_CASE("parameters without names") {
   CHECK(signatures("enum kind { a }; int f(enum kind);") == "f(uint);");
 }
 
-TEST_CASE("typedefs of arithmetic types") {
-  const TranslationUnit unit =
-      parse("typedef float real; typedef unsigned int u32; typedef real also; typedef const "
-            "uint4 quad; typedef unsigned long int u64; typedef uchar byte "
-            "__attribute__((aligned(4)));\n"
-            "kernel void k(global real* a, u32 b, global const also* c, quad d, u64 e, byte f) {}");
-  CHECK(signatures(unit) ==
-        "kernel k(global float* a, uint b, global const float* c, const uint4 d, ulong e, uchar f){}");
-}
-
 TEST_CASE("a typedef of an array or of a vector in GNU C names a type that is not that of its elements") {
   for (const std::string declaration :
        {"typedef uint T[4];", "typedef uint T __attribute__((ext_vector_type(4)));",
@@ -156,12 +139,13 @@ TEST_CASE("a typedef of an array or of a vector in GNU C names a type that is no
 
 TEST_CASE("typedefs of pointers") {
   CHECK(
-      parameters("floats a, const floats b, table c, reals d, points e, also f",
-                 "typedef global float* floats; typedef constant float* table; typedef float real; "
-                 "typedef global real* reals; struct point { int x; }; typedef global struct point* points; "
-                 "typedef floats also;") ==
+      parameters(
+          "floats a, const floats b, table c, reals d, points e, also f, global const again* g, u64 h, quad i",
+          "typedef global float* floats; typedef constant float* table; typedef float real; "
+          "typedef global real* reals; struct point { int x; }; typedef global struct point* points; "
+          "typedef floats also; typedef real again; typedef unsigned long int u64; typedef const uint4 quad;") ==
       "global float* a, global float* b, constant const float* c, global float* d, global struct point* e, "
-      "global float* f");
+      "global float* f, global const float* g, ulong h, const uint4 i");
 }
 
 TEST_CASE("typedefs of one declaration share its specifiers") {
@@ -408,16 +392,6 @@ TEST_CASE("deep nesting needs no stack, and takes no time that grows with its sq
                        repeated(")", depth) + ", 1, 1))) void k() {}") == Size{8, 1, 1});
 }
 
-TEST_CASE("many declarations") {
-  std::string source;
-  for (int i = 0; i < 2'000; ++i) {
-    source += fmt::format("constant int t{} = {}; int f{}(int a) {{ return a; }}\n", i, i, i);
-  }
-  const TranslationUnit unit = parse(source);
-  CHECK(unit.functions.size() == 2'000);
-  CHECK(unit.file_scope_names.size() == 4'000);
-}
-
 TEST_CASE("file scope and bodies are read by one parser, which takes typedefs into account") {
   CHECK(names("typedef constant float numbers; numbers table[2] = {1, 2};") == "numbers table");
   CHECK(
@@ -433,26 +407,6 @@ TEST_CASE("file scope and bodies are read by one parser, which takes typedefs in
   CHECK(parse("float f(float x) __attribute__((pure));").names.at(1)->kind == Decl::Kind::function);
   CHECK(parse("typedef unsigned int word; static inline word f(void) { return 1; }").functions[0].result ==
         "uint");
-}
-
-TEST_CASE("an error without a token has no place") {
-  const TranslationUnit unit = parse("kernel void k() {}");
-  const Error nowhere = error_at(unit, unit.source.tokens.size(), ErrorCode::unsupported_kernel, "m", "f");
-  CHECK_FALSE(nowhere.source);
-  CHECK_FALSE(nowhere.line);
-}
-
-TEST_CASE("the counterpart of a bracket") {
-  const TranslationUnit unit = parse("int f(int a[(2)], int b) { return (a[b]); }");
-  const auto& tokens = unit.source.tokens;
-  for (const auto& [open, close] :
-       std::map<std::size_t, std::size_t>{{2, 13}, {5, 9}, {6, 8}, {14, 23}, {16, 21}, {18, 20}}) {
-    CHECK(tokens[open].opens());
-    CHECK(unit.counterpart(open) == close);
-    CHECK(unit.counterpart(close) == open);
-  }
-  CHECK(unit.counterpart(0) == tokens.size());
-  CHECK(unit.counterpart(tokens.size()) == tokens.size());
 }
 
 TEST_CASE("the corpus declares kernels and nothing is lost between them") {
