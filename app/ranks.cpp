@@ -30,11 +30,10 @@ Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, co
   TIDEGATE_TRY(const auto names, ranks.gather(own.name));
   std::vector<device::RankDevice> all;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    device::RankDevice& of = all.emplace_back();
-    of.rank = static_cast<std::uint32_t>(i);
-    of.host = hosts[i];
-    of.index = indices[i].front();
-    of.device = names[i];
+    all.push_back({.rank = static_cast<std::uint32_t>(i),
+                   .host = hosts[i],
+                   .index = indices[i].front(),
+                   .device = names[i]});
   }
   return all;
 }

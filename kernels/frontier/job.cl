@@ -125,13 +125,6 @@ typedef struct {
       global tg_bits *values, global uint *others, global uint *stamps, global uint *bitmaps, global uint4 *queues, \
       global uint *far, global tg_state *state, global const uint *sources, tg_setting setting
 
-#define TG_MAKE_JOB(job, group_number, group_count)                                                                 \
-  const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
-                      others,  stamps,     bitmaps, queues,     far,           far,                             \
-                      TG_ITERATES && setting.has_seats != 0 ? sources : 0, state,               \
-                      setting.vertices, setting.words, setting.queue_room, group_number, group_count, TG_LANE, \
-                      setting.vertices, 0}
-
 // The bitmap and the queue of a wave's frontier. All waves of pagerank share one.
 global uint* tg_bitmap_of(const tg_job* job, uint wave) {
   return job->bitmaps + (TG_ITERATES ? 0u : wave % 3u) * job->words;

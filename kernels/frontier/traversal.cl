@@ -176,7 +176,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     return;
   }
-  TG_MAKE_JOB(job, group_number, group_count);
+  const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, stamps, bitmaps, queues, far, far,
+                      TG_ITERATES && setting.has_seats != 0 ? sources : 0, state, setting.vertices, setting.words, setting.queue_room,
+                      group_number, group_count, TG_LANE, setting.vertices, 0};
   const uint lane = TG_LANE;
   const bool leads = tg_is_leader();
   for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {

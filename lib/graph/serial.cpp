@@ -202,15 +202,6 @@ DegreeRange degree_range(const Rows& rows) {
           .max = *std::max_element(middle, degrees.end())};
 }
 
-// Counts the loops and the repeated edges of a row, which is sorted.
-void count_edges(const Rows& rows, Vertex v, GraphSummary& summary) {
-  const auto row = rows.row(v);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    summary.self_loops += row[i] == v ? 1U : 0U;
-    summary.repeated_edges += i != 0 && row[i] == row[i - 1] ? 1U : 0U;
-  }
-}
-
 } // namespace
 
 GraphSummary summarise(const Graph& graph) {
@@ -222,7 +213,11 @@ GraphSummary summarise(const Graph& graph) {
                        .out_degree = degree_range(out),
                        .in_degree = degree_range(in)};
   for (Vertex v = 0; v < vertex_count(graph); ++v) {
-    count_edges(out, v, summary);
+    const auto row = out.row(v); // sorted
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      summary.self_loops += row[i] == v ? 1U : 0U;
+      summary.repeated_edges += i != 0 && row[i] == row[i - 1] ? 1U : 0U;
+    }
   }
   std::vector<std::uint32_t> sizes(vertex_count(graph));
   for (const Vertex component : components(graph)) {

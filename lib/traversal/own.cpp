@@ -29,9 +29,7 @@ Error refused_at(const OwnCode& code, const opencl_c::Function& function, std::s
 
 // A function that the source of an algorithm may have.
 struct Hook {
-  std::string name;
-  std::string result;
-  std::vector<std::string> parameters; // "weight" stands for uint or float
+  std::string name, result, parameters; // "weight" stands for uint or float
   bool required = false;
   std::string unused{}; // why it has no use
 };
@@ -42,58 +40,51 @@ std::vector<Hook> hooks_of(const FrontierProgram& program) {
   const bool adds = own.merge == OwnMerge::add;
   const bool merges = own.merge == OwnMerge::source;
   const std::string given =
-      merges
-          ? ""
-          : "merge is \"" + std::string(graphs::own_merge_names[static_cast<std::size_t>(own.merge)]) + "\"";
+      merges ? ""
+             : fmt::format("merge is \"{}\"", graphs::own_merge_names[static_cast<std::size_t>(own.merge)]);
   return {
-      {"along", value, adds ? std::vector<std::string>{"weight"} : std::vector<std::string>{value, "weight"},
-       true},
-      {"at_source", value, {"uint", "uint"}, !program.sources.empty()},
-      {"initial",
-       value,
-       {"uint", "uint"},
-       false,
-       own.initial ? "the program has a file of initial values" : ""},
-      {"merge", value, {value, value}, merges, given},
-      {"unreached", value, {}, merges, given},
-      {"fires", "bool", {value}, adds, adds ? "" : "nothing is added"},
-      {"settled", "bool", {value}, false, adds ? "sums go on for good" : ""},
+      {"along", value, adds ? "weight" : value + ", weight", true},
+      {"at_source", value, "uint, uint", !program.sources.empty()},
+      {"initial", value, "uint, uint", false, own.initial ? "the program has a file of initial values" : ""},
+      {"merge", value, value + ", " + value, merges, given},
+      {"unreached", value, "", merges, given},
+      {"fires", "bool", value, adds, adds ? "" : "nothing is added"},
+      {"settled", "bool", value, false, adds ? "sums go on for good" : ""},
   };
 }
 
-std::string declaration(const Hook& hook) {
-  return fmt::format("{} {}({})", hook.result, hook.name,
-                     hook.parameters.empty() ? "void" : fmt::format("{}", fmt::join(hook.parameters, ", ")));
-}
-
 Result<void> check_hook(const Hook& hook, const std::string& pointer, OwnCode& code) {
+  const std::string declaration = fmt::format("{} {}({}); weight is uint or float", hook.result, hook.name,
+                                              hook.parameters.empty() ? "void" : hook.parameters);
   const opencl_c::Function* const function = code.unit.definition(hook.name);
   if (function == nullptr) {
-    return !hook.required ? Result<void>()
-                          : tl::unexpected(Error{
-                                .code = ErrorCode::kernel_source,
-                                .message = fmt::format("the algorithm has no function {}", hook.name),
-                                .fix = fmt::format("add {}; weight is uint or float", declaration(hook)),
-                                .pointer = pointer});
+    return !hook.required
+               ? Result<void>()
+               : failure(ErrorCode::kernel_source, fmt::format("the algorithm has no function {}", hook.name),
+                         "add " + declaration, pointer);
   }
   if (!hook.unused.empty()) {
     return tl::unexpected(refused_at(code, *function,
                                      fmt::format("{} would not be called: {}", hook.name, hook.unused),
                                      "remove it, or rename it if it is for something else"));
   }
-  bool fits = function->parameters.size() == hook.parameters.size() && !function->is_overloadable &&
-              !function->is_kernel && function->result == hook.result;
-  for (std::size_t i = 0; fits && i < hook.parameters.size(); ++i) {
-    const opencl_c::Parameter& parameter = function->parameters[i];
-    const bool weight = hook.parameters[i] == "weight";
-    fits = !parameter.is_pointer && (parameter.type == hook.parameters[i] ||
-                                     (weight && (parameter.type == "uint" || parameter.type == "float")));
-    code.float_weights |= weight && parameter.type == "float";
+  std::vector<std::string> types;
+  for (const opencl_c::Parameter& parameter : function->parameters) {
+    types.push_back(parameter.is_pointer ? parameter.type + "*" : parameter.type);
   }
-  return fits ? Result<void>()
-              : tl::unexpected(refused_at(
-                    code, *function, fmt::format("{} has other types than it is called with", hook.name),
-                    fmt::format("declare it {}; weight is uint or float", declaration(hook))));
+  const std::string taken = fmt::format("{}", fmt::join(types, ", "));
+  const auto takes = [&](std::string_view weight) {
+    std::string with = hook.parameters;
+    const std::size_t at = with.find("weight");
+    return taken == (at == std::string::npos ? with : with.replace(at, std::string::npos, weight));
+  };
+  code.float_weights |= !takes("uint") && takes("float");
+  return (takes("uint") || takes("float")) && !function->is_overloadable && !function->is_kernel &&
+                 function->result == hook.result
+             ? Result<void>()
+             : tl::unexpected(refused_at(code, *function,
+                                         fmt::format("{} has other types than it is called with", hook.name),
+                                         "declare it " + declaration));
 }
 
 // A merge as kernels have it: the bits of two values, and by type those of the value that merges into nothing.

@@ -166,9 +166,7 @@ TEST_CASE("small graphs are always pushed, on CPUs only by bfs and sssp along sh
   const graphs::Graph short_rows{.out = regular(16'384, 7)};
   const graphs::Graph long_rows{.out = regular(16'384, 8)};
   const graphs::Graph large{.out = regular(16'385, 7)};
-  const auto of = [](Algorithm algorithm, const graphs::Graph& graph, const FrontierGeometry& device) {
-    return always_pushes(algorithm, graph, device);
-  };
+  const auto of = &always_pushes;
   CHECK(of(Algorithm::bfs, short_rows, gpu) == Topology::sparse_frontier);
   CHECK(of(Algorithm::reach, long_rows, gpu) == Topology::hybrid_frontier);
   CHECK(of(Algorithm::bfs, large, gpu) == Topology::sparse_frontier);
@@ -291,9 +289,7 @@ TEST_CASE("ranks take seats where hubs have most of the edges") {
     }
     graph.out.neighbours.resize(graph.out.offsets.back());
     graph.symmetric = true;
-    graphs::FrontierProgram program;
-    program.algorithm = algorithm;
-    return shape_of(program, graph).has_seats;
+    return shape_of({.algorithm = algorithm}, graph).has_seats;
   };
   CHECK(takes_seats(99, 8, graphs::Algorithm::pagerank));
   CHECK_FALSE(takes_seats(99, 8, graphs::Algorithm::reach));
