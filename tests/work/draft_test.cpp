@@ -53,11 +53,8 @@ TEST_CASE("a kernel that never asks for an id has one work-item") {
        "kernel void by_macro(global uint* a) { a[HERE] = 1; }\n"
        "kernel void in_group(global uint* a) { *a = work_group_all(1); }\n"
        "kernel __attribute__((reqd_work_group_size(8, 1, 1))) void eight(global uint* a) { *a = 1; }\n"});
-  const std::vector<Sizes> wanted{{1}, {64}, {64}, {64}, {8}};
-  REQUIRE(program.waves.size() == wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    CHECK(program.waves[i].global_size == wanted[i]);
-  }
+  CHECK(std::ranges::equal(program.waves, std::vector<Sizes>{{1}, {64}, {64}, {64}, {8}}, {},
+                           &WaveSpec::global_size));
 }
 
 TEST_CASE("ranges have the dimensions that a kernel asks for") {

@@ -82,48 +82,39 @@ TEST_CASE("capacities") {
 }
 
 TEST_CASE("counts of hits") {
-  const ProgramBuffer list = list_of({.capacity = 3});
-  const auto counted = [&](std::uint32_t count, std::uint64_t more = 0) {
-    return list.hits->count(contents(list, count, std::vector<std::uint32_t>{1, 2, 3}, more));
+  const auto counted = [](HitOverflow overflow, std::uint32_t count, std::uint64_t more = 0) {
+    const ProgramBuffer list = list_of({.capacity = 3, .on_overflow = overflow});
+    const HitsReport found =
+        list.hits->count(contents(list, count, std::vector<std::uint32_t>{1, 2, 3}, more));
+    return fmt::format("{} hits, {} dropped, {} needed{}", *found.hits, *found.dropped,
+                       *found.needed_capacity, overflows(found) ? ": overflow" : "");
   };
-  CHECK(counted(0).hits == 0);
-  CHECK(counted(0).needed_capacity == 1);
-  CHECK(counted(3).dropped == 0);
-  CHECK_FALSE(overflows(counted(3)));
-  CHECK(counted(5).dropped == 2);
-  CHECK(overflows(counted(5)));
-  const std::uint64_t many = (std::uint64_t{5} << 32U) + 9;
-  CHECK(counted(std::uint32_t{1} << 31U, many).hits == (std::uint64_t{1} << 31U) + many);
-  const ProgramBuffer cut = list_of({.capacity = 3, .on_overflow = HitOverflow::truncate});
-  CHECK_FALSE(overflows(cut.hits->count(contents(cut, 5, std::vector<std::uint32_t>{1, 2, 3}))));
+  CHECK(counted(HitOverflow::error, 0) == "0 hits, 0 dropped, 1 needed");
+  CHECK(counted(HitOverflow::error, 3) == "3 hits, 0 dropped, 3 needed");
+  CHECK(counted(HitOverflow::error, 5) == "5 hits, 2 dropped, 5 needed: overflow");
+  CHECK(counted(HitOverflow::truncate, 5) == "5 hits, 2 dropped, 5 needed");
+  CHECK(counted(HitOverflow::grow, std::uint32_t{1} << 31U, (std::uint64_t{5} << 32U) + 9) ==
+        "23622320137 hits, 23622320134 dropped, 23622320137 needed: overflow");
 }
 
 TEST_CASE("hits are compared in any order") {
   const ProgramBuffer list = list_of({.capacity = 4});
-  const auto compared = [&](const std::vector<std::uint32_t>& expected,
-                            const std::vector<std::uint32_t>& found) {
-    return list.compare(contents(list, static_cast<std::uint32_t>(expected.size()), expected),
-                        contents(list, static_cast<std::uint32_t>(found.size()), found));
+  const auto told = [&](std::uint32_t expected, const std::vector<std::uint32_t>& these, std::uint32_t found,
+                        const std::vector<std::uint32_t>& those) {
+    const UnorderedDifference other =
+        list.compare(contents(list, expected, these), contents(list, found, those));
+    return other.elements == 0 ? "none"
+                               : fmt::format("{} from {} on: {}, {}", other.elements, other.first,
+                                             other.expected, other.found);
   };
-  CHECK(compared({3, 1, 2}, {2, 3, 1}).elements == 0);
-  const UnorderedDifference other = compared({3, 1, 2}, {2, 4, 1});
-  CHECK(other.elements == 1);
-  CHECK(other.first == 2);
-  CHECK(other.expected == "3");
-  CHECK(other.found == "4");
-  CHECK(compared({1, 1, 2}, {2, 2, 1}).elements == 1); // equal hits count
-  const UnorderedDifference missing = compared({3, 1, 2}, {3, 1});
-  CHECK(missing.elements == 2);
-  CHECK(compared({1}, {1, 9}).expected == "no hit");
-
+  CHECK(told(3, {3, 1, 2}, 3, {2, 3, 1}) == "none");
+  CHECK(told(3, {3, 1, 2}, 3, {2, 4, 1}) == "1 from 2 on: 3, 4");
+  CHECK(told(3, {1, 1, 2}, 3, {2, 2, 1}) == "1 from 1 on: 1, 2"); // equal hits count
+  CHECK(told(3, {3, 1, 2}, 2, {3, 1}) == "2 from 1 on: 2, 3");
+  CHECK(told(1, {1}, 2, {1, 9}) == "1 from 1 on: no hit, 9");
   // Without room for all, any of them may be there.
-  const auto without_room = [&](std::uint32_t expected, std::uint32_t found) {
-    return list.compare(contents(list, expected, std::vector<std::uint32_t>{1, 2, 3, 4}),
-                        contents(list, found, std::vector<std::uint32_t>{5, 6, 7, 8}));
-  };
-  CHECK(without_room(9, 9).elements == 0);
-  CHECK(without_room(9, 7).elements == 2);
-  CHECK(without_room(9, 7).expected == "9 hits");
+  CHECK(told(9, {1, 2, 3, 4}, 9, {5, 6, 7, 8}) == "none");
+  CHECK(told(9, {1, 2, 3, 4}, 7, {5, 6, 7, 8}) == "2 from 7 on: 9 hits, 7 hits");
 }
 
 TEST_CASE("the fourth word of vectors of 3 is 0, whatever the device left there") {

@@ -8,27 +8,20 @@ using namespace tidegate::engine;
 
 namespace {
 
-auto tuple(const QueueItem& item) {
-  return std::tuple(item.op_handle, item.input_handle, item.output_handle, item.param);
-}
-
 // The items to publish, in order.
 std::vector<QueueItem> expected(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops) {
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> appeared;
+  std::vector<std::uint32_t> appeared;
   std::vector<QueueItem> kept;
-  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>> seen;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   for (const QueueItem& item : items) {
-    const std::tuple key(item.op_handle, item.input_handle, item.output_handle);
-    if (std::ranges::find(appeared, key) == appeared.end()) {
-      appeared.push_back(key);
-    }
-    if (seen.insert(tuple(item)).second || !ops[item.op_handle].pure) {
+    appeared.push_back(packed_handles(item));
+    if (seen.insert({packed_handles(item), item.param}).second || !ops[item.op_handle].pure) {
       kept.push_back(item);
     }
   }
   std::ranges::stable_sort(kept, {}, [&](const QueueItem& item) {
-    const std::tuple key(item.op_handle, item.input_handle, item.output_handle);
-    return std::pair(ops[item.op_handle].priority, std::ranges::find(appeared, key) - appeared.begin());
+    return std::pair(ops[item.op_handle].priority,
+                     std::ranges::find(appeared, packed_handles(item)) - appeared.begin());
   });
   return kept;
 }
