@@ -348,32 +348,6 @@ Result<void> judge_as(const documents::Document& document, void* object, Context
   return sound;
 }
 
-// Decodes a document and judges it. The error and its `others` are all of its faults, each with a pointer; likely mistakes
-// become warnings of the entry, which has the document's file.
-Result<void> judge_document(const Document& document, std::string_view json, Context context,
-                            CheckedDocument& entry) {
-  // A document with errors of form is not checked further.
-  const std::shared_ptr<void> object = document.record->create();
-  TIDEGATE_CHECK(documents::decode(document, json, object.get()));
-  return judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
-                  documents::BufferLifetimes, LaunchRecommendationDocument, engine::RunReport,
-                  documents::FrontierMemoryPlan, documents::ArenaPlanDocument, traversal::FrontierReport>(
-      document, object.get(), context, entry);
-}
-
-// Refuses --against for documents that are not checked against it: the verdict would seem to cover it.
-Result<void> refuse_idle_reference(const Document& document, const CheckContext& context) {
-  const Document* const wanted = context.dag ? &documents::DocumentOf<documents::FrontierMemoryPlan>::document
-                                 : context.lifetimes
-                                     ? &documents::DocumentOf<documents::ArenaPlanDocument>::document
-                                     : &document;
-  return wanted == &document ? Result<void>()
-                             : failure(ErrorCode::wrong_kind,
-                                       fmt::format("a {} is not checked against {}", document.kind,
-                                                   context.dag ? "a wave DAG" : "buffer lifetimes"),
-                                       "check it without --against");
-}
-
 Verdict verdict_of(ErrorCode code) {
   switch (code) {
   case ErrorCode::incomplete_evidence: return Verdict::incomplete;
@@ -383,20 +357,37 @@ Verdict verdict_of(ErrorCode code) {
   }
 }
 
+// Decodes a document and judges it. The error and its `others` are all of its faults, each with a pointer; likely mistakes
+// become warnings of the entry, which has the document's file.
 Result<void> find_faults(std::string_view json, const std::optional<std::string>& name,
                          const CheckContext& context, CheckedDocument& entry) {
   TIDEGATE_TRY(const Document* const document,
                name ? documents::find_document(*name) : documents::recognise(json));
   entry.document = document->kind;
-  TIDEGATE_CHECK(refuse_idle_reference(*document, context));
-  TIDEGATE_CHECK(judge_document(*document, json, context, entry));
+  if ((context.dag && document != &documents::DocumentOf<documents::FrontierMemoryPlan>::document) ||
+      (context.lifetimes && document != &documents::DocumentOf<documents::ArenaPlanDocument>::document)) {
+    return failure(ErrorCode::wrong_kind, // the verdict would seem to cover it
+                   fmt::format("a {} is not checked against {}", document->kind,
+                               context.dag ? "a wave DAG" : "buffer lifetimes"),
+                   "check it without --against");
+  }
+  // A document with errors of form is not checked further.
+  const std::shared_ptr<void> object = document->record->create();
+  TIDEGATE_CHECK(documents::decode(*document, json, object.get()));
+  const auto sound =
+      judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
+               documents::BufferLifetimes, LaunchRecommendationDocument, engine::RunReport,
+               documents::FrontierMemoryPlan, documents::ArenaPlanDocument, traversal::FrontierReport>(
+          *document, object.get(), context, entry);
+  if (!sound || !context.strict || !entry.warnings) {
+    return sound;
+  }
   ErrorList errors;
-  if (context.strict && entry.warnings) {
-    for (Error& warning : *entry.warnings) {
-      warning.code = ErrorCode::invalid_program;
-      errors.add(std::move(warning));
-    }
-    entry.warnings.reset();
+  std::vector<Error> warnings = std::move(*entry.warnings);
+  entry.warnings.reset();
+  for (Error& warning : warnings) {
+    warning.code = ErrorCode::invalid_program;
+    errors.add(std::move(warning));
   }
   return errors.result();
 }

@@ -134,14 +134,6 @@ void add_option(CLI::App& command, const OptionModel& option) {
   }
 }
 
-std::string examples(const CommandModel& command) {
-  std::string text = "Examples:";
-  for (const CommandExample& example : command.examples) {
-    text += fmt::format("\n  {}\n      {}", example.purpose, example.line);
-  }
-  return text;
-}
-
 void add_command(CLI::App& parser, const CommandModel& command) {
   for (const OptionModel& option : command.options) {
     if (option.take) {
@@ -161,8 +153,12 @@ void add_command(CLI::App& parser, const CommandModel& command) {
     added->fallthrough(); // --errors may stand after the command too
     add_command(*added, subcommand);
   }
+  std::string examples = "Examples:";
+  for (const CommandExample& example : command.examples) {
+    examples += fmt::format("\n  {}\n      {}", example.purpose, example.line);
+  }
   if (!command.examples.empty()) {
-    parser.footer(examples(command));
+    parser.footer(examples);
   }
   parser.require_subcommand(command.subcommands.empty() ? 0 : 1);
 }

@@ -45,21 +45,10 @@ struct CommandModel {
 std::string complete(const CommandModel& root, std::span<const std::string> words);
 
 // Each call makes separate settings, which `take` fills and `run` reads.
-CommandModel recommend_command();
-CommandModel plan_command();
-CommandModel arena_command();
-CommandModel init_command();
-CommandModel run_command();
-CommandModel export_command();
-CommandModel compare_command();
-CommandModel priority_command();
-CommandModel tune_command();
+CommandModel init_command(), run_command(), check_command(), tune_command(), devices_command(),
+    recommend_command(), plan_command(), arena_command(), priority_command(), compare_command(),
+    export_command(), schema_command(), completion_command(), version_command();
 CommandModel tune_measure_command(), tune_choose_command(), tune_step_command(); // of tune
-CommandModel devices_command();
-CommandModel check_command();
-CommandModel schema_command();
-CommandModel completion_command();
-CommandModel version_command();
 
 // With the subcommand called `only`, or with all if that is empty: describing one takes longer than a recommendation.
 CommandModel command_line(std::string_view only = {});
@@ -162,10 +151,10 @@ template <class T>
 using Words = std::vector<std::pair<std::string_view, T>>;
 
 template <class E>
-Words<std::optional<E>> words_for(std::span<const std::string_view> names) {
+Words<std::optional<E>> words_for() {
   Words<std::optional<E>> words;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    words.emplace_back(names[i], static_cast<E>(i));
+  for (const std::string_view name : documents::Choices<E>::names) {
+    words.emplace_back(name, static_cast<E>(words.size()));
   }
   return words;
 }

@@ -10,15 +10,6 @@ namespace {
 using documents::Planner;
 using documents::PlanObjective;
 
-Result<planning::MemoryPlan> make_plan(const planning::WaveDag& dag, const PlanOptions& options) {
-  if (options.planner == Planner::layered) {
-    return planning::plan_layered(dag);
-  }
-  using Objective = planning::CompactOptions::Objective;
-  return planning::plan_compact(
-      dag, {.objective = options.objective == PlanObjective::peak ? Objective::peak : Objective::groups});
-}
-
 // Names of waves.
 
 using WaveNames = std::unordered_map<std::string_view, std::uint64_t>;
@@ -148,20 +139,6 @@ Error to_error(Error error, const NamedDag& named) {
   return error;
 }
 
-namespace {
-
-// The DAG of a program, with the names of its waves.
-Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
-  TIDEGATE_TRY(const auto program, documents::decode<engine::WaveProgram>(json));
-  std::set<std::string> assumed;
-  TIDEGATE_TRY(const auto resolved,
-               engine::resolve({program, options.folder, engine::assume_macros(assumed), options.scope}));
-  TIDEGATE_CHECK(engine::keep_inputs(resolved, options.files));
-  return dag_of(resolved, options.budget_bytes.value_or(resolved.budget_bytes));
-}
-
-} // namespace
-
 NamedDag dag_of(const engine::Job& program, std::uint64_t budget_bytes) {
   NamedDag named{.dag = engine::wave_dag(program, budget_bytes), .names = {}};
   for (std::size_t i = 0; i < program.waves.size(); ++i) {
@@ -179,8 +156,15 @@ Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
   if (!document) {
     // Reads the text a second time only if it is not a wave_dag, because those may be large.
     const auto type = documents::recognise(json);
-    const bool is_program = type && *type == &documents::DocumentOf<engine::WaveProgram>::document;
-    return is_program ? dag_of_program(json, options) : tl::unexpected(std::move(document.error()));
+    if (!type || *type != &documents::DocumentOf<engine::WaveProgram>::document) {
+      return tl::unexpected(std::move(document.error()));
+    }
+    TIDEGATE_TRY(const auto program, documents::decode<engine::WaveProgram>(json));
+    std::set<std::string> assumed;
+    TIDEGATE_TRY(const auto resolved,
+                 engine::resolve({program, options.folder, engine::assume_macros(assumed), options.scope}));
+    TIDEGATE_CHECK(engine::keep_inputs(resolved, options.files));
+    return dag_of(resolved, options.budget_bytes.value_or(resolved.budget_bytes));
   }
   if (options.budget_bytes) {
     document->budget_bytes = *options.budget_bytes;
@@ -190,7 +174,11 @@ Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
 
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options) {
   TIDEGATE_TRY(auto named, read_dag(json, options));
-  auto plan = make_plan(named.dag, options);
+  using Objective = planning::CompactOptions::Objective;
+  const Objective objective = options.objective == PlanObjective::peak ? Objective::peak : Objective::groups;
+  auto plan = options.planner == Planner::layered
+                  ? planning::plan_layered(named.dag)
+                  : planning::plan_compact(named.dag, {.objective = objective});
   if (!plan) {
     return tl::unexpected(to_error(plan.error(), named));
   }
@@ -329,11 +317,11 @@ CommandModel plan_command() {
   return {
       .options =
           {choice_option(
-               "--strategy", settings->planner, words_for<Planner>(documents::planner_names),
+               "--strategy", settings->planner, words_for<Planner>(),
                "layered: each wave as early as possible, a full group is closed (default); compact: as few groups as "
                "possible"),
            choice_option(
-               "--objective", settings->objective, words_for<PlanObjective>(documents::plan_objective_names),
+               "--objective", settings->objective, words_for<PlanObjective>(),
                "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
                "Means --strategy compact"),
            bytes_option("--budget", settings->plan.budget_bytes, "Memory budget, in place of the document's"),

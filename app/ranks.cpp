@@ -92,14 +92,6 @@ Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks) {
   ranks.abort(static_cast<int>(code));
 }
 
-// Returns whether to run the self-test now. The strategies `plain` and `launch`, and ranks, do not need it: their
-// work-groups never wait for each other.
-static SelfTest self_test_of(const engine::RunOptions& options) {
-  const auto& strategy = options.compile.strategy;
-  const bool may_wait = options.ranks == nullptr && (!strategy || is_persistent(*strategy));
-  return may_wait || options.stress_runs != 0 ? SelfTest::kept_or_made : SelfTest::kept;
-}
-
 // Returns the drivers that mpirun was started with and has replaced by PoCL: Open MPI's hwloc may do that where it
 // finds PoCL. Empty if it has not, or runs on another host.
 static std::string replaced_drivers() {
@@ -164,7 +156,11 @@ Result<device::DeviceInfo> find_device(Run& run) {
     return tl::unexpected(std::move(error));
   }
   if (!run.options.compile.dry_run) {
-    TIDEGATE_CHECK(add_profile(*found, self_test_of(run.options), [&] {
+    // The strategies `plain` and `launch`, and ranks, do not need it: their work-groups never wait for each other.
+    const auto& strategy = run.options.compile.strategy;
+    const bool may_wait = run.options.ranks == nullptr && (!strategy || is_persistent(*strategy));
+    const SelfTest from = may_wait || run.options.stress_runs != 0 ? SelfTest::kept_or_made : SelfTest::kept;
+    TIDEGATE_CHECK(add_profile(*found, from, [&] {
       if (progress_style(run) != ProgressStyle::none) {
         fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
                    printable(found->name));

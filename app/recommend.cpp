@@ -11,29 +11,13 @@ using documents::LaunchRequestDocument;
 
 struct RecommendSettings {
   Route route;
-  policy::LaunchPolicy policy;                       // default; a request's own policy overrides it
-  std::optional<policy::Topology> previous_topology; // for requests that name none
-  std::optional<device::DeviceInfo> device;          // gives the limits
-  unsigned evidence = 0;                             // 1: topology, 2: promotion
+  LaunchRequestDocument
+      first; // what a request leaves out: the policy, the previous topology, the limits of --device
+  std::optional<std::string> device; // the name of that
+  unsigned evidence = 0;             // 1: topology, 2: promotion
   bool explain = false;
-
-  // Texts of the options as given.
-  std::optional<std::string> policy_file, selector;
+  std::optional<std::string> policy_file, selector; // as given
 };
-
-// Returns the start of a request: the options and the limits of --device.
-LaunchRequestDocument first_request(const RecommendSettings& settings) {
-  LaunchRequestDocument request{
-      .request = {}, .previous_topology = settings.previous_topology, .policy = settings.policy};
-  if (settings.device) {
-    const policy::AdapterLimits limits = device::adapter_limits(*settings.device);
-    request.request.max_workgroup_size_x = limits.max_workgroup_size_x;
-    request.request.max_compute_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension;
-    request.request.max_compute_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
-    request.request.device_memory_budget_bytes = settings.device->global_memory_bytes;
-  }
-  return request;
-}
 
 // Fields that --device fills in.
 constexpr std::array<std::string_view, 4> adapter_fields{
@@ -58,12 +42,12 @@ documents::Evidence collect_evidence(const RecommendSettings& settings, const La
 // Answers one request.
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
                                                std::string_view request_json) {
-  LaunchRequestDocument request = first_request(settings);
+  LaunchRequestDocument request = settings.first;
   std::span<const std::string_view> given;
   LaunchRecommendationDocument document;
   if (settings.device) {
     given = adapter_fields;
-    document.device = settings.device->name;
+    document.device = settings.device;
   }
   TIDEGATE_CHECK(documents::decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json,
                                    &request, given));
@@ -122,31 +106,25 @@ Result<unsigned> read_evidence(const std::string& words) {
   return kinds;
 }
 
-Result<void> read_policy(RecommendSettings& settings) {
-  if (!settings.policy_file) {
-    return {};
-  }
-  settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
-  TIDEGATE_CHECK(refuse_overwriting(settings.route.files()));
-  TIDEGATE_TRY(settings.policy, read_as<policy::LaunchPolicy>(*settings.policy_file));
-  return {};
-}
-
-Result<void> read_adapter(RecommendSettings& settings) {
-  if (!settings.selector) {
-    return {};
-  }
-  TIDEGATE_CHECK(device::isolate_drivers());
-  TIDEGATE_TRY(const auto list, device::list_devices());
-  TIDEGATE_TRY(const auto chosen, device::select_device(list, *settings.selector));
-  settings.device = *chosen;
-  return {};
-}
-
 Result<ExitCode> run_recommend(RecommendSettings& settings) {
   TIDEGATE_CHECK(refuse_stream(settings.route.stream, settings.route.format));
-  TIDEGATE_CHECK(read_adapter(settings));
-  TIDEGATE_CHECK(read_policy(settings));
+  if (settings.selector) {
+    TIDEGATE_CHECK(device::isolate_drivers());
+    TIDEGATE_TRY(const auto list, device::list_devices());
+    TIDEGATE_TRY(const auto chosen, device::select_device(list, *settings.selector));
+    const policy::AdapterLimits limits = device::adapter_limits(*chosen);
+    policy::LaunchRequest& request = settings.first.request;
+    request.max_workgroup_size_x = limits.max_workgroup_size_x;
+    request.max_compute_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension;
+    request.max_compute_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
+    request.device_memory_budget_bytes = chosen->global_memory_bytes;
+    settings.device = chosen->name;
+  }
+  if (settings.policy_file) {
+    settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
+    TIDEGATE_CHECK(refuse_overwriting(settings.route.files()));
+    TIDEGATE_TRY(settings.first.policy, read_as<policy::LaunchPolicy>(*settings.policy_file));
+  }
   settings.explain |= settings.route.format == "table";
 
   return serve(
@@ -170,8 +148,8 @@ CommandModel recommend_command() {
       .options =
           {file_option("--policy", settings->policy_file,
                        "Launch policy that a request's own policy overrides"),
-           choice_option("--previous-topology", settings->previous_topology,
-                         words_for<policy::Topology>(policy::topology_names),
+           choice_option("--previous-topology", settings->first.previous_topology,
+                         words_for<policy::Topology>(),
                          "Topology of the previous launch, for requests that state none"),
            option("--evidence", "topology|promotion|all", settings->evidence, read_evidence,
                   "Add the evidence of the choice, and whether it is complete"),

@@ -62,7 +62,7 @@ std::string part_bar(const std::vector<Part>& parts, Form form) {
   return fmt::format("<div class=\"bar\">{}</div><ul class=\"legend\">{}</ul>", spans, legend);
 }
 
-// `value`: of a field of the report, for scripts.
+// `value`: of a field of the report, for programs that read pages.
 std::string tile(std::string_view name, const std::string& shown, const std::string& rest,
                  std::string_view field = "", double value = 0) {
   const std::string text = field.empty() ? xml_text(shown)
@@ -177,7 +177,7 @@ std::string speed_part(const runtime::ReportHead& report, std::string_view other
                                           spread(*report.comparison, other));
 }
 
-// The timeline: a picture stretched to the page; zoom.js moves its viewBox. Browsers cut coordinates above 2^25, so
+// The timeline: a picture stretched to the page, or wider than that and scrolled. Browsers cut coordinates above 2^25, so
 // these are parts of the run and not nanoseconds.
 
 // The text of a span: what, which iteration and tiles, how long.
@@ -196,7 +196,7 @@ std::string span_text(const runtime::Timeline& timeline, const TimelineSpan& spa
 
 std::string timeline_part(const runtime::Timeline& timeline, const std::vector<std::string_view>& colours) {
   constexpr std::size_t most_lanes = 48, most_columns = 3000;
-  constexpr double lane_height = 20, left = 120, width = 1200, whole = 100'000;
+  constexpr double lane_height = 20, whole = 100'000;
   std::vector<const Lane*> lanes;
   std::uint64_t end = 1;
   for (const Lane& lane : timeline.lanes) {
@@ -238,27 +238,24 @@ std::string timeline_part(const runtime::Timeline& timeline, const std::vector<s
           next == i + 1 ? "" : fmt::format("; and {} more", next - i - 1));
     }
   }
-  const double height = lane_height * static_cast<double>(shown);
   return fmt::format(
-             "<p>{}{}{}. <span class=\"soft\">{}</span></p>\n<p class=\"tools\"><button>+</button><button>−</button>"
-             "<button>Whole run</button><output id=\"range\" data-from=\"0\" data-to=\"{}\">0 to {}</output></p>\n",
+             "<p>{}{}{}, {} in all. <span class=\"soft\">{}</span></p>\n",
              plural(timeline.span_count(), "span"),
              timeline.left_out == 0 ? "" : fmt::format(", {} more had no room", timeline.left_out),
              shown == lanes.size() ? "" : fmt::format(", {} of {} lanes", shown, lanes.size()),
+             time_text(end),
              timeline.clock == runtime::DeviceClock::none
                  ? "Launches are timed by their events."
                  : fmt::format("Work-groups read the clock {}.",
-                               runtime::device_clock_names[static_cast<std::size_t>(timeline.clock)]),
-             end, time_text(end)) +
-         scrolled("Timeline",
-                  fmt::format(
-                      "<svg class=\"picture\" viewBox=\"0 0 {0} {1}\" width=\"100%\">\n{2}<svg id=\"lanes\" "
-                      "tabindex=\"0\" x=\"{3}\" y=\"0\" width=\"{4}\" height=\"{1}\" viewBox=\"0 0 {5} {1}\" "
-                      "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Timeline of the run\">\n{6}"
-                      "</svg></svg>",
-                      width, height, names, left, width - left, whole, spans)) +
-         "<p class=\"soft small\">Drag to move. In focus, the wheel and + − zoom, arrows move, 0 shows the whole "
-         "run. A title names each span.</p>";
+                               runtime::device_clock_names[static_cast<std::size_t>(timeline.clock)])) +
+         fmt::format(
+             R"(<div><label><input type="radio" name="wide" checked> Whole run</label> <label><input type="radio" name="wide" id="wide4"> 4 ×</label>
+<label><input type="radio" name="wide" id="wide16"> 16 × as wide</label>
+<div class="timeline"><svg class="picture" width="130" height="{0}">
+{1}</svg><div class="scroll" tabindex="0" role="region" aria-label="Timeline"><svg id="lanes" height="{0}" viewBox="0 0 {2} {0}" preserveAspectRatio="none" role="img" aria-label="Timeline of the run">
+{3}</svg></div></div></div>
+<p class="soft small">A title names each span.</p>)",
+             lane_height * static_cast<double>(shown), names, whole, spans);
 }
 
 // Graph programs: the frontier wave by wave, on a logarithmic scale.

@@ -115,19 +115,14 @@ Result<void> write_trace_and_page(Report& report, const Run& run) {
   return {};
 }
 
-// Times differ from one dry run to the next, and no one reads them.
-template <class Report>
-void leave_out_times(Report& report) {
-  report.wall_time_ns = report.queue_plan_ns = report.lineage_ns = report.build_ns = 0;
-  if constexpr (requires { report.load_ns; }) {
-    report.load_ns = 0;
-  }
-}
-
 template <class Report>
 Result<ExitCode> write_report(Report report, const Run& run) {
   if (report.status == runtime::RunStatus::planned) {
-    leave_out_times(report);
+    // Times differ from one dry run to the next, and no one reads them.
+    report.wall_time_ns = report.queue_plan_ns = report.lineage_ns = report.build_ns = 0;
+    if constexpr (requires { report.load_ns; }) {
+      report.load_ns = 0;
+    }
   }
   for (const Warning& warning : report.warnings) {
     print_warning(warning, run.graph.empty() ? run.program : run.graph);
@@ -204,17 +199,6 @@ Result<std::optional<device::DeviceInfo>> device_of(Run& run, runtime::Monitor& 
   return found;
 }
 
-// The error of --set require-convergence=yes: neither `until` nor PageRank's tolerance was reached.
-template <class Report>
-std::optional<Error> not_converged(const Report& report, const Run& run) {
-  if (!run.require_convergence || report.converged != false) {
-    return {};
-  }
-  return Error{.code = ErrorCode::not_converged,
-               .message = "the limit of iterations was reached before convergence",
-               .fix = "raise it, or run without --set require-convergence=yes; the outputs were written"};
-}
-
 template <class Report>
 Result<ExitCode> finish(Result<Report> report, const Run& run, Progress& progress) {
   progress.finish();
@@ -228,11 +212,16 @@ Result<ExitCode> finish(Result<Report> report, const Run& run, Progress& progres
     report->error = after_first_rank(std::move(*report->error)); // rank 0 may not have this error
     return InterruptWatch::interrupted() ? exit_code(*report->error) : write_report(std::move(*report), run);
   }
-  const std::optional<Error> failed = not_converged(*report, run);
+  // Neither `until` nor PageRank's tolerance was reached.
+  const bool failed = run.require_convergence && report->converged == false;
   auto written = write_report(std::move(*report), run);
   if (written && *written == ExitCode::done && failed) {
-    print_error(at_program(*failed, run));
-    return exit_code(*failed);
+    const Error error{.code = ErrorCode::not_converged,
+                      .message = "the limit of iterations was reached before convergence",
+                      .fix =
+                          "raise it, or run without --set require-convergence=yes; the outputs were written"};
+    print_error(at_program(error, run));
+    return exit_code(error);
   }
   return written;
 }

@@ -9,9 +9,8 @@ constexpr std::string_view with_graph = "an algorithm with a graph", exports = "
 
 // Takes one of the names of an enumeration, or auto, which leaves the value empty.
 template <class E>
-OptionModel choice_or_auto(std::string_view names, std::optional<E>& value,
-                           std::span<const std::string_view> choices, std::string meaning) {
-  Words<std::optional<E>> words = words_for<E>(choices);
+OptionModel choice_or_auto(std::string_view names, std::optional<E>& value, std::string meaning) {
+  Words<std::optional<E>> words = words_for<E>();
   words.insert(words.begin(), {"auto", std::nullopt});
   return choice_option(names, value, words, std::move(meaning), "auto");
 }
@@ -39,7 +38,7 @@ void note_given(std::vector<OptionModel>& options, const std::string& prefix, st
 
 std::vector<OptionModel> run_settings(AskedRun& request) {
   engine::RunOptions& options = request.options;
-  Words<std::optional<policy::Topology>> topologies = words_for<policy::Topology>(policy::topology_names);
+  Words<std::optional<policy::Topology>> topologies = words_for<policy::Topology>();
   topologies.erase(topologies.begin()); // the one of an empty frontier
   return {
       switch_option("cache", request.cache, "no: neither use nor store built kernels, tunings and first runs",
@@ -66,10 +65,10 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
           "How long a first run may compare, check and time: 10s, 2m (default: 2s, on a CPU also twice "
           "what plain launches take; 10s for frontier programs)"),
       choice_or_auto(
-          "tuning.mode", options.compile.mode, policy::execution_mode_names,
+          "tuning.mode", options.compile.mode,
           "interpreter: read arguments; jit: compile them in; auto (default): by the launch policy"),
       choice_or_auto(
-          "tuning.promote", options.compile.promote, engine::promotion_names,
+          "tuning.promote", options.compile.promote,
           "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles get code "
           "of their own; auto (default): as the launch policy says"),
       choice_option(
@@ -85,7 +84,7 @@ std::vector<OptionModel> run_settings(AskedRun& request) {
           "tuning.side-by-side", options.compile.side_by_side, 1, 1024,
           "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
       choice_or_auto(
-          "tuning.order", options.compile.mapping, engine::tile_mapping_names,
+          "tuning.order", options.compile.mapping,
           "Which work-group runs which tiles of a persistent launch; strided: only with --strategy barrier"),
       choice_option("tuning.force-topology", request.graphs.force_topology, topologies,
                     "Run all waves of a frontier program with this one"),
@@ -106,7 +105,7 @@ CommandModel run_command() {
       .options =
           {device_option(request->selector, "Index, cpu, gpu, UUID or part of a name; else $TIDEGATE_DEVICE"),
            choice_or_auto(
-               "--strategy", options.compile.strategy, engine::strategy_names,
+               "--strategy", options.compile.strategy,
                "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
                "for all; auto (default): the fastest"),
            number_option("--workers", options.compile.workers, 1, ~0U,
