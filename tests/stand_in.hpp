@@ -214,7 +214,8 @@ public:
   }
   Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
     const Status status = called("make_kernel");
-    const auto& options = *static_cast<const std::string*>(program.of.get());
+    const std::string options =
+        program ? *static_cast<const std::string*>(program.of.get()) : std::string(); // none was built
     return status == success ? Made<Kernel>(object<Kernel>(KernelState{name, options, {}}))
                              : tl::unexpected(status);
   }
