@@ -63,13 +63,18 @@ private:
         const bool row = expr.kind == Expr::Kind::subscript && expr.type->is(Type::Kind::array);
         work_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
         needs_.floats |= is_floating(expr.type->name);
-        does_anything(expr.kind == Expr::Kind::opaque);
+        does_anything(expr.kind == Expr::Kind::opaque || calls_unknown(expr));
         changed(expr);
       });
     });
     for (const Stmt* const part : stmt.parts) {
       statement(*part, times, depth);
     }
+  }
+
+  [[nodiscard]] bool calls_unknown(const Expr& expr) const {
+    return expr.kind == Expr::Kind::name && unit_.meaning(expr.token) == nullptr &&
+           !builtin(tokens_[expr.token].text) && bracket_of_call(unit_, expr.token) < tokens_.size();
   }
 
   void does_anything(bool holds) {
@@ -107,8 +112,6 @@ private:
     } else if (const auto known = name == nullptr ? builtin(token.text) : std::nullopt) {
       own_.functions.push_back(i);
       built_in(i, *known);
-    } else {
-      does_anything(name == nullptr && unit_.tree->calls.contains(i));
     }
   }
 

@@ -28,6 +28,12 @@ public:
   ConstKeeper(const TranslationUnit& unit, const Function& function)
       : unit_(unit), type_(*unit.meaning(function.name_token)->type) {
     each_statement(*function.statements, [this](const Stmt& stmt) { statement(stmt); });
+    for (std::size_t i = function.body->begin; keeps_ && i < function.body->end; ++i) { // the rest is opaque
+      const Decl* const name = unit.meaning(i);
+      keeps_ = name == nullptr || name->kind != Decl::Kind::variable || name->token == i ||
+               !name->type->is(Type::Kind::pointer) || !element_of(*name->type->inner).is_const ||
+               seen_.contains(i);
+    }
   }
 
   [[nodiscard]] bool keeps() const { return keeps_; }
@@ -65,7 +71,9 @@ private:
   }
 
   void read(const Expr& expr) {
+    seen_.insert(expr.token);
     if (expr.kind == Expr::Kind::size) { // not evaluated
+      each_expression(expr, [this](const Expr& part) { seen_.insert(part.token); });
       return;
     }
     for (const Expr* const operand : expr.operands) {
@@ -123,6 +131,7 @@ private:
   const TranslationUnit& unit_;
   const Type& type_; // of the function
   bool keeps_ = true;
+  std::set<std::size_t> seen_; // tokens of names in expressions that are known
 };
 
 } // namespace

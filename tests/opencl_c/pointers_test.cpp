@@ -138,6 +138,7 @@ TEST_CASE("const that is dropped") {
   }
   CHECK_FALSE(stays("global const float* q; global const float** qq = &q; *qq = a;"));
   CHECK_FALSE(stays("asm(\"\" : : \"r\"(a));"));
+  CHECK_FALSE(stays("__global if (!a[n]) { b[0] = 1; }")); // a declaration to the parser
 }
 
 TEST_CASE("a pointer is moved before the body uses it") {
