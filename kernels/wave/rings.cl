@@ -31,8 +31,8 @@
 // arrives. Arrivals release and the wait acquires, so a round sees the items of the rounds before: it only reads
 // positions that they have written, and only writes positions that no item of the round occupies.
 //
-// A full ring. Without publishing there is room for the given items twice. Otherwise tails count all items, also those for which there is no room; these are not written. The turn
-// compares the most items that the rings had to hold together with the capacity, and ends the queue as full with
+// A full ring. Without publishing there is room for the given items twice. Otherwise tails count all items, also those
+// for which there is no room; these are not written. The turn compares the most items that the rings had to hold together with the capacity, and ends the queue as full with
 // the capacity that was needed so far. Outputs are withheld, so nothing is lost silently. Because items of a round
 // keep their room until it ends, that number depends on the items alone, not on the order in which they run.
 //
@@ -42,8 +42,8 @@
 //
 // Generated definitions precede this file: TG_QUEUE_RINGS and TG_QUEUE_FIRST_RING (the priorities in use),
 // TG_QUEUE_RING_SIZE (a power of two, at least the capacity), TG_QUEUE_STAGED (items of each ring that local memory
-// holds), TG_QUEUE_AHEAD (how often a work-group runs ahead in a round; 0 if there are several rings), TG_QUEUE_TABLES and TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators
-// TIDEGATE_OP_name and TIDEGATE_BUFFER_name for the handles. tg_queue_ring() and tg_queue_table() follow the user's file.
+// holds), TG_QUEUE_AHEAD (how often a work-group runs ahead in a round; 0 if there are several rings), TG_QUEUE_TABLES and
+// TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators TIDEGATE_OP_name and TIDEGATE_BUFFER_name for the handles. tg_queue_ring() and tg_queue_table() follow the user's file.
 
 // State of a work-group that publishes, in local memory.
 typedef struct {
@@ -164,25 +164,31 @@ void tg_queue_count_on(global uint* counter, uint2 before, uint more) {
   counter[1] = before.y + (before.x + more < more ? 1u : 0u);
 }
 
-// Selects the priorities that run next; waiting improves a priority's rank.
+// Selects the priorities that run next; waiting improves a priority's rank. Reads everything before it writes.
 void tg_queue_choose(global uint* state, uint threshold) {
+  const uint round = state[TG_QUEUE_ROUND];
+  const uint2 aged = tg_queue_counted(&state[TG_QUEUE_AGED]);
+  uint oldest = state[TG_QUEUE_MAX_AGE];
   uint best = TG_QUEUE_PRIORITIES;
-  uint counts_as[TG_QUEUE_PRIORITIES];
+  uint counts_as[TG_QUEUE_PRIORITIES], ages[TG_QUEUE_PRIORITIES], waiting[TG_QUEUE_PRIORITIES];
   for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
-    const uint steps = (state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p]) / max(threshold, 1u);
-    counts_as[p] = state[TG_QUEUE_WAITING + p] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, steps);
+    ages[p] = round - state[TG_QUEUE_SINCE + p];
+    waiting[p] = state[TG_QUEUE_WAITING + p];
+    counts_as[p] = waiting[p] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, ages[p] / max(threshold, 1u));
     best = min(best, counts_as[p]);
   }
-  state[TG_QUEUE_RUNNING] = 0;
+  uint running = 0;
+  uint promoted = 0;
   for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
     if (counts_as[p] == best && best != TG_QUEUE_PRIORITIES) {
-      const uint age = state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p];
-      state[TG_QUEUE_RUNNING] |= 1u << p;
-      state[TG_QUEUE_MAX_AGE] = max(state[TG_QUEUE_MAX_AGE], age);
-      tg_queue_count_on(&state[TG_QUEUE_AGED], tg_queue_counted(&state[TG_QUEUE_AGED]),
-                        best < p ? state[TG_QUEUE_WAITING + p] : 0u);
+      running |= 1u << p;
+      oldest = max(oldest, ages[p]);
+      promoted += best < p ? waiting[p] : 0u;
     }
   }
+  state[TG_QUEUE_RUNNING] = running;
+  state[TG_QUEUE_MAX_AGE] = oldest;
+  tg_queue_count_on(&state[TG_QUEUE_AGED], aged, promoted);
 }
 
 void tg_queue_open(tidegate_publisher to, global uint* state, global uint2* rings, global uint* seen) {
@@ -232,7 +238,9 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
   const uint mode = state[TG_QUEUE_MODE];
   uint heads[TG_QUEUE_RINGS];
   uint taken_of[TG_QUEUE_RINGS]; // 0 before the first round
+  uint given_of[TG_QUEUE_RINGS];
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    given_of[ring] = state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
     heads[ring] = state[TG_QUEUE_HEAD(ring)];
     taken_of[ring] = state[TG_QUEUE_TAKEN(ring)];
   }
@@ -251,7 +259,7 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
   uint done = 0;  // by this work-item
   uint first = 0; // of the given items of a ring
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
-    const uint given = mode == TG_QUEUE_RUNS ? 0u : state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
+    const uint given = mode == TG_QUEUE_RUNS ? 0u : given_of[ring];
     for (uint i = own; mode == TG_QUEUE_SEEDS && i < given; i += all) {
       tg_queue_keeps(&publishing, seeds[first + i].x, seeds[first + i].y); // the host has removed identical ones
     }
@@ -351,7 +359,7 @@ void tg_queue_arm(global uint* state, uint threshold) {
 typedef struct {
   uint mode, done, again, kept, round, failed, repeated, ahead, rounds, stalled, deepest, most_kept, remaining;
   uint2 published, executed, requeues, deduped;
-  uint heads[TG_QUEUE_RINGS], tails[TG_QUEUE_RINGS], waited[TG_QUEUE_RINGS], ran[TG_QUEUE_RINGS];
+  uint heads[TG_QUEUE_RINGS], tails[TG_QUEUE_RINGS], waited[TG_QUEUE_RINGS], ran[TG_QUEUE_RINGS], given[TG_QUEUE_RINGS];
 } tg_queue_figures;
 
 // Reads all of it before anything is decided or written, so that the loads take the time of one.
@@ -379,6 +387,7 @@ tg_queue_figures tg_queue_read(global const uint* state) {
     read.tails[ring] = state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING + ring];
     read.waited[ring] = state[TG_QUEUE_WAITING + TG_QUEUE_FIRST_RING + ring];
     read.ran[ring] = state[TG_QUEUE_TAKEN(ring)];
+    read.given[ring] = state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
   }
   return read;
 }
@@ -398,8 +407,7 @@ void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint th
     taken += ran;
     left += length - ran;
     if (was->mode == TG_QUEUE_RUNS_GIVEN) {
-      const uint given = state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
-      fresh += given - min(given, was->heads[ring] + ran);
+      fresh += was->given[ring] - min(was->given[ring], was->heads[ring] + ran);
     }
     if (TG_QUEUE_RINGS > 1 && (ran != 0u || was->waited[ring] == 0u)) {
       state[TG_QUEUE_SINCE + TG_QUEUE_FIRST_RING + ring] = was->round + 1u;
