@@ -32,9 +32,10 @@
 // positions that they have written, and only writes positions that no item of the round occupies.
 //
 // A full ring. Without publishing there is room for the given items twice. Otherwise tails count all items, also those
-// for which there is no room; these are not written. The turn compares the most items that the rings had to hold together with the capacity, and ends the queue as full with
-// the capacity that was needed so far. Outputs are withheld, so nothing is lost silently. Because items of a round
-// keep their room until it ends, that number depends on the items alone, not on the order in which they run.
+// for which there is no room; these are not written. The turn compares the most items that the rings had to hold
+// together with the capacity, and ends the queue as full with the capacity that was needed so far. Outputs are withheld,
+// so nothing is lost silently. Because items of a round keep their room until it ends, that number depends on the items
+// alone, not on the order in which they run.
 //
 // Identical items. Published items of pure ops are looked up in a table of all items of pure ops in this run of the
 // queue: one open-addressed table of params (plus 1, so that 0 is free) for each combination of a pure op, its input
@@ -43,7 +44,8 @@
 // Generated definitions precede this file: TG_QUEUE_RINGS and TG_QUEUE_FIRST_RING (the priorities in use),
 // TG_QUEUE_RING_SIZE (a power of two, at least the capacity), TG_QUEUE_STAGED (items of each ring that local memory
 // holds), TG_QUEUE_AHEAD (how often a work-group runs ahead in a round; 0 if there are several rings), TG_QUEUE_TABLES and
-// TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators TIDEGATE_OP_name and TIDEGATE_BUFFER_name for the handles. tg_queue_ring() and tg_queue_table() follow the user's file.
+// TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators TIDEGATE_OP_name and
+// TIDEGATE_BUFFER_name for the handles. tg_queue_ring() and tg_queue_table() follow the user's file.
 
 // State of a work-group that publishes, in local memory.
 typedef struct {
