@@ -1,4 +1,4 @@
-// Algorithms of a program's own: their source, and checks on the device that share no code with the traversal.
+// Algorithms of a program's own: their source.
 #pragma once
 #include "core/files.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -9,8 +9,6 @@
 #include <tidegate/core/npy.hpp>
 
 namespace tidegate::traversal {
-
-struct TraversalPlan;
 
 struct OwnCode {
   std::string text;           // the preprocessed source, with #line directives, and definitions for kernels
@@ -29,6 +27,10 @@ Result<OwnCode> read_own(const graphs::FrontierProgram& program, const std::stri
 graphs::FrontierProgram with_wide_distances(graphs::FrontierProgram program);
 OwnCode wide_distances(const graphs::FrontierProgram& program);
 
+// A kernel_source error at a function of the algorithm.
+Error refused_at(const OwnCode& code, const opencl_c::Function& function, std::string message,
+                 std::string fix);
+
 // Makes an error in the algorithm's source, with its line, of a build failure that names it.
 Error at_own_source(const OwnCode& code, Error build_failure);
 
@@ -38,50 +40,5 @@ Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph);
 // Reads the first value of each vertex; nothing if the program has no file of them. Error: bad_array.
 Result<std::vector<std::byte>> read_initial(const graphs::FrontierProgram& program, const std::string& folder,
                                             std::uint32_t vertices);
-
-// Builds the kernels of an algorithm's checks. Throws device::Refused.
-device::Program build_own_checks(const device::Session& session, const TraversalPlan& plan,
-                                 const std::filesystem::path& cache_folder);
-
-// Checks of one traversal; all functions throw device::Refused. Its memory is the part "checks" of the plan.
-class OwnChecks {
-public:
-  // All references outlive it.
-  OwnChecks(const device::Session& session, const TraversalPlan& plan, const ResidentGraph& resident,
-            device::Program built);
-
-  // Tries the laws on values that occur. Error: kernel_source at a function that breaks one, with the values.
-  Result<void> check_laws();
-
-  // Passes the results along all edges once more: none may change. Counts the vertices with a value, or that have
-  // fired.
-  std::optional<Error> check_fix_point(const std::vector<std::uint32_t>& values, std::uint64_t& reached);
-
-  // Starts again and passes values along all edges until none changes. Error: outputs_differ, or that this takes too
-  // long.
-  std::optional<Error> check_by_plain_rounds(const std::vector<std::uint32_t>& values,
-                                             std::chrono::steady_clock::time_point deadline);
-
-private:
-  struct Noted {
-    std::uint32_t changed = 0;
-    std::uint32_t reached = 0;
-  };
-
-  void begin();
-  Noted pass_along(const device::Buffer& from);
-  [[nodiscard]] std::optional<Error> first_difference(const std::vector<std::uint32_t>& values,
-                                                      std::string_view rule, std::string_view meaning) const;
-  template <class... Arguments>
-  void launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const;
-
-  const device::Session& session_;
-  const TraversalPlan& plan_;
-  const ResidentGraph& resident_;
-  const TraversalShape& shape_;
-  const std::uint64_t fired_bytes_;
-  device::Program built_;
-  device::Buffer values_, fired_, noted_;
-};
 
 } // namespace tidegate::traversal

@@ -3,6 +3,7 @@
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
+#include "traversal/own_checks.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {

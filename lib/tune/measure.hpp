@@ -4,7 +4,6 @@
 #include "engine/arena_run.hpp"
 #include "graph/program.hpp"
 #include "runtime/monitor.hpp"
-#include "tune/knobs.hpp"
 #include "tune/report.hpp"
 #include "work/run.hpp"
 #include <tidegate/core/error.hpp>

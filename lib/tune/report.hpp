@@ -1,11 +1,42 @@
-// Configurations that are timed in pairs, and the document tuning_report, which has what `tidegate tune measure` found.
+// Knobs, configurations that are timed in pairs, and the document tuning_report, which has what `tidegate tune measure` found.
 #pragma once
 #include "engine/run_report.hpp"
-#include "tune/knobs.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::tuning {
+
+enum class Knob : std::uint8_t {
+  workgroup_size,
+  strategy,
+  route,
+  side_by_side,
+  work_items_per_unit,
+  workers,
+  mapping,
+  alone_up_to,
+  switch_rule
+};
+inline constexpr std::array<std::string_view, 9> knob_names{
+    "workgroup_size", "strategy", "route",       "side_by_side", "work_items_per_unit",
+    "workers",        "order",    "alone_up_to", "switch_rule"};
+
+// In measuring order: the knobs with the largest effect come first.
+inline constexpr std::array wave_program_knobs{
+    Knob::workgroup_size, Knob::strategy, Knob::route,  Knob::work_items_per_unit,
+    Knob::side_by_side,   Knob::workers,  Knob::mapping};
+// Knobs of first runs, whose time is short: the cost model is most often wrong about these.
+inline constexpr std::array first_run_knobs{Knob::strategy, Knob::work_items_per_unit};
+inline constexpr std::array frontier_program_knobs{Knob::strategy, Knob::workers, Knob::alone_up_to,
+                                                   Knob::switch_rule};
+
+// Everything that a run takes from a profile and a policy. Configurations differ in these, so the settings that are
+// written are the ones that were measured.
+struct Settings {
+  device::Tuning tuning;              // for wave programs
+  device::TraversalProfile traversal; // for frontier programs
+  policy::LaunchPolicy policy;
+};
 
 // A round runs both configurations consecutively, in alternating order, so that disturbances of the machine affect both;
 // each yields the ratio of its two times.

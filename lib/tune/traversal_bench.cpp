@@ -1,6 +1,7 @@
 // Candidates of a frontier program on one device. They share one copy of the graph and differ in thresholds
 // and in the number of work-groups; only the strategies need separate kernels.
 #include "traversal/checks.hpp"
+#include "traversal/own_checks.hpp"
 #include "traversal/resident.hpp"
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>

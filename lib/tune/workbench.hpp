@@ -10,7 +10,6 @@
 #include "runtime/monitor.hpp"
 #include "traversal/own.hpp"
 #include "traversal/run.hpp"
-#include "tune/knobs.hpp"
 #include "tune/report.hpp"
 #include "work/run.hpp"
 #include <tidegate/core/error.hpp>
@@ -19,6 +18,39 @@
 #include <future>
 
 namespace tidegate::tuning {
+
+struct Alternative {
+  std::string value; // as reports show it
+  Settings settings;
+};
+
+// The incumbent's value of a knob ("-" if it has none), and settings with other values, which never have more work-groups
+// than can run concurrently.
+struct KnobValues {
+  std::string value = "-";
+  std::vector<Alternative> others;
+};
+
+// Returns the policy with thresholds adjusted so that a launch with this evidence takes the route.
+policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::PromotionEvidence& evidence,
+                                policy::LaunchPolicy policy);
+
+// State of the best configuration of a frontier program so far, from which the alternatives are derived.
+struct TraversalIncumbent {
+  Settings settings;
+  engine::Strategy strategy = engine::Strategy::launch;
+  std::uint32_t workers = 1;  // work-groups
+  std::uint32_t resident = 0; // limit of concurrent work-groups of a persistent launch
+  policy::SwitchRule switch_rule = policy::SwitchRule::edges;
+  bool rule_is_given = false;    // set by the program; the profile does not change it
+  bool from_few = true;          // frontiers start small, so that one group may process them alone
+  std::uint32_t alone_up_to = 0; // largest frontier of one work-group alone, in vertices
+  std::uint32_t most_alone = 0;  // upper limit of alone_up_to by local memory
+  bool constrained = false;      // memory is short, so the topology never changes
+};
+
+KnobValues values_of(Knob knob, const TraversalIncumbent& incumbent, const device::DeviceInfo& device,
+                     bool self_test_passed);
 
 // Builds, compares and runs the configurations of a program. The search (measure.hpp) knows them by index only.
 // All references must outlive the bench.

@@ -1,5 +1,5 @@
 // Policies that make a launch take a route; what may be turned of frontier programs, and what may not.
-#include "tune/knobs.hpp"
+#include "tune/workbench.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
 using namespace tidegate;
