@@ -13,7 +13,6 @@ enum {
   TG_QUEUE_FAULTS,        // items that failed
 
   // Only in rounds (kernels/wave/rings.cl), as the second and third word:
-  TG_QUEUE_RUNNING,       // bit p: items of priority p run in this round
   TG_QUEUE_ROUND,         // counted from 0
   TG_QUEUE_STALLED,       // consecutive rounds in which no item was completed
   TG_QUEUE_LAST_REQUEUED, // words of an item that was requeued in the last round

@@ -166,33 +166,6 @@ void tg_queue_count_on(global uint* counter, uint2 before, uint more) {
   counter[1] = before.y + (before.x + more < more ? 1u : 0u);
 }
 
-// Selects the priorities that run next; waiting improves a priority's rank. Reads everything before it writes.
-void tg_queue_choose(global uint* state, uint threshold) {
-  const uint round = state[TG_QUEUE_ROUND];
-  const uint2 aged = tg_queue_counted(&state[TG_QUEUE_AGED]);
-  uint oldest = state[TG_QUEUE_MAX_AGE];
-  uint best = TG_QUEUE_PRIORITIES;
-  uint counts_as[TG_QUEUE_PRIORITIES], ages[TG_QUEUE_PRIORITIES], waiting[TG_QUEUE_PRIORITIES];
-  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
-    ages[p] = round - state[TG_QUEUE_SINCE + p];
-    waiting[p] = state[TG_QUEUE_WAITING + p];
-    counts_as[p] = waiting[p] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, ages[p] / max(threshold, 1u));
-    best = min(best, counts_as[p]);
-  }
-  uint running = 0;
-  uint promoted = 0;
-  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
-    if (counts_as[p] == best && best != TG_QUEUE_PRIORITIES) {
-      running |= 1u << p;
-      oldest = max(oldest, ages[p]);
-      promoted += best < p ? waiting[p] : 0u;
-    }
-  }
-  state[TG_QUEUE_RUNNING] = running;
-  state[TG_QUEUE_MAX_AGE] = oldest;
-  tg_queue_count_on(&state[TG_QUEUE_AGED], aged, promoted);
-}
-
 void tg_queue_open(tidegate_publisher to, global uint* state, global uint2* rings, global uint* seen) {
   to->state = state;
   to->rings = rings;
@@ -328,16 +301,33 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
   }
 }
 
-// Chooses the items that run next. One work-item turns the queue while all others wait: only rings in use are read.
+// Chooses the items that run next: those of the best priority, which waiting improves. One work-item does so while all
+// others wait: only rings in use are read, and everything is read before anything is written.
 void tg_queue_take(global uint* state, uint threshold) {
-  if (TG_QUEUE_RINGS > 1) {
-    tg_queue_choose(state, threshold);
+  const uint round = state[TG_QUEUE_ROUND];
+  const uint2 aged = tg_queue_counted(&state[TG_QUEUE_AGED]);
+  uint oldest = state[TG_QUEUE_MAX_AGE];
+  uint best = TG_QUEUE_PRIORITIES;
+  uint counts_as[TG_QUEUE_RINGS], ages[TG_QUEUE_RINGS], waiting[TG_QUEUE_RINGS];
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const uint p = TG_QUEUE_FIRST_RING + ring;
+    ages[ring] = TG_QUEUE_RINGS == 1 ? 0u : round - state[TG_QUEUE_SINCE + p];
+    waiting[ring] = state[TG_QUEUE_WAITING + p];
+    counts_as[ring] = waiting[ring] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, ages[ring] / max(threshold, 1u));
+    best = min(best, counts_as[ring]);
   }
-  for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
-    const bool runs = TG_QUEUE_RINGS == 1 || (state[TG_QUEUE_RUNNING] >> p & 1u) != 0u;
-    state[TG_QUEUE_TAKEN(p - TG_QUEUE_FIRST_RING)] = runs ? min(state[TG_QUEUE_WAITING + p], TG_QUEUE_MOST_A_ROUND) : 0u;
-    state[TG_QUEUE_CLAIMS + p] = 0;
+  uint promoted = 0;
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const bool runs = waiting[ring] != 0u && counts_as[ring] == best;
+    if (runs) {
+      oldest = max(oldest, ages[ring]);
+      promoted += best < TG_QUEUE_FIRST_RING + ring ? waiting[ring] : 0u;
+    }
+    state[TG_QUEUE_TAKEN(ring)] = runs ? min(waiting[ring], TG_QUEUE_MOST_A_ROUND) : 0u;
+    state[TG_QUEUE_CLAIMS + TG_QUEUE_FIRST_RING + ring] = 0;
   }
+  state[TG_QUEUE_MAX_AGE] = oldest;
+  tg_queue_count_on(&state[TG_QUEUE_AGED], aged, promoted);
 }
 
 // Restores the state before the first round, as the host uploads it.

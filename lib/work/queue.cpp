@@ -508,7 +508,6 @@ private:
         std::ranges::find_if(by_priority, [](std::uint32_t items) { return items != 0; }) -
         by_priority.begin());
     if (tables == 0 && best != queue_priorities) {
-      state[TG_QUEUE_RUNNING] = 1U << best;
       state[TG_QUEUE_TAKEN(best - first_ring)] =
           std::min<std::uint32_t>(by_priority[best], TG_QUEUE_MOST_A_ROUND);
     }
