@@ -271,7 +271,7 @@ CommandModel arena_command() {
       .positionals = {input_positional(settings->route.input, "Buffer lifetimes")},
       .examples = {{"A picture of the arena:", "tidegate arena examples/stereo_buffers.json -o arena.svg"},
                    {"Offsets that a checker verifies:",
-                    "tidegate arena examples/stereo_buffers.json | tidegate check --against "
+                    "tidegate arena examples/stereo_buffers.json | tidegate check arena --lifetimes "
                     "examples/stereo_buffers.json -"}},
       .run = [settings] { return run_arena(*settings); }};
 }

@@ -369,7 +369,7 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
     return failure(ErrorCode::wrong_kind, // the verdict would seem to cover it
                    fmt::format("a {} is not checked against {}", document->kind,
                                context.dag ? "a wave DAG" : "buffer lifetimes"),
-                   "check it without --against");
+                   "check it alone");
   }
   // A document with errors of form is not checked further.
   const std::shared_ptr<void> object = document->record->create();
@@ -661,7 +661,7 @@ constexpr std::array<std::string_view, 5> check_formats{"json", "table", "github
 // Refuses options that have no effect, words that are not files, and an output that would replace an input.
 Result<void> check_words(const CheckSettings& request, bool graphs) {
   const std::string_view of_documents = request.stream                ? "--stream"
-                                        : request.against             ? "--against"
+                                        : request.against             ? "--dag"
                                         : !request.parameters.empty() ? "--param"
                                                                       : "";
   if (graphs && !of_documents.empty()) {
@@ -669,7 +669,8 @@ Result<void> check_words(const CheckSettings& request, bool graphs) {
                   "leave it out");
   }
   if (request.budget_bytes && !request.against) {
-    return misuse("--budget has no effect without --against", "give both");
+    return misuse("--budget has no effect without --dag or --lifetimes",
+                  "give what the plans are checked against");
   }
   TIDEGATE_CHECK(refuse_stream(request.stream, request.format, request.parameters));
   FileUses files{.inputs = {}, .outputs = {{request.output, "-o", {}}}};
@@ -696,8 +697,16 @@ Result<void> check_words(const CheckSettings& request, bool graphs) {
 Result<ExitCode> run_check(CheckSettings& settings) {
   const std::string first = settings.files.empty() ? "" : settings.files.front();
   const bool graphs = first == "graph";
-  if (graphs || documents::find_document(first)) { // the type of all; of a graph all further words are files
-    settings.document = first;
+  const std::string type = first == "plan" ? "frontier_memory_plan" : first == "arena" ? "arena_plan" : first;
+  if (type != first && !settings.against) {
+    const std::string_view needed = first == "plan" ? "--dag" : "--lifetimes";
+    return misuse(
+        fmt::format("check {} holds a plan against its input and needs {}", first, needed),
+        fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the document alone",
+                    first, needed, type));
+  }
+  if (graphs || documents::find_document(type)) { // the type of all; of a graph all further words are files
+    settings.document = type;
     settings.files.erase(settings.files.begin());
   }
   if (settings.files.empty()) {
@@ -732,25 +741,27 @@ CommandModel check_command() {
       file_option(
           "", request.files,
           "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
-          "`check graph` describes graph files"));
+          "`check plan` and `check arena` compare plans with their input; `check graph` describes graph files"));
   files.choices = document_kinds();
   return {
-      .options = {flag("--stream", request.stream,
-                       "Treat each line of a file as a document; print a line for each"),
-                  file_option("--against", request.against,
-                              "Wave DAG, wave program or buffer lifetimes to check plans against"),
-                  bytes_option("--budget", request.budget_bytes, "Budget, or capacity, instead of its own"),
-                  parameter_option(request.parameters), path_scope_option(request.scope),
-                  flag("--strict", request.strict, "Count warnings as errors"),
-                  format_option(settings->format, check_formats,
-                                "JSON, a table for people (default on a terminal), or for CI: annotations of "
-                                "GitHub, SARIF, JUnit XML"),
-                  output_option(settings->output, {"json", "sarif", "xml"})},
+      .options =
+          {flag("--stream", request.stream, "Treat each line of a file as a document; print a line for each"),
+           file_option(
+               "--lifetimes,--dag", request.against,
+               "Wave DAG, or wave program, to check plans against; buffer lifetimes, to check arena plans against"),
+           bytes_option("--capacity,--budget", request.budget_bytes,
+                        "Budget of the wave DAG, or capacity of the lifetimes, instead of its own"),
+           parameter_option(request.parameters), path_scope_option(request.scope),
+           flag("--strict", request.strict, "Count warnings as errors"),
+           format_option(settings->format, check_formats,
+                         "JSON, a table for people (default on a terminal), or for CI: annotations of "
+                         "GitHub, SARIF, JUnit XML"),
+           output_option(settings->output, {"json", "sarif", "xml"})},
       .positionals = {std::move(files)},
       .examples = {{"Is the evidence complete?",
                     "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
                    {"Does a plan keep what it promises?",
-                    "tidegate plan examples/stereo_camera.json | tidegate check --against "
+                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
                     "examples/stereo_camera.json -"}},
       .run = [settings] { return run_check(*settings); }};
 }

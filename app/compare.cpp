@@ -43,20 +43,34 @@ std::string speed_text(const runtime::Comparison& speed, std::string_view other)
 
 namespace {
 
+using documents::ComparedNumber;
+using documents::ReportComparison;
 using ReportJson = nlohmann::json;
 
 // A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
 
-constexpr std::string_view compared_places =
-    "program status device/name device/driver_version strategy telemetry/execution_mode promotion/promoted algorithm "
-    "wall_time_ns build_ns backend_dispatch_ns iterations telemetry/kernel_launches telemetry/sync_points "
-    "telemetry/bytes_uploaded telemetry/bytes_read_back effective_geometry/worker_groups "
-    "effective_geometry/workgroup_size memory/arena_bytes wave_times/critical_path_ns wave_times/synchronization_ns "
-    "graph/vertices graph/edges summary/waves";
+// Texts are compared by the names of their rows, numbers by their keys.
+constexpr std::array<std::pair<const char*, const char*>, 8> text_keys{
+    {{"program", "/program"},
+     {"status", "/status"},
+     {"device", "/device/name"},
+     {"driver", "/device/driver_version"},
+     {"strategy", "/strategy"},
+     {"execution_mode", "/telemetry/execution_mode"},
+     {"promoted", "/promotion/promoted"},
+     {"algorithm", "/algorithm"}}};
+// The numbers of the report and of its objects; blanks separate the keys.
+constexpr std::array<std::pair<const char*, const char*>, 7> number_keys{
+    {{"", "wall_time_ns build_ns backend_dispatch_ns iterations"},
+     {"/telemetry", "kernel_launches sync_points bytes_uploaded bytes_read_back"},
+     {"/effective_geometry", "worker_groups workgroup_size"},
+     {"/memory", "arena_bytes"},
+     {"/wave_times", "critical_path_ns synchronization_ns"},
+     {"/graph", "vertices edges"},
+     {"/summary", "waves"}}};
 
-// Returns the value at a pointer, or null.
 const ReportJson& value_in(const ReportJson& report, const std::string& pointer) {
-  static const ReportJson missing;
+  static const ReportJson missing = ReportJson::array();
   const ReportJson::json_pointer place(pointer);
   return report.contains(place) ? report.at(place) : missing;
 }
@@ -69,26 +83,14 @@ std::optional<T> value_at(const ReportJson& report, const std::string& pointer) 
   return fits ? std::optional(value.get<T>()) : std::nullopt;
 }
 
-// `place` ends with the unit.
-std::string value_text(std::string_view place, const ReportJson& value) {
-  const bool bytes = place.ends_with("_bytes") || place.find("/bytes_") != place.npos;
-  return value.is_string()        ? value.get<std::string>()
-         : !value.is_number()     ? "-"
-         : place.ends_with("_ns") ? short_time_text(value.get<double>())
-         : bytes                  ? bytes_text(value.get<std::uint64_t>())
-                                  : fmt::format("{:.0f}", value.get<double>());
-}
-
-// Adds a row of two values, unless neither report has one.
-void add_pair(std::string name, std::string_view place, const ReportJson& a, const ReportJson& b,
-              TableRows& rows) {
-  if (a.is_null() && b.is_null()) {
-    return;
+void add_number(std::string name, std::optional<double> a, std::optional<double> b,
+                std::vector<ComparedNumber>& numbers) {
+  if (a || b) {
+    numbers.push_back({.name = std::move(name),
+                       .a = a,
+                       .b = b,
+                       .ratio = a && b && *a != 0 ? std::optional(*b / *a) : std::nullopt});
   }
-  const bool ratio = a.is_number() && b.is_number() && a != 0;
-  rows.push_back({"  " + std::move(name), value_text(place, a),
-                  a.is_string() && a == b ? "the same" : value_text(place, b),
-                  ratio ? fmt::format("{:.3g}", b.get<double>() / a.get<double>()) : ""});
 }
 
 Result<ReportJson> read_compared(const std::string& file) {
@@ -111,23 +113,26 @@ Result<ReportJson> read_compared(const std::string& file) {
   return report;
 }
 
-// Adds the time of an execution of each wave in the mean, in the order of the first report.
-void add_waves(const ReportJson& a, const ReportJson& b, TableRows& rows) {
+// Adds the nanoseconds of an execution of each wave in the mean, in the order of the first report.
+void add_waves(const ReportJson& a, const ReportJson& b, std::vector<ComparedNumber>& waves) {
   std::vector<std::string> names;
-  std::map<std::string, std::array<ReportJson, 2>> times;
-  for (const std::size_t i : {0U, 1U}) {
+  std::array<std::map<std::string, double>, 2> times;
+  for (std::size_t i = 0; i < times.size(); ++i) {
     for (const ReportJson& wave : value_in(i == 0 ? a : b, "/wave_times/waves")) {
-      const std::string name = value_at<std::string>(wave, "/waves").value_or("?");
-      const auto [found, is_new] = times.try_emplace(name);
-      if (is_new) {
-        names.push_back(name);
-      }
-      found->second[i] = value_at<double>(wave, "/time_ns").value_or(0) /
-                         std::max(1.0, value_at<double>(wave, "/executions").value_or(1));
+      const std::string& name = names.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"));
+      times[i].try_emplace(name, value_at<double>(wave, "/time_ns").value_or(0) /
+                                     std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
     }
   }
+  std::set<std::string> added;
   for (const std::string& name : names) {
-    add_pair(name, "_ns", times[name][0], times[name][1], rows);
+    if (added.insert(name).second) {
+      const auto time = [&name](const std::map<std::string, double>& of) {
+        const auto found = of.find(name);
+        return found == of.end() ? std::nullopt : std::optional(found->second);
+      };
+      add_number(name, time(times[0]), time(times[1]), waves);
+    }
   }
 }
 
@@ -173,23 +178,34 @@ std::optional<runtime::Comparison> speed_of(const ReportJson& a, const ReportJso
                              .verdict = verdict_of(estimated)};
 }
 
-std::string comparison_table(const std::array<std::string, 2>& files, const ReportJson& a,
-                             const ReportJson& b) {
-  TableRows rows{{"", "A", "B", "B / A"}, {"  report", files[0], files[1], ""}};
-  for (const std::string& place : words_in(compared_places, ' ')) {
-    std::string name = place.ends_with("_ns") ? place.substr(0, place.size() - 3) : place;
-    std::ranges::replace_if(
-        name, [](char c) { return c == '_' || c == '/'; }, ' ');
-    add_pair(std::move(name), '/' + place, value_in(a, '/' + place), value_in(b, '/' + place), rows);
+std::string value_text(std::string_view name, std::optional<double> value) {
+  const bool bytes = name.starts_with("bytes") || name.ends_with("_bytes");
+  return !value                  ? "-"
+         : name.ends_with("_ns") ? short_time_text(*value)
+         : bytes                 ? bytes_text(static_cast<std::uint64_t>(*value))
+                                 : fmt::format("{:.0f}", *value);
+}
+
+std::string comparison_table(const ReportComparison& made, bool colour) {
+  const std::string text = made.speed ? bold("B: " + speed_text(*made.speed, "A"), colour) + '\n' : "";
+  TableRows rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
+  for (const documents::ComparedText& pair : made.texts) {
+    rows.push_back(
+        {"  " + pair.name, pair.a.value_or("-"), pair.a == pair.b ? "the same" : pair.b.value_or("-"), ""});
   }
-  const auto iteration_ns = [](const ReportJson& report) {
-    const auto dispatch = value_at<double>(report, "/backend_dispatch_ns");
-    const auto iterations = value_at<double>(report, "/iterations");
-    return dispatch && iterations.value_or(0) != 0 ? ReportJson(*dispatch / *iterations) : ReportJson();
+  const auto add = [&rows](std::string name, std::string_view unit, const ComparedNumber& pair) {
+    rows.push_back({"  " + name, value_text(unit, pair.a), value_text(unit, pair.b),
+                    pair.ratio ? fmt::format("{:.3g}", *pair.ratio) : ""});
   };
-  add_pair("iteration", "_ns", iteration_ns(a), iteration_ns(b), rows);
-  add_waves(a, b, rows);
-  return render_table(rows);
+  for (const ComparedNumber& pair : made.numbers) {
+    std::string name = pair.name.ends_with("_ns") ? pair.name.substr(0, pair.name.size() - 3) : pair.name;
+    std::ranges::replace(name, '_', ' ');
+    add(std::move(name), pair.name, pair);
+  }
+  for (const ComparedNumber& wave : made.waves) {
+    add(wave.name, "_ns", wave);
+  }
+  return text + render_table(rows);
 }
 
 // 5% or 5 as 0.05.
@@ -207,40 +223,61 @@ Result<double> read_percent(const std::string& text) {
 struct CompareSettings {
   std::vector<std::string> reports;
   std::optional<double> fail_slower;
+  std::string_view format{};
   std::string output = "-";
 };
 
 Result<ExitCode> run_compare(const CompareSettings& settings) {
   if (settings.reports.size() != 2) {
-    return misuse(fmt::format("compare takes two reports, not {}", settings.reports.size()),
-                  "name the earlier one first: tidegate compare A.json B.json");
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("compare takes two reports, not {}", settings.reports.size()),
+                   "name the earlier one first: tidegate compare A.json B.json");
   }
   const std::string &a_file = settings.reports[0], &b_file = settings.reports[1];
   TIDEGATE_CHECK(refuse_overwriting(FileUses{.inputs = {{a_file, "a report", {}}, {b_file, "a report", {}}},
                                              .outputs = {{settings.output, "-o", {}}}}));
   TIDEGATE_TRY(const ReportJson a, read_compared(a_file));
   TIDEGATE_TRY(const ReportJson b, read_compared(b_file));
+  ReportComparison made{.a = a_file, .b = b_file, .speed = {}, .texts = {}, .numbers = {}, .waves = {}};
+  for (const auto& [name, pointer] : text_keys) {
+    if (const auto in_a = value_at<std::string>(a, pointer), in_b = value_at<std::string>(b, pointer);
+        in_a || in_b) {
+      made.texts.push_back({.name = name, .a = in_a, .b = in_b});
+    }
+  }
+  for (const auto& [object, keys] : number_keys) {
+    for (const std::string& key : words_in(keys, ' ')) {
+      const std::string pointer = fmt::format("{}/{}", object, key);
+      add_number(key, value_at<double>(a, pointer), value_at<double>(b, pointer), made.numbers);
+    }
+  }
+  const auto iteration_ns = [](const ReportJson& report) -> std::optional<double> {
+    const auto dispatch = value_at<double>(report, "/backend_dispatch_ns");
+    const auto iterations = value_at<double>(report, "/iterations");
+    return dispatch && iterations && *iterations != 0 ? std::optional(*dispatch / *iterations) : std::nullopt;
+  };
+  add_number("iteration_ns", iteration_ns(a), iteration_ns(b), made.numbers);
+  add_waves(a, b, made.waves);
   const auto program_a = value_at<std::string>(a, "/program"),
              program_b = value_at<std::string>(b, "/program");
   const bool one_program = may_be_one_program(program_a, program_b);
   const bool same_work = one_program && workload_of(a) == workload_of(b); // times of other work say nothing
-  const auto speed = same_work ? speed_of(a, b) : std::nullopt;
+  made.speed = same_work ? speed_of(a, b) : std::nullopt;
   if (settings.fail_slower && !same_work) {
-    return misuse(fmt::format("the baseline timed other work: {}; this run: {}",
-                              one_program ? workload_of(a) : *program_a,
-                              one_program ? workload_of(b) : *program_b),
-                  "give the report of this program with the same sizes, on this device");
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("the baseline timed other work: {}; this run: {}",
+                               one_program ? workload_of(a) : *program_a,
+                               one_program ? workload_of(b) : *program_b),
+                   "give the report of this program with the same sizes, on this device");
   }
-  if (settings.fail_slower && !speed) {
-    return misuse("--fail-slower needs two reports with enough rounds to compare",
-                  "make both with `tidegate run --compare 9 -o FILE`");
+  if (settings.fail_slower && !made.speed) {
+    return failure(ErrorCode::invalid_usage, "--fail-slower needs two reports with enough rounds to compare",
+                   "make both with `tidegate run --compare 9 -o FILE`");
   }
-  const std::string headline =
-      speed ? bold("B: " + speed_text(*speed, "A"), use_colour(settings.output)) + '\n' : "";
   TIDEGATE_TRY(const ExitCode written,
-               write_text(settings.output, headline + comparison_table({a_file, b_file}, a, b)));
-  if (settings.fail_slower && speed->verdict == SpeedVerdict::slower) {
-    const double longer = 1 / speed->speedup - 1;
+               write_document(settings.output, settings.format, made, comparison_table));
+  if (settings.fail_slower && made.speed->verdict == SpeedVerdict::slower) {
+    const double longer = 1 / made.speed->speedup - 1;
     if (longer > *settings.fail_slower) {
       return failure(ErrorCode::slower_than_baseline,
                      fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",
@@ -258,7 +295,7 @@ CommandModel compare_command() {
   return {
       .options = {option("--fail-slower", "PERCENT", settings->fail_slower, read_percent,
                          "Exit with 1 if B is slower than A by more, such as 5%"),
-                  output_option(settings->output, {"txt"})},
+                  format_option(settings->format), output_option(settings->output)},
       .positionals = {positional(
           "A B...",
           file_option("", settings->reports, "Two reports of tidegate run, the earlier one first"))},
@@ -266,7 +303,7 @@ CommandModel compare_command() {
           {{"Which wave became slower:",
             "tidegate run examples/programs/heat/program.json --by-wave -o a.json && tidegate run "
             "examples/programs/heat/program.json --strategy barrier --by-wave -o b.json && tidegate compare "
-            "a.json b.json"}},
+            "a.json b.json --format table"}},
       .run = [settings] { return run_compare(*settings); }};
 }
 

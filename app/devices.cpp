@@ -270,48 +270,65 @@ std::string system_text() {
   return text;
 }
 
+std::vector<std::string> opencl_environment() {
+  std::vector<std::string> found;
+  for (const char* const name :
+       {"TIDEGATE_DEVICE", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "POCL_DEVICES",
+        "RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "XDG_CACHE_HOME"}) {
+    if (const char* const value = std::getenv(name)) {
+      found.push_back(fmt::format("{}={}", name, value));
+    }
+  }
+  return found;
+}
+
+documents::VersionReport versions() {
+  return {.tidegate = TIDEGATE_VERSION,
+          .build_type = TIDEGATE_BUILD_TYPE,
+          .compiler = compiler(),
+          .cli11 = CLI11_VERSION,
+          .nlohmann_json = fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
+                                       NLOHMANN_JSON_VERSION_PATCH),
+          .fmt = fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
+          .opencl_loader = device::loader_version(),
+          .system = system_text(),
+          .environment = opencl_environment()};
+}
+
 // Lists devices in a separate process, because drivers may crash; a crash becomes a note.
-void add_device_rows(TableRows& rows) {
+void add_devices(documents::VersionReport& report) {
   if (auto isolated = device::isolate_drivers(); !isolated) {
-    rows.push_back({"note", isolated.error().message});
+    report.notes.push_back(isolated.error().message);
     return;
   }
-  const device::DeviceList list = device::list_devices().value_or(device::DeviceList());
-  for (const device::DeviceInfo& device : list.devices) {
-    rows.push_back({"device", fmt::format("{} ({}), {}, driver {}", device.name, device.platform,
-                                          device.opencl_version, device.driver_version)});
+  const auto list = device::list_devices();
+  if (!list) {
+    return;
   }
-  for (const device::BrokenDriver& driver : list.broken_drivers) {
-    rows.push_back({"note", driver.file + ": " + driver.problem});
+  for (const device::DeviceInfo& device : list->devices) {
+    report.devices.push_back(fmt::format("{} ({}), {}, driver {}", device.name, device.platform,
+                                         device.opencl_version, device.driver_version));
   }
-  for (const std::string& note : list.notes) {
-    rows.push_back({"note", note});
+  for (const device::BrokenDriver& driver : list->broken_drivers) {
+    report.notes.push_back(driver.file + ": " + driver.problem);
   }
+  report.notes.insert(report.notes.end(), list->notes.begin(), list->notes.end());
 }
 
 } // namespace
 
 CommandModel version_command() {
-  const auto output = std::make_shared<std::string>("-");
-  return {.options = {output_option(*output, {"txt"})},
-          .examples = {{"Include this in a bug report:", "tidegate version"}},
-          .run = [output] {
-            TableRows rows{{"tidegate", TIDEGATE_VERSION ", " TIDEGATE_BUILD_TYPE},
-                           {"compiler", compiler()},
-                           {"libraries",
-                            fmt::format("CLI11 {}, nlohmann_json {}.{}.{}, fmt {}, {}", CLI11_VERSION,
-                                        NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
-                                        NLOHMANN_JSON_VERSION_PATCH, FMT_VERSION, device::loader_version())},
-                           {"system", system_text()}};
-            for (const char* const name :
-                 {"TIDEGATE_DEVICE", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "POCL_DEVICES",
-                  "RUSTICL_ENABLE", "CUDA_VISIBLE_DEVICES", "XDG_CACHE_HOME"}) {
-              if (const char* const value = std::getenv(name)) {
-                rows.push_back({name, value});
-              }
-            }
-            add_device_rows(rows);
-            return write_text(*output, render_table(std::move(rows), std::string::npos));
+  struct Settings {
+    std::string output = "-";
+    std::string_view format{};
+  };
+  const auto settings = std::make_shared<Settings>();
+  return {.options = {format_option(settings->format), output_option(settings->output)},
+          .examples = {{"Include this in a bug report:", "tidegate version --format table"}},
+          .run = [settings] {
+            documents::VersionReport report = versions();
+            add_devices(report);
+            return write_document(settings->output, settings->format, report);
           }};
 }
 

@@ -1,4 +1,4 @@
-// Documents of the tool itself: requests and failed lines of streams, verdicts of `check`.
+// Documents of the tool itself: lines of streams that failed, verdicts of `check`, the list of schemas, versions.
 #pragma once
 #include "traversal/documents.hpp"
 
@@ -42,6 +42,55 @@ struct CheckReport {
   std::vector<CheckedDocument> documents;
 };
 
+struct SchemaEntry {
+  std::string name;
+  std::string title;
+  std::string direction;
+  std::string id;
+};
+
+struct SchemaList {
+  std::vector<SchemaEntry> schemas;
+};
+
+struct ComparedText {
+  std::string name;
+  std::optional<std::string> a;
+  std::optional<std::string> b;
+};
+
+struct ComparedNumber {
+  std::string name;
+  std::optional<double> a;
+  std::optional<double> b;
+  std::optional<double> ratio; // b / a
+};
+
+// Two reports of runs, A the earlier one.
+struct ReportComparison {
+  std::string a; // files
+  std::string b;
+  // If both were run with --compare. `run_ns` is the time of A, and `speedup` is that time divided by the time of B.
+  std::optional<runtime::Comparison> speed;
+  std::vector<ComparedText> texts;
+  std::vector<ComparedNumber> numbers;
+  std::vector<ComparedNumber> waves; // nanoseconds of an execution
+};
+
+struct VersionReport {
+  std::string tidegate;
+  std::string build_type;
+  std::string compiler;
+  std::string cli11;
+  std::string nlohmann_json;
+  std::string fmt;
+  std::string opencl_loader;
+  std::string system;                   // distribution, kernel, architecture
+  std::vector<std::string> devices;     // with platform and versions
+  std::vector<std::string> notes;       // problems of drivers
+  std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
+};
+
 TIDEGATE_CHOICES(graphs::FileFormat, graphs::file_format_names);
 TIDEGATE_CHOICES(graphs::ValueColumn, graphs::value_column_names);
 
@@ -49,5 +98,8 @@ TIDEGATE_HAS_RECORD(GraphContents);
 TIDEGATE_HAS_DOCUMENT(StreamError);
 TIDEGATE_HAS_DOCUMENT(RunRequest);
 TIDEGATE_HAS_DOCUMENT(CheckReport);
+TIDEGATE_HAS_DOCUMENT(SchemaList);
+TIDEGATE_HAS_DOCUMENT(ReportComparison);
+TIDEGATE_HAS_DOCUMENT(VersionReport);
 
 } // namespace tidegate::documents

@@ -162,14 +162,16 @@ namespace {
 
 // Where an option has no effect, or does not work.
 enum Limit : unsigned {
-  needs_end = 1,         // unless the program runs to its end
-  needs_plan = 2,        // with --check bounds, which launches wave by wave
-  one_run = 4,           // in a stream
-  one_process = 8,       // on several ranks
-  of_waves = 16,         // in graph programs
-  of_graphs = 32,        // in wave programs
-  needs_generated = 64,  // in wave programs with plain launches of the user's kernels
-  needs_persistent = 128 // in wave programs without a persistent launch
+  needs_end = 1,          // unless the program runs to its end
+  needs_plan = 2,         // with --check bounds, which launches wave by wave
+  one_run = 4,            // in a stream
+  one_process = 8,        // on several ranks
+  of_waves = 16,          // in graph programs
+  of_graphs = 32,         // in wave programs
+  needs_generated = 64,   // in wave programs with plain launches of the user's kernels
+  needs_persistent = 128, // in wave programs without a persistent launch
+  needs_stress = 256,     // without --stress
+  needs_spans = 512       // without --trace and --report
 };
 
 struct OptionRule {
@@ -207,6 +209,8 @@ constexpr std::array rules{
     OptionRule{"--set tuning.side-by-side", needs_plan | needs_persistent | of_waves, no_tiles},
     OptionRule{"--set tuning.order", needs_plan | needs_persistent | of_waves, no_tiles},
     OptionRule{"--set tuning.slice", needs_end | needs_persistent},
+    OptionRule{"--set tuning.stress-seed", needs_stress},
+    OptionRule{"--set tuning.trace-spans", needs_spans},
     OptionRule{"--set measure", needs_end | of_waves, "they have no candidates to time"},
     OptionRule{"--set measure-time", needs_end},
     OptionRule{"--set verify-first", needs_end},
@@ -252,12 +256,15 @@ Result<void> check_options(const AskedRun& request) {
     return misuse("--check bounds has no effect with --dry-run, which runs no program to its end",
                   std::string(one_of_two));
   }
-  const std::array<Restriction, 3> restrictions{
+  const std::array<Restriction, 5> restrictions{
       {{needs_end, compile.dry_run || bounds,
         fmt::format("has no effect with {}, which runs no program to its end",
                     compile.dry_run ? "--dry-run" : "--check bounds"),
         one_of_two},
        {needs_plan, bounds, "has no effect with --check bounds, which launches wave by wave", one_of_two},
+       {needs_stress, options.stress_runs == 0, "needs --stress", "add --stress 1"},
+       {needs_spans, options.trace.empty() && options.page.empty(), "needs --trace or --report",
+        "add --trace FILE.json"},
        {one_run, request.stream, "is for one run, not for a stream", "leave --stream or the other out"}}};
   TIDEGATE_CHECK(refuse(request, restrictions));
   return refuse_stream(request.stream, request.format);

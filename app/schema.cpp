@@ -316,13 +316,23 @@ std::string reference_text(const Document& document) {
                      render_table(rows), notes);
 }
 
-std::string list_of_types() {
-  TableRows rows;
+SchemaList list() {
+  SchemaList list;
   for (const auto& [document, command] : catalogue()) {
-    rows.push_back({std::string(document->kind), document->direction == Direction::input ? "input" : "output",
-                    std::string(document->title)});
+    list.schemas.push_back({.name = std::string(document->kind),
+                            .title = std::string(document->title),
+                            .direction = document->direction == Direction::input ? "input" : "output",
+                            .id = schema_id(*document)});
   }
-  return render_table(rows, std::string::npos); // a line for each
+  return list;
+}
+
+std::string list_table(const SchemaList& list, bool /*colour*/) {
+  TableRows rows;
+  for (const SchemaEntry& entry : list.schemas) {
+    rows.push_back({entry.name, entry.direction, entry.title});
+  }
+  return render_table(rows);
 }
 
 struct SchemaSettings {
@@ -333,7 +343,7 @@ struct SchemaSettings {
 
 Result<ExitCode> run_schema(const SchemaSettings& settings) {
   if (settings.name.empty()) {
-    return write_text(settings.output, list_of_types());
+    return write_document(settings.output, settings.format, list(), list_table);
   }
   if (settings.name == settings_name) {
     return write_text(settings.output, settings_reference());
@@ -394,6 +404,9 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<device::DeviceList>::document, ""},
     CatalogueEntry{&DocumentOf<device::DeviceProfile>::document, "run --profile FILE"},
     CatalogueEntry{&DocumentOf<CheckReport>::document, ""},
+    CatalogueEntry{&DocumentOf<ReportComparison>::document, ""},
+    CatalogueEntry{&DocumentOf<SchemaList>::document, ""},
+    CatalogueEntry{&DocumentOf<VersionReport>::document, ""},
     CatalogueEntry{&DocumentOf<Error>::document, ""},
     CatalogueEntry{&DocumentOf<StreamError>::document, ""},
 };

@@ -39,7 +39,7 @@ class Overwriting(Files):
         for args, rc, what in ((["run", "program.json", "--strategy", "launch"], 3, 'the source of op "twice", '),
                                (["recommend", "bfs_wave.json", "--stream", "-o", "./bfs_wave.json"], 2, "the input, "),
                                (["recommend", "bfs_wave.json", "--policy", "launch_policy.json", "-o", "hard.json"], 2, "the policy, "),
-                               (["check", "--against", "stereo_camera.json", "bfs_wave.json", "-o", "stereo_camera.json"], 2,
+                               (["check", "plan", "--dag", "stereo_camera.json", "bfs_wave.json", "-o", "stereo_camera.json"], 2,
                                 "the reference of the plans, ")):
             result = self.here(*args)
             self.assertEqual((result.rc, result.stdout), (rc, ""), args)

@@ -33,8 +33,8 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
 class Schemas(unittest.TestCase):
     def test_printed_ones_are_schemas(self) -> None:
         """tests/app/catalogue_test.cpp holds them against those that are committed."""
-        for line in run("schema").stdout.splitlines():
-            jsonschema.Draft202012Validator.check_schema(schema(line.split()[0]))
+        for entry in json.loads(run("schema").stdout)["schemas"]:
+            jsonschema.Draft202012Validator.check_schema(schema(entry["name"]))
 
     def test_examples_and_outputs_are_accepted(self) -> None:
         self.assertEqual(sorted(path.stem for path in EXAMPLES.glob("*.json")), sorted(INPUTS))
@@ -45,7 +45,7 @@ class Schemas(unittest.TestCase):
                 options = ["--evidence", "all", "--explain"] if command == ["recommend"] else []
                 answer = json.loads(run(*command, *options, str(path)).stdout)
                 validator(answer["kind"]).validate(answer)
-        for command in (["check", "launch_policy", str(EXAMPLES / "launch_policy.json")],
+        for command in (["schema"], ["version"], ["check", "launch_policy", str(EXAMPLES / "launch_policy.json")],
                         ["check", str(EXAMPLES / "measured_costs.json"), "/does/not/exist"]):
             answer = json.loads(run(*command).stdout)
             validator(answer["kind"]).validate(answer)
