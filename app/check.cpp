@@ -747,9 +747,9 @@ CommandModel check_command() {
       .options =
           {flag("--stream", request.stream, "Treat each line of a file as a document; print a line for each"),
            file_option(
-               "--lifetimes,--dag", request.against,
+               "--dag,--lifetimes", request.against,
                "Wave DAG, or wave program, to check plans against; buffer lifetimes, to check arena plans against"),
-           bytes_option("--capacity,--budget", request.budget_bytes,
+           bytes_option("--budget,--capacity", request.budget_bytes,
                         "Budget of the wave DAG, or capacity of the lifetimes, instead of its own"),
            parameter_option(request.parameters), path_scope_option(request.scope),
            flag("--strict", request.strict, "Count warnings as errors"),

@@ -96,7 +96,13 @@ CLI::Option* add_value(CLI::App& command, const OptionModel& option, const std::
   const auto take_all = [&option, name](const std::vector<std::string>& values) {
     for (const std::string& value : values) {
       if (const auto taken = option.take(value); !taken) {
-        throw RefusedValue(option.names.empty() ? name : option.names.back(), taken.error());
+        // The name that CLI11 gives it in its own errors; a setting has one without dashes.
+        const auto named =
+            std::ranges::find_if(option.names, [](const std::string& one) { return one.starts_with("--"); });
+        throw RefusedValue(named != option.names.end() ? *named
+                           : option.names.empty()      ? name
+                                                       : option.names.back(),
+                           taken.error());
       }
     }
   };

@@ -140,7 +140,7 @@ struct ChosenWay {
 // Chooses how to launch a program. If the command line states a strategy, decides whether this run is compared with plain
 // launches (options.verify_stated). Otherwise takes the choice that an earlier run kept (`taken`, which the caller applied), or
 // makes a first run. The run began at `start`. On a CPU it goes on in another process if a build is under way whose result
-// nobody will use, because a driver that compiles holds locks that other calls wait for.
+// no one will use, because a driver that compiles holds locks that other calls wait for.
 Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, std::chrono::steady_clock::time_point start,
                              runtime::Monitor& monitor);

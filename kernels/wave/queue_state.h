@@ -53,7 +53,7 @@ enum { TG_QUEUE_DRAINED, TG_QUEUE_FAILED, TG_QUEUE_NO_PROGRESS, TG_QUEUE_FULL };
 #define TG_QUEUE_HEAD(ring) (TG_QUEUE_ROUND_OF_RING + 2 * (ring))      // position of its first item
 #define TG_QUEUE_TAKEN(ring) (TG_QUEUE_ROUND_OF_RING + 2 * (ring) + 1) // items that run in this round
 
-// What a round does: it clears the tables, puts the given items into them, runs items of which some are given ones that
-// are still where the host has put them, or runs items of the rings alone.
+// A round clears the tables, puts the given items into them, runs items of which some are given ones that are still where
+// the host has put them, or runs items of the rings alone.
 enum { TG_QUEUE_CLEARS, TG_QUEUE_SEEDS, TG_QUEUE_RUNS_GIVEN, TG_QUEUE_RUNS };
 #endif

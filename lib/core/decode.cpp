@@ -335,7 +335,7 @@ private:
     }
   }
 
-  // Keys of a document beside those of its record. Their bits in `seen` follow the bits of the fields.
+  // Keys of a document in addition to those of its record. Their bits in `seen` follow the bits of the fields.
   static constexpr std::array<std::string_view, 3> envelope_keys{"kind", "schema_version", "$schema"};
 
   [[nodiscard]] std::size_t envelope_key(std::string_view name) const {

@@ -1,4 +1,4 @@
-// What functions make of pointers: which drop const, by the types of their expressions, and which only access elements.
+// Finds which functions drop const, by the types of their expressions, and through which pointers they only access elements.
 #include "opencl_c/facts.hpp"
 #include "opencl_c/footprint.hpp"
 #include "opencl_c/outline.hpp"
