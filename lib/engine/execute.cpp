@@ -301,8 +301,7 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   const bool compared = is_compared(program, options);
 
   // This rank's part of the program runs as any program of plain launches does, with exchanges around its waves.
-  JobSplit split = split_job(program, static_cast<std::uint32_t>(ranks.size()));
-  store_in_parts(program, split);
+  const JobSplit split = split_job(program, static_cast<std::uint32_t>(ranks.size()));
   TIDEGATE_CHECK(check_room(program, split, own, device));
   const CompiledProgram part = part_of(compiled, split, own);
   TIDEGATE_TRY(const HostContents first, first_contents(*session, part.program, 0));

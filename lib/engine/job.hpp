@@ -24,6 +24,26 @@ struct ProgramQueue;
 
 using Tiles = std::array<std::uint32_t, 3>; // in x, y and z
 
+// Empty if begin >= end.
+template <class Number>
+struct HalfOpen {
+  Number begin = 0;
+  Number end = 0;
+
+  [[nodiscard]] bool empty() const { return begin >= end; }
+  [[nodiscard]] Number size() const { return empty() ? 0 : end - begin; }
+  [[nodiscard]] HalfOpen common(const HalfOpen& other) const {
+    return {std::max(begin, other.begin), std::min(end, other.end)};
+  }
+  // Returns the least range that holds both.
+  [[nodiscard]] HalfOpen hull(const HalfOpen& other) const {
+    return empty()         ? other
+           : other.empty() ? *this
+                           : HalfOpen{std::min(begin, other.begin), std::max(end, other.end)};
+  }
+  friend bool operator==(const HalfOpen&, const HalfOpen&) = default;
+};
+
 enum class Access : std::uint8_t { read, write, read_write };
 inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
 
@@ -158,11 +178,8 @@ struct RowReach {
 enum class Combine : std::uint8_t { sum, min, max };
 inline constexpr std::array<std::string_view, 3> combine_names{"sum", "min", "max"};
 
-// The first byte that a launch touches, and the one after the last; a buffer may have neither.
-struct Touched {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
+// Bytes from the first that a launch touches to the last; a buffer may have neither.
+using Touched = HalfOpen<std::int64_t>;
 
 struct ProgramArgument {
   enum class Kind : std::uint8_t { buffer, image, sampler, null, local, value };
@@ -198,6 +215,7 @@ struct ProgramArgument {
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
   [[nodiscard]] bool is_of(std::uint32_t memory) const { return is_memory() && buffer == memory; }
   [[nodiscard]] bool writes() const { return is_memory() && access != Access::read; }
+  [[nodiscard]] bool knows_rows() const { return rows && rows->row_bytes != 0; }
   // True if the halos of both count the same elements; stated ones count as any.
   [[nodiscard]] bool counts_like(const ProgramArgument& other) const {
     constexpr std::array<std::uint64_t, 3> stated{};

@@ -235,7 +235,7 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
   const bool combines =
       std::ranges::any_of(program_.waves[wave].arguments,
                           [](const ProgramArgument& argument) { return argument.combine.has_value(); });
-  const TileRows own = cut.cut() ? own_rows(cut, rank_) : TileRows();
+  const TileRows own = cut.cut() ? cut.rows[rank_] : TileRows();
   TileRows inner{own.begin, own.begin}; // launched while halos are under way
   DispatchOutcome at;
   deadline_ = deadline;

@@ -18,22 +18,14 @@ std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_
   return row > bytes / row_bytes ? bytes : row * row_bytes;
 }
 
-ByteRange intersection(const ByteRange& a, const ByteRange& b) {
-  const std::uint64_t end = std::min(a.end, b.end);
-  return {std::min(std::max(a.begin, b.begin), end), end};
-}
-
-ByteRange hull(const ByteRange& a, const ByteRange& b) {
-  return a.size() == 0   ? b
-         : b.size() == 0 ? a
-                         : ByteRange{std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
-
 // The bytes that tile rows of a wave touch of a buffer of this size, as far as known: all otherwise. After them those
-// beyond the border of a torus: before its first row and after its last one.
+// beyond the border of a torus: before its first row and after its last one. Nothing without a tile row.
 std::vector<ByteRange> touched(const ProgramWave& wave, const ProgramArgument& argument,
                                const TileRows& tiles, std::uint64_t bytes) {
-  if (!argument.rows || argument.rows->row_bytes == 0) {
+  if (tiles.empty()) {
+    return {};
+  }
+  if (!argument.knows_rows()) {
     return {{0, bytes}};
   }
   const RowReach& rows = *argument.rows;
@@ -66,54 +58,36 @@ std::vector<std::uint32_t> swap_sets(const Job& program) {
   return first;
 }
 
-// The rows of a rank's ids. Rows that no id has belong to a rank as well: those before the first id to the first rank.
-std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::uint32_t>& begin,
-                                   std::uint64_t row_bytes, std::uint64_t bytes) {
-  std::vector<ByteRange> owned;
-  std::uint64_t from = 0;
-  for (std::size_t rank = 1; rank < begin.size(); ++rank) {
-    const bool last = rank + 1 == begin.size();
-    owned.push_back({from, last ? bytes : row_begin(first_id(range, begin[rank]), row_bytes, bytes)});
-    from = owned.back().end;
-  }
-  return owned;
-}
-
-class Splitter {
-public:
-  Splitter(const Job& program, std::uint32_t ranks) : program_(program), of_set_(program.buffers.size()) {
-    split_.ranks = ranks;
-    split_.swap_set = swap_sets(program);
-  }
-
-  JobSplit run() {
-    split_.waves.resize(program_.waves.size());
-    split_.owned.resize(program_.buffers.size());
-    for (const std::uint32_t wave : section_order(program_.waves)) {
-      split_.waves[wave] = cut(program_.waves[wave]);
-    }
-    for (const ProgramWave& wave : program_.waves) {
-      own_copies(wave);
-    }
-    for (std::size_t i = 0; i < split_.owned.size(); ++i) {
-      split_.owned[i] = of_set_[split_.swap_set[i]].owned;
-      split_.room.emplace_back(split_.ranks, ByteRange{0, program_.buffers[i].bytes});
-    }
-    for (std::size_t i = 0; i < program_.waves.size(); ++i) {
-      if (is_local(program_.waves[i])) {
-        split_.waves[i] = {};
-        split_.waves[i].local = true;
-      }
-    }
-    return std::move(split_);
-  }
-
-private:
+struct Splitter {
   // Buffers that exchange their memory.
   struct Share {
-    std::vector<ByteRange> owned; // by rank; empty: not split
+    std::vector<ByteRange> owned{}; // by rank; empty: not split
     bool combined = false;
   };
+
+  const Job& program;
+  JobSplit split{};
+  std::vector<Share> of_set = std::vector<Share>(program.buffers.size());
+
+  JobSplit run() {
+    split.waves.resize(program.waves.size());
+    for (const std::uint32_t wave : section_order(program.waves)) {
+      split.waves[wave] = cut(program.waves[wave]);
+    }
+    for (const ProgramWave& wave : program.waves) {
+      own_copies(wave);
+    }
+    for (const std::uint32_t set : split.swap_set) {
+      split.owned.push_back(of_set[set].owned);
+    }
+    for (std::size_t i = 0; i < program.waves.size(); ++i) {
+      if (is_local(program.waves[i])) {
+        split.waves[i] = {.local = true};
+      }
+    }
+    make_room();
+    return std::move(split);
+  }
 
   // Gives what only fills and copies write the owners of what it is a copy of.
   void own_copies(const ProgramWave& wave) {
@@ -121,44 +95,49 @@ private:
       return;
     }
     const TransferCommand& what = *wave.command;
-    const std::uint32_t to = split_.swap_set[what.to];
+    const std::uint32_t to = split.swap_set[what.to];
     const auto writes = [&](const ProgramArgument& argument) {
-      return argument.writes() && split_.swap_set[argument.buffer] == to;
+      return argument.writes() && split.swap_set[argument.buffer] == to;
     };
-    const bool by_transfers = std::ranges::all_of(program_.waves, [&](const ProgramWave& other) {
+    const bool by_transfers = std::ranges::all_of(program.waves, [&](const ProgramWave& other) {
       return other.command || std::ranges::none_of(other.arguments, writes);
     });
-    if (by_transfers && of_set_[to].owned.empty() && what.from_offset == what.to_offset &&
-        program_.buffers[*what.from].bytes == program_.buffers[what.to].bytes) {
-      of_set_[to].owned = of_set_[split_.swap_set[*what.from]].owned;
+    if (by_transfers && of_set[to].owned.empty() && what.from_offset == what.to_offset &&
+        program.buffers[*what.from].bytes == program.buffers[what.to].bytes) {
+      of_set[to].owned = of_set[split.swap_set[*what.from]].owned;
     }
   }
 
   [[nodiscard]] bool is_local(const ProgramWave& wave) const {
-    if (!wave.command) {
-      return false;
-    }
-    const TransferCommand& what = *wave.command;
-    return !what.from || !split_.split(*what.from) ||
-           (split_.owned[*what.from] == split_.owned[what.to] && what.from_offset == what.to_offset);
+    const auto& what = wave.command;
+    return what &&
+           (!what->from || !split.split(*what->from) ||
+            (split.owned[*what->from] == split.owned[what->to] && what->from_offset == what->to_offset));
   }
 
-  const std::string& launch_function_of(const ProgramWave& wave) {
-    const auto [found, is_new] = launch_functions_.try_emplace({wave.op, wave.range.dimensions});
-    if (is_new) {
-      found->second = opencl_c::launch_function(program_.unit(wave.op).unit, program_.function(wave.op),
-                                                wave.range.dimensions - 1);
+  [[nodiscard]] std::vector<TileRows> tile_rows_of_ranks(const NdRange& range) const {
+    const std::uint64_t all = range.groups[range.dimensions - 1];
+    std::vector<TileRows> rows;
+    std::uint32_t begin = 0;
+    for (std::uint64_t rank = 1; rank <= split.ranks; ++rank) { // rank 0 has a tile row in any case
+      const auto end = static_cast<std::uint32_t>((all * rank + split.ranks - 1) / split.ranks);
+      rows.push_back({begin, end});
+      begin = end;
     }
-    return found->second;
+    return rows;
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> tile_rows_of_ranks(const NdRange& range) const {
-    const std::uint64_t rows = range.groups[range.dimensions - 1];
-    std::vector<std::uint32_t> begin;
-    for (std::uint64_t rank = 0; rank <= split_.ranks; ++rank) { // rank 0 has a tile row in any case
-      begin.push_back(static_cast<std::uint32_t>((rows * rank + split_.ranks - 1) / split_.ranks));
+  // The rows of each rank's ids. Rows that no id has belong to a rank as well: those before the first id to the first
+  // rank.
+  static std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<TileRows>& rows,
+                                            std::uint64_t row_bytes, std::uint64_t bytes) {
+    std::vector<ByteRange> owned;
+    for (const TileRows& of_rank : rows) {
+      owned.push_back(
+          {owned.empty() ? 0 : owned.back().end, row_begin(first_id(range, of_rank.end), row_bytes, bytes)});
     }
-    return begin;
+    owned.back().end = bytes;
+    return owned;
   }
 
   WaveCut cut(const ProgramWave& wave) {
@@ -176,20 +155,23 @@ private:
       return whole("its outermost dimension has one work-group",
                    "give it smaller work-groups, or exchange its dimensions");
     }
-    const std::string& launch = launch_function_of(wave);
-    if (!launch.empty()) {
+    if (const std::string launch = opencl_c::launch_function(
+            program.unit(wave.op).unit, program.function(wave.op), wave.range.dimensions - 1);
+        !launch.empty()) {
       return whole(fmt::format("its source calls {}, which is another number in a part of the range", launch),
                    "use get_global_id, and give sizes as arguments");
     }
-    std::vector<std::uint32_t> begin = tile_rows_of_ranks(wave.range);
-    std::map<std::uint32_t, Share> shares; // of the sets that it writes
+    if (std::ranges::none_of(wave.users_arguments(), &ProgramArgument::writes)) {
+      return whole("it writes nothing", "leave it out");
+    }
+    std::vector<TileRows> rows = tile_rows_of_ranks(wave.range);
+    std::vector<Share> shares = of_set; // if it is cut
     for (const ProgramArgument& argument : wave.users_arguments()) {
       if (!argument.writes()) {
         continue;
       }
-      const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-      const std::uint32_t set = split_.swap_set[argument.buffer];
-      Share& share = shares.try_emplace(set, of_set_[set]).first->second;
+      const ProgramBuffer& buffer = program.buffers[argument.buffer];
+      Share& share = shares[split.swap_set[argument.buffer]];
       const std::string name = in_quotes(buffer.name);
       if (argument.combine) {
         const auto uses = std::ranges::count_if(
@@ -201,10 +183,9 @@ private:
         share.combined = true;
         continue;
       }
-      if (!argument.rows || argument.rows->row_bytes == 0) {
+      if (!argument.knows_rows()) {
         return whole(
-            fmt::format("which elements of {} a work-item writes is not known{}{}", name,
-                        argument.any_element.empty() ? "" : ": ", argument.any_element),
+            fmt::format("which elements of {} a work-item writes is not known{}", name, why(argument)),
             fmt::format(
                 R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row, or "combine" where all add to it with atomics)",
                 name));
@@ -213,7 +194,7 @@ private:
         return whole(fmt::format("a work-item writes or reads {} beyond its own row", name),
                      fmt::format("write only the own row, and read {} through another argument", name));
       }
-      auto owned = owned_bytes(wave.range, begin, argument.rows->row_bytes, buffer.bytes);
+      auto owned = owned_bytes(wave.range, rows, argument.rows->row_bytes, buffer.bytes);
       if (share.combined) {
         return whole(fmt::format("another argument or wave combines {}", name),
                      "combine in a buffer that nothing else writes");
@@ -225,101 +206,82 @@ private:
       }
       share.owned = std::move(owned);
     }
-    if (shares.empty()) {
-      return whole("it writes nothing", "leave it out");
-    }
-    for (auto& [set, share] : shares) {
-      of_set_[set] = std::move(share);
-    }
-    return WaveCut{.begin = std::move(begin)};
+    of_set = std::move(shares);
+    return {.rows = std::move(rows)};
   }
 
-  const Job& program_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> launch_functions_; // by op and dimensions
-  std::vector<Share> of_set_;
-  JobSplit split_;
-};
-
-} // namespace
-
-JobSplit split_job(const Job& program, std::uint32_t ranks) {
-  return Splitter(program, ranks).run();
-}
-
-namespace {
-
-// Returns why a wave needs all of a split buffer on every rank.
-Obstacle obstacle(const Job& program, const JobSplit& split, std::uint32_t wave, std::size_t argument) {
-  const ProgramWave& spec = program.waves[wave];
-  const ProgramArgument& given = spec.arguments[argument];
-  const std::string name = in_quotes(program.buffers[given.buffer].name);
-  const std::string text = program.wave_text(wave);
-  if (split.waves[wave].local) {
-    return {};
+  // Returns why the rows that an argument touches are not known, after a colon; or an empty string.
+  static std::string why(const ProgramArgument& argument) {
+    return (argument.any_element.empty() ? "" : ": ") + argument.any_element;
   }
-  if (!split.waves[wave].cut()) {
-    return {fmt::format("rank 0 runs all of {}, which uses {}", text, name), split.waves[wave].whole.fix};
-  }
-  if (!given.rows || given.rows->row_bytes == 0) {
-    return {fmt::format("which rows of {} {} reads is not known{}{}", name, text,
-                        given.any_element.empty() ? "" : ": ", given.any_element),
-            fmt::format(R"(give {} a shape, and state "rows" where it is read)", name)};
-  }
-  if (given.rows->wraps != 0) {
-    return {fmt::format("{} reads {} around a torus", text, name), ""};
-  }
-  return {opencl_c::obstacle_to_moving(program.unit(spec.op).unit, program.function(spec.op), argument), ""};
-}
 
-} // namespace
-
-void store_in_parts(const Job& program, JobSplit& split) {
-  // All types are aligned to 128 bytes or fewer, and so is memory: what the buffer has aligned, its part has aligned.
-  constexpr std::uint64_t granule = 128;
-  std::vector<Obstacle> whole(program.buffers.size());     // of sets
-  std::vector<std::vector<ByteRange>> parts = split.owned; // likewise, with what the ranks' tiles touch
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+  // Returns why a wave needs all of a split buffer on every rank.
+  [[nodiscard]] Obstacle obstacle(std::uint32_t wave, std::size_t argument) const {
     const ProgramWave& spec = program.waves[wave];
-    const WaveCut& cut = split.waves[wave];
-    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
-      const ProgramArgument& argument = spec.arguments[i];
-      if (!argument.is_memory() || !split.split(argument.buffer)) {
-        continue;
-      }
-      const std::uint32_t set = split.swap_set[argument.buffer];
-      whole[set] = whole[set].reason.empty() ? obstacle(program, split, wave, i) : whole[set];
-      for (std::uint32_t rank = 0; rank < split.ranks; ++rank) {
-        if (cut.cut() && !own_rows(cut, rank).empty()) {
-          parts[set][rank] = hull(
-              parts[set][rank],
-              touched(spec, argument, own_rows(cut, rank), program.buffers[argument.buffer].bytes).front());
+    const ProgramArgument& given = spec.arguments[argument];
+    const std::string name = in_quotes(program.buffers[given.buffer].name);
+    const std::string text = program.wave_text(wave);
+    if (split.waves[wave].local) {
+      return {};
+    }
+    if (!split.waves[wave].cut()) {
+      return {fmt::format("rank 0 runs all of {}, which uses {}", text, name), split.waves[wave].whole.fix};
+    }
+    if (!given.knows_rows()) {
+      return {fmt::format("which rows of {} {} reads is not known{}", name, text, why(given)),
+              fmt::format(R"(give {} a shape, and state "rows" where it is read)", name)};
+    }
+    if (given.rows->wraps != 0) {
+      return {fmt::format("{} reads {} around a torus", text, name), ""};
+    }
+    return {opencl_c::obstacle_to_moving(program.unit(spec.op).unit, program.function(spec.op), argument),
+            ""};
+  }
+
+  // Each rank has memory for what it owns and touches of split buffers, or for all of a buffer.
+  void make_room() {
+    std::vector<Obstacle> whole(program.buffers.size());     // of sets
+    std::vector<std::vector<ByteRange>> parts = split.owned; // likewise
+    for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+      const ProgramWave& spec = program.waves[wave];
+      for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+        const ProgramArgument& argument = spec.arguments[i];
+        if (!argument.is_memory() || !split.split(argument.buffer)) {
+          continue;
+        }
+        const std::uint32_t set = split.swap_set[argument.buffer];
+        whole[set] = whole[set].reason.empty() ? obstacle(wave, i) : whole[set];
+        const std::vector<TileRows>& rows = split.waves[wave].rows;
+        for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+          const auto bytes = touched(spec, argument, rows[rank], program.buffers[argument.buffer].bytes);
+          parts[set][rank] = bytes.empty() ? parts[set][rank] : parts[set][rank].hull(bytes.front());
         }
       }
     }
-  }
-  for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
-    const std::uint32_t set = split.swap_set[buffer];
-    split.whole.push_back(whole[set]);
-    for (std::uint32_t rank = 0; split.in_parts(buffer) && rank < split.ranks; ++rank) {
-      const ByteRange& part = parts[set][rank];
-      split.room[buffer][rank] = part.size() == 0
-                                     ? part
-                                     : ByteRange{part.begin / granule * granule,
-                                                 std::min((part.end + granule - 1) / granule * granule,
-                                                          program.buffers[buffer].bytes)};
+    // All types are aligned to 128 bytes or fewer, and so is memory: what the buffer has aligned, its part has aligned.
+    constexpr std::uint64_t granule = 128;
+    for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
+      const std::uint32_t set = split.swap_set[buffer];
+      const std::uint64_t bytes = program.buffers[buffer].bytes;
+      split.whole.push_back(whole[set]);
+      std::vector<ByteRange>& room = split.room.emplace_back(split.ranks, ByteRange{0, bytes});
+      for (std::uint32_t rank = 0; split.in_parts(buffer) && rank < split.ranks; ++rank) {
+        const ByteRange& part = parts[set][rank];
+        room[rank] = part.empty() ? part
+                                  : ByteRange{part.begin / granule * granule,
+                                              std::min((part.end + granule - 1) / granule * granule, bytes)};
+      }
     }
   }
-}
-
-namespace {
+};
 
 // The part of a local transfer that a rank does, in offsets of its memory; no bytes if it has nothing to do.
 TransferCommand local_part(const JobSplit& split, TransferCommand part, std::uint32_t rank) {
   const ByteRange to = split.room[part.to][rank];
-  ByteRange bytes = intersection({part.to_offset, part.to_offset + part.bytes}, to);
+  ByteRange bytes = to.common({part.to_offset, part.to_offset + part.bytes});
   if (part.from) {
     const ByteRange from = split.room[*part.from][rank];
-    bytes = split.split(*part.from) ? intersection(bytes, from) : bytes;
+    bytes = split.split(*part.from) ? bytes.common(from) : bytes;
     part.from_offset += bytes.begin - part.to_offset - from.begin;
   }
   part.to_offset = bytes.begin - to.begin;
@@ -328,6 +290,10 @@ TransferCommand local_part(const JobSplit& split, TransferCommand part, std::uin
 }
 
 } // namespace
+
+JobSplit split_job(const Job& program, std::uint32_t ranks) {
+  return Splitter{program, {.ranks = ranks, .swap_set = swap_sets(program)}}.run();
+}
 
 CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, std::uint32_t rank) {
   CompiledProgram part = compiled;
@@ -342,7 +308,7 @@ CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, 
       buffer.count = buffer.bytes / element_bytes(buffer.type);
       if (buffer.first) {
         buffer.first = [read = buffer.first_part, bytes] {
-          return bytes.size() == 0 ? Result<std::vector<std::byte>>() : read(bytes.begin, bytes.size());
+          return bytes.empty() ? Result<std::vector<std::byte>>() : read(bytes.begin, bytes.size());
         };
       }
     }
@@ -355,7 +321,7 @@ CompiledProgram part_of(const CompiledProgram& compiled, const JobSplit& split, 
   for (std::uint32_t i = 0; i < job.waves.size(); ++i) {
     ProgramWave& wave = job.waves[i];
     if (split.waves[i].cut()) {
-      wave.range = part_of(wave.range, own_rows(split.waves[i], rank));
+      wave.range = part_of(wave.range, split.waves[i].rows[rank]);
     }
     if (split.waves[i].local) {
       wave.command = local_part(split, *wave.command, rank);
@@ -400,7 +366,7 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
         return argument.is_of(transfer.buffer) &&
                std::ranges::any_of(
                    touched(spec, argument, tiles, program.buffers[transfer.buffer].bytes),
-                   [&](const ByteRange& bytes) { return intersection(bytes, transfer.bytes).size() != 0; });
+                   [&](const ByteRange& bytes) { return !bytes.common(transfer.bytes).empty(); });
       });
     });
   };
@@ -411,10 +377,7 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
   while (!inner.empty() && waits({inner.end - 1, inner.end})) {
     --inner.end;
   }
-  if (waits(inner)) {
-    inner.end = inner.begin;
-  }
-  return inner;
+  return {inner.begin, waits(inner) ? inner.begin : inner.end};
 }
 
 Freshness::Freshness(const Job& program, const JobSplit& split,
@@ -422,25 +385,23 @@ Freshness::Freshness(const Job& program, const JobSplit& split,
     : program_(program), split_(split), storage_(storage), fresh_(split.room) {
 } // first contents are wherever there is memory for them
 
-// Each rank's fresh bytes are one range, which holds what it owns: so what it lacks lies on both sides of it.
-void Freshness::fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed,
-                      const std::vector<ByteRange>& fresh, std::vector<RankTransfer>& transfers) const {
-  const ByteRange has = fresh[rank];
-  for (const ByteRange lacks : {ByteRange{needed.begin, std::min(needed.end, has.begin)},
-                                ByteRange{std::max(needed.begin, has.end), needed.end}}) {
-    for (std::uint32_t owner = 0; lacks.size() != 0 && owner < split_.ranks; ++owner) {
-      const ByteRange part = intersection(lacks, split_.owned[buffer][owner]);
-      if (part.size() != 0) {
-        transfers.push_back({.from = owner, .to = rank, .buffer = buffer, .bytes = part});
-      }
-    }
-  }
-}
-
 std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t iteration) {
   const WaveCut& cut = split_.waves[wave];
   const ProgramWave& spec = program_.waves[wave];
   std::vector<RankTransfer> transfers;
+  // A rank's fresh bytes are one range, which holds what it owns: so what it lacks lies on both sides of it.
+  const auto fetch = [&](std::uint32_t buffer, std::uint32_t rank, const ByteRange& needed,
+                         const ByteRange& has) {
+    for (const ByteRange& lacks : {ByteRange{needed.begin, std::min(needed.end, has.begin)},
+                                   ByteRange{std::max(needed.begin, has.end), needed.end}}) {
+      for (std::uint32_t owner = 0; owner < split_.ranks; ++owner) {
+        const ByteRange part = lacks.common(split_.owned[buffer][owner]);
+        if (!part.empty()) {
+          transfers.push_back({.from = owner, .to = rank, .buffer = buffer, .bytes = part});
+        }
+      }
+    }
+  };
   for (const ProgramArgument& argument : spec.arguments) {
     // A rank has the rows that its tiles write.
     if (cut.local || !argument.is_memory() || !split_.split(argument.buffer) ||
@@ -451,21 +412,21 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
     const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
     auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
     for (std::uint32_t rank = 0; rank < (cut.cut() ? split_.ranks : 1); ++rank) {
-      if (cut.cut() && own_rows(cut, rank).empty()) {
+      const auto all =
+          cut.cut() ? touched(spec, argument, cut.rows[rank], bytes) : std::vector<ByteRange>{{0, bytes}};
+      if (all.empty()) {
         continue;
       }
-      const auto all = cut.cut() ? touched(spec, argument, own_rows(cut, rank), bytes)
-                                 : std::vector<ByteRange>{{0, bytes}};
-      if (fresh[rank].size() == 0) { // and may be far from what a rank reads that owns nothing
-        fresh[rank] = {all[0].begin, all[0].begin};
+      ByteRange& has = fresh[rank];
+      if (has.empty()) { // and may be far from what a rank reads that owns nothing
+        has = {all[0].begin, all[0].begin};
       }
       // A gap between what it has and what it needs would be lost from the account.
-      const ByteRange needed{std::min(all[0].begin, fresh[rank].end),
-                             std::max(all[0].end, fresh[rank].begin)};
-      fetch(argument.buffer, rank, needed, fresh, transfers);
-      fresh[rank] = {std::min(needed.begin, fresh[rank].begin), std::max(needed.end, fresh[rank].end)};
+      const ByteRange needed{std::min(all[0].begin, has.end), std::max(all[0].end, has.begin)};
+      fetch(argument.buffer, rank, needed, has);
+      has = {std::min(needed.begin, has.begin), std::max(needed.end, has.end)};
       for (std::size_t i = 1; i < all.size(); ++i) { // each time, as they are not part of the account
-        fetch(argument.buffer, rank, all[i], fresh, transfers);
+        fetch(argument.buffer, rank, all[i], has);
       }
     }
   }
@@ -489,7 +450,7 @@ void Freshness::after(std::uint32_t wave, std::uint32_t iteration) {
       }
       fresh = spec.command->bytes == bytes ? split_.room[argument.buffer][rank] : fresh;
       if (spec.command->from && split_.split(*spec.command->from)) {
-        fresh = intersection(fresh, fresh_[memory_of[*spec.command->from]][rank]);
+        fresh = fresh.common(fresh_[memory_of[*spec.command->from]][rank]);
       }
     }
   }

@@ -9,7 +9,7 @@
 // account of what is fresh on every rank, so that all know what to send without asking. All other buffers are whole and
 // equal on all ranks after each wave.
 //
-// If all that a rank ever touches of a split buffer is known, its memory holds that part alone (store_in_parts):
+// If all that a rank ever touches of a split buffer is known, its memory holds that part alone:
 //
 //   rank 1 owns        |--------|
 //   its memory       |#|--------|#|     # of neighbours: what it reads
@@ -22,14 +22,8 @@ namespace tidegate::engine {
 
 struct CompiledProgram;
 
-// Half-open; empty if begin >= end.
-struct ByteRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-
-  [[nodiscard]] std::uint64_t size() const { return begin < end ? end - begin : 0; }
-  friend bool operator==(const ByteRange&, const ByteRange&) = default;
-};
+using ByteRange = HalfOpen<std::uint64_t>;
+using TileRows = HalfOpen<std::uint32_t>; // of a wave
 
 // Why something is not divided among ranks.
 struct Obstacle {
@@ -43,11 +37,11 @@ struct Obstacle {
 // combined: then each rank runs its part. A fill or a copy that needs no message is local: every rank does it on all
 // bytes that it has memory for. Rank 0 runs all of any other wave, and sends what it may have written.
 struct WaveCut {
-  std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut
+  std::vector<TileRows> rows; // that each rank runs, in their order; empty: not cut
   bool local = false;
   Obstacle whole; // why rank 0 runs all of it
 
-  [[nodiscard]] bool cut() const { return !begin.empty(); }
+  [[nodiscard]] bool cut() const { return !rows.empty(); }
   [[nodiscard]] bool on_one_rank() const { return !cut() && !local; }
 };
 
@@ -57,37 +51,20 @@ struct JobSplit {
   std::vector<std::uint32_t> swap_set; // by buffer: equal for those that exchange their memory
   std::vector<std::vector<ByteRange>>
       owned; // by buffer and rank, of split buffers; empty: every rank writes all of it
-
   std::vector<std::vector<ByteRange>> room; // by buffer and rank: the bytes that it has memory for
-  std::vector<Obstacle> whole; // by buffer: why every rank has memory for all of a split one; empty: it has
+  std::vector<Obstacle> whole;              // by buffer: why every rank has memory for all of a split one
 
   [[nodiscard]] bool split(std::uint32_t buffer) const { return !owned[buffer].empty(); }
   [[nodiscard]] bool in_parts(std::uint32_t buffer) const {
-    return split(buffer) && !whole.empty() && whole[buffer].reason.empty();
+    return split(buffer) && whole[buffer].reason.empty();
   }
 };
 
-// Each rank gets an equal part of what is cut, and memory for all of each buffer.
+// Each rank gets an equal part of what is cut.
 JobSplit split_job(const Job& program, std::uint32_t ranks);
-
-// Tile rows of a wave; half-open.
-struct TileRows {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-
-  [[nodiscard]] bool empty() const { return begin >= end; }
-};
-
-// The rows that a rank runs of a wave that is cut.
-inline TileRows own_rows(const WaveCut& cut, std::uint32_t rank) {
-  return {cut.begin[rank], cut.begin[rank + 1]};
-}
 
 // Returns the part of a range with these rows of tiles.
 NdRange part_of(const NdRange& range, const TileRows& rows);
-
-// Decides which split buffers are in parts: then each rank has memory for its part alone.
-void store_in_parts(const Job& program, JobSplit& split);
 
 // Returns the part of a program of plain launches that a rank runs: memory for what it has of each buffer, its rows of
 // waves that are cut, its part of local transfers, and kernels that learn where parts begin. No output is its own.
@@ -122,9 +99,6 @@ public:
   void after(std::uint32_t wave, std::uint32_t iteration);
 
 private:
-  void fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed, const std::vector<ByteRange>& fresh,
-             std::vector<RankTransfer>& transfers) const;
-
   const Job& program_;
   const JobSplit& split_;
   std::span<const std::vector<std::uint32_t>> storage_;

@@ -215,8 +215,9 @@ Together run_together(const CompiledProgram& compiled, std::uint32_t size, Memor
   const Job& program = compiled.written;
   const auto all = ranks::in_process(static_cast<int>(size));
   Together together{.runs = std::vector<RankRun>(size), .split = split_job(program, size)};
-  if (memory == Memory::in_parts) {
-    store_in_parts(program, together.split);
+  for (std::uint32_t i = 0; i < program.buffers.size() && memory == Memory::whole; ++i) {
+    together.split.room[i].assign(size, {0, program.buffers[i].bytes});
+    together.split.whole[i] = {"asked for", ""};
   }
   Moved moved;
   for (const auto& [unit, kernels] : moved_pointers(program, together.split)) {
@@ -457,8 +458,7 @@ TEST_CASE("a split buffer is in parts, or the reason says why not") {
   const auto whole = [&](const std::string& waves) {
     const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
                                         buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), ops, waves));
-    JobSplit split = split_job(compiled.program->written, 3);
-    store_in_parts(compiled.program->written, split);
+    const JobSplit split = split_job(compiled.program->written, 3);
     CHECK(split.in_parts(1) == split.whole[1].reason.empty());
     CHECK(!split.in_parts(0)); // nothing writes it
     return split.whole[1].reason + "; " + split.whole[1].fix;
@@ -484,7 +484,7 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
     return split_job(compiled.program->written, 3).waves.front();
   };
   const WaveCut near = split(wave_text("near", "p", "q", sizes, R"({"u32":64})"));
-  CHECK(near.begin == std::vector<std::uint32_t>{0, 3, 6, 8});
+  CHECK(near.rows == std::vector<TileRows>{{0, 3}, {3, 6}, {6, 8}});
   CHECK(split(wave_text("mirrored", "p", "q", sizes, R"({"u32":64})"))
             .whole.reason.starts_with("which elements of \"q\" a work-item writes is not known"));
   CHECK(split(wave_text("grouped", "p", "q", sizes, R"({"u32":64})")).whole.reason ==
