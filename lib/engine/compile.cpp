@@ -41,37 +41,31 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
   return limits;
 }
 
-// Upper bound on progress-report memory: one report per work-group, at most one group per tile unless `workers` asks
-// for more.
-std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInfo* device,
-                             std::optional<std::uint32_t> workers) {
-  constexpr std::uint64_t most_groups_per_unit = 64;
-  constexpr std::uint64_t bytes_per_group = 32 + 256; // what it reports, and a line for how far it has come
-  if (device == nullptr) {
-    return 0;
-  }
-  std::uint64_t groups = workers.value_or(1);
-  for (const StageRow& stage : tables.stages) {
-    groups = std::max<std::uint64_t>(groups, stage.tiles);
-  }
-  return bytes_per_group * std::min(groups, most_groups_per_unit * std::max(device->compute_units, 1U));
-}
-
 // Returns the bytes of descriptors and counters by schedule, which come out of the budget first; with descriptors of
-// every wave they are as large as they get.
+// every wave they are as large as they get. Progress reports: one per work-group, at most one group per tile unless
+// `workers` asks for more.
 std::vector<std::uint64_t> most_table_bytes(const Job& program, const Schedules& schedules,
                                             const device::DeviceInfo* device,
                                             std::optional<std::uint32_t> workers) {
+  constexpr std::uint64_t most_groups_per_unit = 64;
+  constexpr std::uint64_t bytes_per_group = 32 + 256; // what it reports, and a line for how far it has come
+  const std::uint64_t most_groups =
+      device == nullptr ? 0 : most_groups_per_unit * std::max(device->compute_units, 1U);
   const MemoryLayout nowhere{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
   std::vector<std::uint64_t> bytes;
   for (std::size_t i = 0; i < schedules.all.size(); ++i) {
     const Schedule& schedule = schedules.all[i];
     const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
     const LaunchTables largest = make_tables(program, schedule, nowhere, none);
-    const bool persistent = i >= Schedules::first_persistent;
-    const std::uint64_t waits = persistent ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
-    bytes.push_back(largest.bytes() + waits + counter_bytes +
-                    (persistent ? progress_bytes(largest, device, workers) : 0));
+    bytes.push_back(largest.bytes() + counter_bytes);
+    if (i >= Schedules::first_persistent) {
+      std::uint64_t groups = workers.value_or(1);
+      for (const StageRow& stage : largest.stages) {
+        groups = std::max<std::uint64_t>(groups, stage.tiles);
+      }
+      bytes.back() += program.waves.size() * most_waits_per_wave * sizeof(WaitRow) +
+                      bytes_per_group * std::min(groups, most_groups);
+    }
   }
   return bytes;
 }
@@ -176,17 +170,13 @@ std::uint32_t groups_per_unit(const Schedule& schedule, std::uint32_t workers,
 }
 
 // Marks the stages whose kernels wait by themselves.
-void wait_inside(LaunchTables& tables, const OutlinedOps& ops) {
-  for (StageRow& stage : tables.stages) {
-    bool all = true;
-    for (std::size_t first = stage.first_entry; first < tables.entries.size();
-         first += tables.entries_per_phase) {
-      for (std::size_t i = first; i < first + stage.entry_count; ++i) {
-        const Case& served = tables.cases[tables.entries[i].code];
-        all = all && served.side_by_side == 1 && ops.kernels[served.op].waits;
-      }
-    }
-    stage.flags |= all ? TG_WAITS_INSIDE : 0;
+void wait_inside(const Job& program, const OutlinedOps& ops, const Schedule& schedule, LaunchTables& tables) {
+  for (std::size_t row = 0; row < tables.stages.size(); ++row) {
+    const bool all =
+        std::ranges::all_of(schedule.stages[schedule.row_stages[row]].waves, [&](std::uint32_t wave) {
+          return schedule.tiles_per_pack[wave] == 1 && ops.kernels[program.waves[wave].op].waits;
+        });
+    tables.stages[row].flags |= all ? TG_WAITS_INSIDE : 0;
   }
 }
 
@@ -276,7 +266,7 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
   const bool gates = persistent && !claims && compiled.clock == DeviceClock::none &&
                      ((options.stress && !is_cpu(device)) || ptx);
   if (gates) {
-    wait_inside(tables, ops);
+    wait_inside(program, ops, schedule, tables);
   }
   compiled.source = generate_kernel(
       compiled, {.restricts = ptx, // Oclgrind (21.10) cannot run it
@@ -376,7 +366,9 @@ bool may_claim(const Job& program, const device::DeviceInfo* device) {
 
 Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const CompileOptions& options) {
   job.fp_contract_off = options.fp_contract_off;
-  TIDEGATE_CHECK(check_device_limits(job, device));
+  if (device != nullptr) {
+    TIDEGATE_CHECK(check_device(job, *device));
+  }
   const std::uint64_t budget_bytes = options.memory_apart ? 0
                                      : job.budget_bytes == 0 && device != nullptr
                                          ? device->global_memory_bytes
@@ -391,7 +383,6 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
   if (const auto idling = ops_to_idle(job, ops, kernel_limits(device, options, 1)); !idling.empty()) {
     TIDEGATE_TRY(ops, outline_ops(job, {}, idling));
   }
-  TIDEGATE_CHECK(check_features(job, ops, device));
 
   // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.
   TIDEGATE_TRY(CompiledProgram compiled,

@@ -78,13 +78,9 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
 // Returns the error for waves that need more local memory than the device has.
 Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device);
 
-// Returns out_of_range for work-groups and local arguments that the device cannot have. Checks nothing if `device` is
-// null.
-Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device);
-
-// Returns unsupported_kernel with the location that needs a missing feature. Checks nothing if `device` is
-// null.
-Result<void> check_features(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device);
+// Returns out_of_range for work-groups and local arguments that the device cannot have, and unsupported_kernel for
+// images.
+Result<void> check_device(const Job& program, const device::DeviceInfo& device);
 
 // Warns of waves that access the same buffer in an order that the listed dependencies leave open, of
 // transient buffers that are read before any wave can write them, and of programs without a result. Accesses

@@ -11,43 +11,11 @@ Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& devic
           .pointer = "/waves"};
 }
 
-Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device) {
-  for (std::size_t i = 0; i < program.waves.size() && device != nullptr; ++i) {
-    std::uint64_t local_bytes = 0;
-    for (const ProgramArgument& argument : program.waves[i].arguments) {
-      local_bytes = std::max(local_bytes, argument.local_bytes);
-    }
-    if (local_bytes > device->local_memory_bytes) {
-      return tl::unexpected(too_much_local_memory(local_bytes, *device));
-    }
-    const std::uint32_t size = program.waves[i].range.group_size();
-    if (size > device->max_workgroup_size) {
-      return failure(ErrorCode::out_of_range,
-                     fmt::format("work-groups of {} work-items; {} takes {} at most", size, device->name,
-                                 device->max_workgroup_size),
-                     "give a smaller local_size", program.wave_pointer(i) + "/local_size");
-    }
-  }
-  return {};
-}
-
-namespace {
-
-std::string argument_pointer(const Job& program, std::uint32_t wave, std::size_t argument) {
+static std::string argument_pointer(const Job& program, std::uint32_t wave, std::size_t argument) {
   return fmt::format("{}/args/{}", program.wave_pointer(wave), argument);
 }
 
-// Calls `look` with each argument: its wave, its index and itself.
-template <class Look>
-void for_each_argument(const Job& program, const Look& look) {
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    for (std::size_t i = 0; i < program.waves[wave].arguments.size(); ++i) {
-      look(wave, i, program.waves[wave].arguments[i]);
-    }
-  }
-}
-
-Result<void> check_images(const Job& program, const device::DeviceInfo& device) {
+Result<void> check_device(const Job& program, const device::DeviceInfo& device) {
   for (const ProgramBuffer& buffer : program.buffers) {
     if (buffer.is_object() && !device.images) {
       return failure(ErrorCode::unsupported_kernel,
@@ -55,86 +23,30 @@ Result<void> check_images(const Job& program, const device::DeviceInfo& device) 
                      "use buffers, or another device", "/images/" + pointer_token(buffer.name));
     }
   }
-  Result<void> checked;
-  for_each_argument(program, [&](std::uint32_t wave, std::size_t i, const ProgramArgument& argument) {
-    if (checked && argument.kind == ProgramArgument::Kind::image && argument.access == Access::read_write &&
-        device.max_read_write_images == 0) {
-      checked = failure(
-          ErrorCode::unsupported_kernel,
-          fmt::format("{} takes a read_write image, and {} has none", program.wave_text(wave), device.name),
-          "read one image and write another, or use another device", argument_pointer(program, wave, i));
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const ProgramWave& spec = program.waves[wave];
+    const std::uint32_t size = spec.range.group_size();
+    if (size > device.max_workgroup_size) {
+      return failure(ErrorCode::out_of_range,
+                     fmt::format("work-groups of {} work-items; {} takes {} at most", size, device.name,
+                                 device.max_workgroup_size),
+                     "give a smaller local_size", program.wave_pointer(wave) + "/local_size");
     }
-  });
-  return checked;
-}
-
-bool has_extension(const device::DeviceInfo& device, std::string_view extension) {
-  return fmt::format(" {} ", device.extensions).find(fmt::format(" {} ", extension)) != std::string::npos;
-}
-
-// Returns the extension of a sub-group function: cl_khr_subgroup_shuffle for sub_group_shuffle_xor.
-std::string_view sub_group_extension(std::string_view function) {
-  struct Family {
-    std::string_view prefix;
-    std::string_view extension;
-  };
-  // The first match counts.
-  static constexpr std::array<Family, 16> families{
-      {{"intel_sub_group_", "cl_intel_subgroups"},
-       {"sub_group_shuffle_up", "cl_khr_subgroup_shuffle_relative"},
-       {"sub_group_shuffle_down", "cl_khr_subgroup_shuffle_relative"},
-       {"sub_group_shuffle", "cl_khr_subgroup_shuffle"},
-       {"sub_group_rotate", "cl_khr_subgroup_rotate"},
-       {"sub_group_clustered_rotate", "cl_khr_subgroup_rotate"},
-       {"sub_group_clustered_", "cl_khr_subgroup_clustered_reduce"},
-       {"sub_group_elect", "cl_khr_subgroup_non_uniform_vote"},
-       {"sub_group_non_uniform_all", "cl_khr_subgroup_non_uniform_vote"},
-       {"sub_group_non_uniform_any", "cl_khr_subgroup_non_uniform_vote"},
-       {"sub_group_non_uniform_broadcast", "cl_khr_subgroup_ballot"},
-       {"sub_group_non_uniform_", "cl_khr_subgroup_non_uniform_arithmetic"},
-       {"sub_group_broadcast_first", "cl_khr_subgroup_ballot"},
-       {"sub_group_ballot", "cl_khr_subgroup_ballot"},
-       {"sub_group_inverse_ballot", "cl_khr_subgroup_ballot"},
-       {"", "cl_khr_subgroups"}}};
-  if (function.starts_with("get_sub_group_") && function.ends_with("_mask")) {
-    return "cl_khr_subgroup_ballot";
-  }
-  for (const Family& family : families) {
-    if (function.starts_with(family.prefix)) {
-      return family.extension;
-    }
-  }
-  return families.back().extension;
-}
-
-Result<void> check_sub_groups(const Job& program, const OutlinedOps& ops, const device::DeviceInfo& device) {
-  for (const ProgramWave& wave : program.waves) {
-    for (const std::string& function : ops.kernels[wave.op].sub_group_functions) {
-      const std::string_view extension = sub_group_extension(function);
-      // OpenCL 3.0 replaces the extension by a feature, which the number of sub-groups shows.
-      const bool core = extension == "cl_khr_subgroups" &&
-                        (device.max_sub_groups != 0 || has_extension(device, "cl_intel_subgroups"));
-      if (!core && !has_extension(device, extension)) {
-        return failure(ErrorCode::unsupported_kernel,
-                       fmt::format("the kernel {} calls {}, and {} lacks {}",
-                                   in_quotes(program.function(wave.op).name), function, device.name,
-                                   extension),
-                       "use local memory and barriers of the work-group, or another device",
-                       "/ops/" + pointer_token(program.ops[wave.op].name));
+    for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
+      const ProgramArgument& argument = spec.arguments[i];
+      if (argument.local_bytes > device.local_memory_bytes) {
+        return tl::unexpected(too_much_local_memory(argument.local_bytes, device));
+      }
+      if (argument.kind == ProgramArgument::Kind::image && argument.access == Access::read_write &&
+          device.max_read_write_images == 0) {
+        return failure(
+            ErrorCode::unsupported_kernel,
+            fmt::format("{} takes a read_write image, and {} has none", program.wave_text(wave), device.name),
+            "read one image and write another, or use another device", argument_pointer(program, wave, i));
       }
     }
   }
   return {};
-}
-
-} // namespace
-
-Result<void> check_features(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device) {
-  if (device == nullptr) {
-    return {};
-  }
-  TIDEGATE_CHECK(check_images(program, *device));
-  return check_sub_groups(program, ops, *device);
 }
 
 namespace {
@@ -148,36 +60,26 @@ std::string_view verb(const MemoryUse& use) {
 // Two waves, the first of the program order first.
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-// Returns the pairs of `asked` that no path of listed dependencies joins. Propagates bits of 64 sources at a
-// time.
+// Returns the pairs of `asked` that no path of listed dependencies joins.
 std::vector<Pair> without_path(const Job& program, const std::vector<std::uint32_t>& order,
                                const std::vector<Pair>& asked) {
   std::vector<std::vector<std::uint32_t>> before(program.waves.size());
   for (const ResolvedDependency& dependency : program.dependencies) {
     before[dependency.after].push_back(dependency.before);
   }
-  std::map<std::uint32_t, std::vector<std::uint32_t>> targets;
+  std::map<std::uint32_t, std::set<std::uint32_t>> targets;
   for (const auto& [source, target] : asked) {
-    targets[source].push_back(target);
+    targets[source].insert(target);
   }
   std::vector<Pair> missing;
-  constexpr std::size_t bits = 64;
-  for (auto from = targets.begin(); from != targets.end();) {
-    std::vector<std::uint64_t> reached(program.waves.size());
-    auto to = from;
-    for (std::size_t i = 0; i < bits && to != targets.end(); ++i, ++to) {
-      reached[to->first] |= std::uint64_t{1} << i;
-    }
-    for (const std::uint32_t wave : order) {
-      for (const std::uint32_t earlier : before[wave]) {
-        reached[wave] |= reached[earlier];
-      }
-    }
-    for (std::size_t i = 0; from != to; ++i, ++from) {
-      for (const std::uint32_t target : from->second) {
-        if ((reached[target] >> i & 1U) == 0) {
-          missing.emplace_back(from->first, target);
-        }
+  for (auto& [source, left] : targets) {
+    std::vector<bool> reached(program.waves.size());
+    for (auto wave = std::ranges::find(order, source); !left.empty(); ++wave) {
+      reached[*wave] = *wave == source || std::ranges::any_of(before[*wave], [&](std::uint32_t earlier) {
+        return reached[earlier];
+      });
+      if (left.erase(*wave) != 0 && !reached[*wave]) {
+        missing.emplace_back(source, *wave);
       }
     }
   }
@@ -253,6 +155,16 @@ void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
+// Calls `look` with each argument: its wave, its index and itself.
+template <class Look>
+void for_each_argument(const Job& program, const Look& look) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    for (std::size_t i = 0; i < program.waves[wave].arguments.size(); ++i) {
+      look(wave, i, program.waves[wave].arguments[i]);
+    }
+  }
+}
+
 // Warns of buffers that a kernel reinterprets as another type, which is often a mistake.
 void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
   std::set<std::pair<std::uint32_t, std::string>> reported;
@@ -299,7 +211,7 @@ std::optional<Warning> read_while_written(const Job& program, std::uint32_t wave
                                           const ProgramArgument& argument) {
   constexpr std::array<std::uint64_t, 3> unknown{};
   if (argument.access != Access::read || argument.id_bytes == unknown || !argument.reach ||
-      argument.reach->begin >= argument.reach->end ||
+      argument.reach->empty() ||
       std::ranges::none_of(program.waves[wave].arguments, [&](const ProgramArgument& other) {
         return other.is_of(argument.buffer) && other.writes() && other.id_bytes != unknown &&
                !other.neighbours && (argument.neighbours || argument.id_bytes != other.id_bytes);
@@ -336,16 +248,14 @@ std::optional<Warning> partly_written(const Job& program, std::uint32_t index) {
     return {};
   }
   const auto bytes = static_cast<std::int64_t>(buffer.bytes);
-  Touched all{bytes, 0};
+  Touched all;
   for_each_argument(program, [&](std::uint32_t wave, std::size_t, const ProgramArgument& argument) {
     if (argument.is_of(index) && argument.writes()) {
       const bool known = program.waves[wave].users_kernel && argument.reach;
-      const Touched here = known ? *argument.reach : Touched{0, bytes};
-      all =
-          here.begin < here.end ? Touched{std::min(all.begin, here.begin), std::max(all.end, here.end)} : all;
+      all = all.hull(known ? *argument.reach : Touched{0, bytes});
     }
   });
-  if (all.begin >= all.end || (all.begin <= 0 && all.end >= bytes)) {
+  if (all.empty() || (all.begin <= 0 && all.end >= bytes)) {
     return {};
   }
   return Warning{.message = fmt::format(
