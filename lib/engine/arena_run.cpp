@@ -126,7 +126,7 @@ static std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t 
   }
   policy::LaunchRequest request;
   request.requested_worker_groups = wanted;
-  request.resident_device_bytes = compiled.recommendation.topology_evidence.resident_device_bytes;
+  request.resident_device_bytes = compiled.recommendation.effective.resident_device_bytes;
   request.device_memory_budget_bytes = compiled.budget_bytes;
   const auto shed = policy::shed_workers(compiled.program.policy, policy::infer_missing_signals(request),
                                          policy::Topology::memory_constrained);

@@ -105,12 +105,10 @@ static Result<Recommendation> asked(const policy::LaunchPolicy& policy,
     decided.error().fix = "raise device_memory_budget_bytes, or make buffers smaller";
   }
   TIDEGATE_TRY(const policy::LaunchDecision decision, std::move(decided));
-  return Recommendation{
-      .request = request,
-      .launch = decision.recommendation,
-      .topology_evidence = policy::topology_evidence(decision.effective, decision.recommendation),
-      .promotion_evidence = policy::promotion_evidence(policy, decision.effective, decision.recommendation),
-      .reasons = policy::explain(policy, request, decision)};
+  return Recommendation{.request = request,
+                        .effective = decision.effective,
+                        .launch = decision.recommendation,
+                        .reasons = policy::explain(policy, request, decision)};
 }
 
 Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
@@ -142,18 +140,6 @@ policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommenda
   recommendation.promote_hot_opcodes = includes(promoted, Promotion::opcodes);
   recommendation.promote_hot_windows = includes(promoted, Promotion::windows);
   return recommendation;
-}
-
-policy::PromotionEvidence evidence_of(const Recommendation& recommendation, policy::ExecutionMode mode,
-                                      Promotion promoted) {
-  const policy::LaunchRecommendation ran = as_promoted(recommendation.launch, mode, promoted);
-  policy::PromotionEvidence evidence = recommendation.promotion_evidence;
-  evidence.execution_mode = ran.execution_mode;
-  evidence.promote_hot_opcodes = ran.promote_hot_opcodes;
-  evidence.promote_hot_windows = ran.promote_hot_windows;
-  evidence.promotion_route = policy::promotion_route(ran);
-  evidence.fused_descriptor_window_required = ran.promote_hot_windows;
-  return evidence;
 }
 
 namespace {

@@ -63,12 +63,10 @@ Result<policy::LaunchRequest> launch_request(const Job& program, const policy::A
 // Warns of fields of the policy that the program cannot use (policy/documents.hpp).
 std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file = "");
 
-// The policy's answer with its evidence.
 struct Recommendation {
   policy::LaunchRequest request;
+  policy::LaunchRequest effective; // with inferred signals
   policy::LaunchRecommendation launch;
-  policy::TopologyEvidence topology_evidence;
-  policy::PromotionEvidence promotion_evidence;
   std::vector<policy::ExplanationStep> reasons; // in order of the steps
 };
 
@@ -93,10 +91,6 @@ constexpr bool includes(Promotion all, Promotion one) {
 // policy chooses.
 policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
                                          policy::ExecutionMode mode, Promotion promoted);
-
-// Returns the evidence of promotion, with the mode and the promotions that ran.
-policy::PromotionEvidence evidence_of(const Recommendation& recommendation, policy::ExecutionMode mode,
-                                      Promotion promoted);
 
 // Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first.
 std::vector<std::uint32_t> hot_opcodes(const Job& program);

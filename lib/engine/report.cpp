@@ -245,10 +245,11 @@ RunReport report_of_program(const CompiledProgram& compiled) {
                    .offsets = {}};
   report.plan = documents::plan_to_document(compiled.plan, compiled.planner);
   report.recommendation = launch;
-  report.evidence = {
-      .topology = compiled.recommendation.topology_evidence,
-      .promotion = evidence_of(compiled.recommendation, compiled.mode.mode, compiled.promotion.promoted),
-      .complete = {}};
+  report.evidence = {.topology = policy::topology_evidence(compiled.recommendation.effective, launch),
+                     .promotion = policy::promotion_evidence(
+                         compiled.program.policy, compiled.recommendation.effective,
+                         as_promoted(launch, compiled.mode.mode, compiled.promotion.promoted)),
+                     .complete = {}};
   report.assumed_macros = compiled.written.assumed_macros;
   if (std::vector<HitsReport> hits = hits_before(compiled.program); !hits.empty()) {
     report.hits = std::move(hits);

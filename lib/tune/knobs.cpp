@@ -133,7 +133,8 @@ void add_strategies(Others& found, const CompiledProgram& compiled, const device
       one.settings.tuning.side_by_side = 1;
     }
   }
-  const auto& evidence = compiled.recommendation.promotion_evidence;
+  const auto evidence = policy::promotion_evidence(compiled.program.policy, compiled.recommendation.effective,
+                                                   compiled.recommendation.launch);
   const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
   for (const Alternative& option : strategies) {
     if (allowed.in_both_modes && option.settings.tuning.strategy != plain) {
@@ -191,7 +192,8 @@ KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dis
   const bool has_workers = incumbent.residency.resident != 0; // of a persistent launch
   const auto of_persistent = [&](std::string value) { return has_workers ? std::move(value) : "-"; };
   const bool persistent = allowed.counters && compiled.persistent() && has_workers;
-  const auto& evidence = compiled.recommendation.promotion_evidence;
+  const auto evidence = policy::promotion_evidence(compiled.program.policy, compiled.recommendation.effective,
+                                                   compiled.recommendation.launch);
   Others found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::workgroup_size:

@@ -73,7 +73,7 @@ TEST_CASE("the memory of the plan decides on the pressure") {
   const auto planned = with_memory(*asked, program, 900);
   REQUIRE(planned);
   CHECK(planned->launch.topology == policy::Topology::memory_constrained);
-  CHECK(planned->topology_evidence.resident_device_bytes == 900);
+  CHECK(planned->effective.resident_device_bytes == 900);
   CHECK(with_memory(*asked, program, 1000)->launch.estimated_peak_device_bytes ==
         1000); // still a layout that fits
 }
