@@ -54,67 +54,70 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
   return words;
 }
 
-class Maker {
-public:
-  Maker(const Job& program, const Schedule& schedule, const MemoryLayout& memory, const CaseRules& rules)
-      : program_(program), schedule_(schedule), memory_(memory), rules_(rules) {}
+struct Maker {
+  const Job& program;
+  const Schedule& schedule;
+  const MemoryLayout& memory;
+  const CaseRules& rules;
+  LaunchTables tables{};
+  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> code_of{};
+  std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors{};
 
   LaunchTables make(const Synchronization& synchronization) {
-    for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
-      for (const Stage& stage : schedule_.stages) {
+    for (std::uint32_t phase = 0; phase < schedule.phases(); ++phase) {
+      for (const Stage& stage : schedule.stages) {
         if (!stage.plain) {
           add_stage(stage, phase);
         }
       }
       if (phase == 0) {
-        tables_.entries_per_phase = static_cast<std::uint32_t>(tables_.entries.size());
+        tables.entries_per_phase = static_cast<std::uint32_t>(tables.entries.size());
       }
     }
     order_cases();
     add_waits(synchronization);
-    if (program_.until) {
-      tables_.words.resize(round_up(tables_.words.size(), descriptor_alignment));
-      tables_.until_word = static_cast<std::uint32_t>(tables_.words.size());
-      for (const auto& storage : schedule_.storage) {
-        tables_.words.push_back(memory_.offsets[storage[program_.until->buffer]]);
+    if (program.until) {
+      tables.words.resize(round_up(tables.words.size(), descriptor_alignment));
+      tables.until_word = static_cast<std::uint32_t>(tables.words.size());
+      for (const auto& storage : schedule.storage) {
+        tables.words.push_back(memory.offsets[storage[program.until->buffer]]);
       }
     }
-    return std::move(tables_);
+    return std::move(tables);
   }
 
-private:
   void add_stage(const Stage& stage, std::uint32_t phase) {
     if (phase == 0) {
-      tables_.stages.push_back({.first_entry = static_cast<std::uint32_t>(tables_.entries.size()),
-                                .entry_count = static_cast<std::uint32_t>(stage.waves.size()),
-                                .tiles = stage.packs});
+      tables.stages.push_back({.first_entry = static_cast<std::uint32_t>(tables.entries.size()),
+                               .entry_count = static_cast<std::uint32_t>(stage.waves.size()),
+                               .tiles = stage.packs});
     }
     std::uint32_t first_tile = 0;
     for (const std::uint32_t wave : stage.waves) {
-      const std::uint32_t tiles = schedule_.packs(program_, wave);
-      const auto words = descriptor(program_, schedule_, memory_, wave, phase);
-      tables_.entries.push_back(
+      const std::uint32_t tiles = schedule.packs(program, wave);
+      const auto words = descriptor(program, schedule, memory, wave, phase);
+      tables.entries.push_back(
           {.code = code(wave, words), .descriptor = place(words), .first_tile = first_tile, .tiles = tiles});
       std::uint64_t local_bytes = 0;
-      for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+      for (const ProgramArgument& argument : program.waves[wave].arguments) {
         local_bytes += argument.kind == ProgramArgument::Kind::local
-                           ? local_stride(argument) * schedule_.tiles_per_pack[wave]
+                           ? local_stride(argument) * schedule.tiles_per_pack[wave]
                            : 0;
       }
-      tables_.dynamic_local_bytes = std::max(tables_.dynamic_local_bytes, local_bytes);
+      tables.dynamic_local_bytes = std::max(tables.dynamic_local_bytes, local_bytes);
       first_tile += tiles;
     }
   }
 
   // Returns the case of the wave: its op's, or the one for exactly these arguments.
   std::uint32_t code(std::uint32_t wave, const std::vector<std::uint64_t>& words) {
-    const std::uint32_t op = program_.waves[wave].op;
-    const bool promoted = rank(op) != rules_.hot.size();
+    const std::uint32_t op = program.waves[wave].op;
+    const bool promoted = rank(op) != rules.hot.size();
     auto key = std::pair(op, std::vector<std::uint64_t>());
-    if (rules_.most != 0 && (rules_.mode == Mode::jit || promoted)) {
+    if (rules.most != 0 && (rules.mode == Mode::jit || promoted)) {
       key.second = words;
-    } else if (!schedule_.objects.empty()) { // which no case can choose at run time
-      const auto& arguments = program_.waves[wave].arguments;
+    } else if (!schedule.objects.empty()) { // which no case can choose at run time
+      const auto& arguments = program.waves[wave].arguments;
       const auto indices = argument_indices(arguments);
       for (std::size_t i = 0; i < arguments.size(); ++i) {
         if (arguments[i].is_object()) {
@@ -123,14 +126,14 @@ private:
       }
     }
     // Tiles that fill a work-group need simpler code than those that share one or take several turns.
-    const std::uint32_t side_by_side = schedule_.tiles_per_pack[wave];
+    const std::uint32_t side_by_side = schedule.tiles_per_pack[wave];
     key.second.push_back(side_by_side > 1 ? 1 : 0);
-    const auto [found, is_new] = cases_.emplace(key, static_cast<std::uint32_t>(tables_.cases.size()));
+    const auto [found, is_new] = code_of.emplace(key, static_cast<std::uint32_t>(tables.cases.size()));
     if (is_new) {
-      tables_.cases.push_back(
+      tables.cases.push_back(
           {.op = op, .wave = wave, .words = words, .fixed = std::vector<bool>(words.size(), true)});
     }
-    Case& served = tables_.cases[found->second];
+    Case& served = tables.cases[found->second];
     served.promoted = promoted;
     served.side_by_side = std::max(served.side_by_side, side_by_side);
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -141,90 +144,82 @@ private:
 
   // Adds the rows of waits and assigns them to stages.
   void add_waits(const Synchronization& synchronization) {
-    const std::uint32_t row_begin = schedule_.rows_before(schedule_.repeat_begin);
-    const std::uint32_t row_end = schedule_.rows_before(schedule_.repeat_end);
-    tables_.steps = row_end - row_begin;
-    for (std::size_t i = 0; i < schedule_.stages.size(); ++i) {
-      if (schedule_.stages[i].plain) {
+    const std::uint32_t row_begin = schedule.rows_before(schedule.repeat_begin);
+    const std::uint32_t row_end = schedule.rows_before(schedule.repeat_end);
+    tables.steps = row_end - row_begin;
+    for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
+      if (schedule.stages[i].plain) {
         continue;
       }
       const StageWaits& waits = synchronization.stages[i];
-      const std::uint32_t row = schedule_.stages[i].row;
-      StageRow& stage = tables_.stages[row];
+      const std::uint32_t row = schedule.stages[i].row;
+      StageRow& stage = tables.stages[row];
       stage.flags = (waits.everybody ? TG_EVERYBODY : 0) | (waits.announced ? TG_ANNOUNCED : 0);
-      stage.first_wait = static_cast<std::uint32_t>(tables_.waits.size());
+      stage.first_wait = static_cast<std::uint32_t>(tables.waits.size());
       stage.wait_count = static_cast<std::uint32_t>(waits.waits.size());
       for (const Wait& wait : waits.waits) {
-        const std::uint32_t own = schedule_.places[wait.wave].first_pack;
-        const std::uint32_t from = schedule_.places[wait.producer].first_pack;
-        const Stage& producers = schedule_.stage_of(wait.producer);
-        const std::uint32_t pack = schedule_.tiles_per_pack[wait.wave];
-        tables_.waits.push_back(
+        const std::uint32_t own = schedule.places[wait.wave].first_pack;
+        const std::uint32_t from = schedule.places[wait.producer].first_pack;
+        const Stage& producers = schedule.stage_of(wait.producer);
+        const std::uint32_t pack = schedule.tiles_per_pack[wait.wave];
+        tables.waits.push_back(
             {.begin = own,
-             .end = own + schedule_.packs(program_, wait.wave),
+             .end = own + schedule.packs(program, wait.wave),
              .from_begin = from,
-             .from_end = from + schedule_.packs(program_, wait.producer),
+             .from_end = from + schedule.packs(program, wait.producer),
              .from_tiles = producers.packs,
              .halo = wait.halo ? *wait.halo / pack + (*wait.halo % pack != 0 ? 1 : 0) : TG_WHOLE,
-             .steps = row - producers.row + (wait.earlier_iteration ? tables_.steps : 0)});
+             .steps = row - producers.row + (wait.earlier_iteration ? tables.steps : 0)});
       }
     }
     // A stage ends with an arrival if a possible successor waits for all groups; between sections and at the
     // end of the repetition all stages do.
     const auto everybody = [this](std::uint32_t next) {
-      return next < tables_.stages.size() && (tables_.stages[next].flags & TG_EVERYBODY) != 0;
+      return next < tables.stages.size() && (tables.stages[next].flags & TG_EVERYBODY) != 0;
     };
-    for (std::uint32_t stage = 0; stage < tables_.stages.size(); ++stage) {
+    for (std::uint32_t stage = 0; stage < tables.stages.size(); ++stage) {
       const bool wraps =
-          stage + 1 == row_end && (program_.until || (program_.iterations > 1 && everybody(row_begin)));
+          stage + 1 == row_end && (program.until || (program.iterations > 1 && everybody(row_begin)));
       if (everybody(stage + 1) || wraps || stage + 1 == row_begin) {
-        tables_.stages[stage].flags |= TG_ARRIVES;
+        tables.stages[stage].flags |= TG_ARRIVES;
       }
     }
   }
 
   // Returns the op's rank among the hot ones; their number for other ops.
   [[nodiscard]] std::size_t rank(std::uint32_t op) const {
-    return static_cast<std::size_t>(std::ranges::find(rules_.hot, op) - rules_.hot.begin());
+    return static_cast<std::size_t>(std::ranges::find(rules.hot, op) - rules.hot.begin());
   }
 
   // Orders cases by the program's ops after the hot ones, not by their first waves, so that programs with the
   // same ops share a compiled interpreter.
   void order_cases() {
-    std::vector<std::uint32_t> order(tables_.cases.size());
+    std::vector<std::uint32_t> order(tables.cases.size());
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::stable_sort(order, {}, [&](std::uint32_t code) {
-      return std::pair(rank(tables_.cases[code].op), tables_.cases[code].op);
+      return std::pair(rank(tables.cases[code].op), tables.cases[code].op);
     });
     std::vector<Case> cases;
     std::vector<std::uint32_t> codes(order.size()); // new code of each old one
     for (const std::uint32_t before : order) {
       codes[before] = static_cast<std::uint32_t>(cases.size());
-      cases.push_back(std::move(tables_.cases[before]));
+      cases.push_back(std::move(tables.cases[before]));
     }
-    tables_.cases = std::move(cases);
-    for (EntryRow& entry : tables_.entries) {
+    tables.cases = std::move(cases);
+    for (EntryRow& entry : tables.entries) {
       entry.code = codes[entry.code];
     }
   }
 
   std::uint32_t place(const std::vector<std::uint64_t>& words) {
-    const auto next = static_cast<std::uint32_t>(round_up(tables_.words.size(), descriptor_alignment));
-    const auto [found, is_new] = descriptors_.emplace(words, next);
+    const auto next = static_cast<std::uint32_t>(round_up(tables.words.size(), descriptor_alignment));
+    const auto [found, is_new] = descriptors.emplace(words, next);
     if (is_new) {
-      tables_.words.resize(next);
-      tables_.words.insert(tables_.words.end(), words.begin(), words.end());
+      tables.words.resize(next);
+      tables.words.insert(tables.words.end(), words.begin(), words.end());
     }
     return found->second;
   }
-
-  const Job& program_;
-  const Schedule& schedule_;
-  const MemoryLayout& memory_;
-  const CaseRules& rules_;
-  LaunchTables tables_;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> cases_;
-  std::map<std::vector<std::uint64_t>, std::uint32_t> descriptors_;
 };
 
 } // namespace
@@ -254,13 +249,13 @@ std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arg
 
 LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, const CaseRules& rules) {
-  LaunchTables tables = Maker(program, schedule, memory, rules).make(synchronization);
+  LaunchTables tables = Maker{program, schedule, memory, rules}.make(synchronization);
   if (rules.most == 0 || tables.cases.size() <= rules.most) {
     return tables;
   }
   CaseRules fewer = rules;
   fewer.most = 0;
-  return Maker(program, schedule, memory, fewer).make(synchronization);
+  return Maker{program, schedule, memory, fewer}.make(synchronization);
 }
 
 } // namespace tidegate::engine

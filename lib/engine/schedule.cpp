@@ -36,17 +36,21 @@ Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
 }
 
 // Makes the stages of groups. Waves that cannot share a launch get separate stages after the others of their group.
-class StageMaker {
-public:
-  StageMaker(const Job& program, const OutlinedOps& ops, std::vector<std::string> obstacles,
-             Strategy strategy, const KernelLimits& limits, Schedule& schedule)
-      : program_(program), ops_(ops), obstacles_(std::move(obstacles)), strategy_(strategy), limits_(limits),
-        schedule_(schedule) {}
+struct StageMaker {
+  const Job& program;
+  const OutlinedOps& ops;
+  const std::vector<std::string>& obstacles; // by wave
+  const Strategy strategy;
+  const KernelLimits& limits;
+  Schedule& schedule;
+  std::map<std::uint32_t, std::vector<KernelObject>> calls{}; // by op with barriers: objects of its only call
+  std::optional<std::string> turn{};
+  Stage shared{}; // that is being made
 
   void add(std::span<const std::uint32_t> group) {
-    const Section section = group.empty() ? Section::after : program_.waves[group.front()].section;
-    const bool apart = strategy_ == Strategy::plain;
-    const bool shares = is_persistent(strategy_) || (!apart && group.size() > 1);
+    const Section section = group.empty() ? Section::after : program.waves[group.front()].section;
+    const bool apart = strategy == Strategy::plain;
+    const bool shares = is_persistent(strategy) || (!apart && group.size() > 1);
     std::vector<Stage> alone;
     for (const std::uint32_t wave : group) {
       std::string reason = obstacle(wave);
@@ -54,45 +58,44 @@ public:
         reason = add_objects(wave);
       }
       if (!reason.empty()) {
-        const std::uint32_t tiles = program_.waves[wave].range.tiles();
-        schedule_.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
+        const std::uint32_t tiles = program.waves[wave].range.tiles();
+        schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
         continue;
       }
-      const bool in_rounds = program_.waves[wave].in_rounds(); // the stage repeats it
-      const std::uint32_t packs = schedule_.packs(program_, wave);
+      const bool in_rounds = program.waves[wave].in_rounds(); // the stage repeats it
+      const std::uint32_t packs = schedule.packs(program, wave);
       if (in_rounds ||
-          stage_.packs > std::numeric_limits<std::int32_t>::max() - packs) { // 31 bits count packs
+          shared.packs > std::numeric_limits<std::int32_t>::max() - packs) { // 31 bits count packs
         end_stage();
       }
-      stage_.waves.push_back(wave);
-      stage_.tiles += tiles_as_written(program_.waves[wave]);
-      stage_.packs += packs;
+      shared.waves.push_back(wave);
+      shared.tiles += tiles_as_written(program.waves[wave]);
+      shared.packs += packs;
       if (in_rounds || apart) {
         end_stage();
       }
     }
     end_stage();
-    std::ranges::move(alone, std::back_inserter(schedule_.stages));
-    schedule_.repeat_begin = section == Section::before ? schedule_.stages.size() : schedule_.repeat_begin;
-    schedule_.repeat_end = section != Section::after ? schedule_.stages.size() : schedule_.repeat_end;
+    std::ranges::move(alone, std::back_inserter(schedule.stages));
+    schedule.repeat_begin = section == Section::before ? schedule.stages.size() : schedule.repeat_begin;
+    schedule.repeat_end = section != Section::after ? schedule.stages.size() : schedule.repeat_end;
   }
 
-private:
   void end_stage() {
-    if (!stage_.waves.empty()) {
+    if (!shared.waves.empty()) {
       // A window is not a user's kernel.
-      stage_.plain = !is_persistent(strategy_) && stage_.waves.size() == 1 &&
-                     program_.waves[stage_.waves.front()].joined_waves == 1;
-      schedule_.stages.push_back(std::exchange(stage_, {}));
+      shared.plain = !is_persistent(strategy) && shared.waves.size() == 1 &&
+                     program.waves[shared.waves.front()].joined_waves == 1;
+      schedule.stages.push_back(std::exchange(shared, {}));
     }
   }
 
   // Returns why a wave cannot share a launch, or an empty string.
   std::string obstacle(std::uint32_t wave) {
-    std::string reason = strategy_ == Strategy::plain ? "" : obstacles_[wave];
-    if (reason.empty() && is_persistent(strategy_) && program_.waves[wave].in_rounds() &&
-        !is_same_turn(turn_op(program_.waves[wave]))) {
+    std::string reason = strategy == Strategy::plain ? "" : obstacles[wave];
+    if (reason.empty() && is_persistent(strategy) && program.waves[wave].in_rounds() &&
+        !is_same_turn(turn_op(program.waves[wave]))) {
       return "its queue has other priorities or pure ops than an earlier one, or only one of them publishes "
              "items, and a launch ends the rounds of all queues alike";
     }
@@ -101,33 +104,33 @@ private:
 
   // Adds the images and samplers of a wave to the kernel's parameters, or returns why it cannot have them.
   std::string add_objects(std::uint32_t wave) {
-    const ProgramWave& spec = program_.waves[wave];
-    std::vector<KernelObject> all = schedule_.objects;
-    for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
+    const ProgramWave& spec = program.waves[wave];
+    std::vector<KernelObject> all = schedule.objects;
+    for (std::uint32_t phase = 0; phase < schedule.phases(); ++phase) {
       std::vector<KernelObject> call;
       for (const ProgramArgument& argument : spec.arguments) {
         if (argument.is_object()) {
-          call.push_back(schedule_.object_of(argument, phase));
+          call.push_back(schedule.object_of(argument, phase));
           if (std::ranges::find(all, call.back()) == all.end()) {
             all.push_back(call.back());
           }
         }
       }
-      if (limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group &&
-          calls_.try_emplace(spec.op, call).first->second != call) {
+      if (limits.one_call_with_barriers && ops.kernels[spec.op].needs_whole_group &&
+          calls.try_emplace(spec.op, call).first->second != call) {
         return "its kernel has barriers or local memory and is called with several images or samplers, which "
                "compilers for CPUs do not keep apart";
       }
     }
     const auto images = static_cast<std::size_t>(
         std::ranges::count_if(all, [](const KernelObject& object) { return object.image.has_value(); }));
-    if (images > limits_.read_images || all.size() - images > limits_.samplers) {
+    if (images > limits.read_images || all.size() - images > limits.samplers) {
       return fmt::format(
           "with it the waves that share a kernel would have {} and {}; the device takes {} and {}",
-          plural(images, "image"), plural(all.size() - images, "sampler"), limits_.read_images,
-          limits_.samplers);
+          plural(images, "image"), plural(all.size() - images, "sampler"), limits.read_images,
+          limits.samplers);
     }
-    schedule_.objects = std::move(all);
+    schedule.objects = std::move(all);
     return {};
   }
 
@@ -135,26 +138,16 @@ private:
   // rounds of all by one, as with several calls under a condition PoCL (3.1) lets every work-item run them. Those of
   // queues differ by the priorities in use.
   bool is_same_turn(std::uint32_t op) {
-    const opencl_c::TranslationUnit& unit = program_.unit(op).unit;
+    const opencl_c::TranslationUnit& unit = program.unit(op).unit;
     std::string text;
-    for (const std::string& name : unit.facts->reachable({program_.function(op).name})) {
+    for (const std::string& name : unit.facts->reachable({program.function(op).name})) {
       if (const opencl_c::Function* const function = unit.definition(name)) {
         text += opencl_c::text_of(unit, {.begin = function->begin, .end = function->end});
       }
     }
-    turn_ = turn_.value_or(text);
-    return *turn_ == text;
+    turn = turn.value_or(text);
+    return *turn == text;
   }
-
-  const Job& program_;
-  const OutlinedOps& ops_;
-  const std::vector<std::string> obstacles_; // by wave
-  const Strategy strategy_;
-  const KernelLimits& limits_;
-  Schedule& schedule_;
-  std::map<std::uint32_t, std::vector<KernelObject>> calls_; // by op with barriers: objects of its only call
-  std::optional<std::string> turn_;
-  Stage stage_; // the shared one that is being made
 };
 
 } // namespace
@@ -204,7 +197,7 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
   TIDEGATE_TRY(schedule.storage, storage_of(program));
-  StageMaker maker(program, ops, std::move(shared.obstacles), strategy, limits, schedule);
+  StageMaker maker{program, ops, shared.obstacles, strategy, limits, schedule};
   for (std::size_t group = 0; group < groups.group_count(); ++group) {
     maker.add(groups.group(group));
   }
@@ -256,16 +249,13 @@ namespace {
 
 // Names the largest buffer of a wave, the first candidate to shrink.
 std::string largest_buffer(const Job& program, std::uint32_t wave) {
-  const ProgramBuffer* largest = nullptr;
-  for (const ProgramArgument& argument : program.waves[wave].arguments) {
-    if (argument.is_memory() &&
-        (largest == nullptr || program.buffers[argument.buffer].bytes > largest->bytes)) {
-      largest = &program.buffers[argument.buffer];
-    }
+  const std::vector<MemoryUse> uses = uses_of(program.waves[wave].arguments);
+  if (uses.empty()) {
+    return {};
   }
-  return largest == nullptr ? ""
-                            : fmt::format("; its largest buffer is {}, {}", in_quotes(largest->name),
-                                          bytes_text(largest->bytes));
+  const auto bytes = [&](const MemoryUse& use) { return program.buffers[use.buffer].bytes; };
+  const ProgramBuffer& largest = program.buffers[std::ranges::max(uses, {}, bytes).buffer];
+  return fmt::format("; its largest buffer is {}, {}", in_quotes(largest.name), bytes_text(largest.bytes));
 }
 
 // The planner's error with its place in the program.
@@ -357,40 +347,34 @@ std::vector<bool> written_images(const Job& program) {
 // Returns the key with the largest weight; the first of equals.
 template <class Key>
 Key heaviest(const std::map<Key, double>& weights, Key otherwise) {
-  double most = 0;
-  for (const auto& [key, weight] : weights) {
-    if (weight > most) {
-      most = weight;
-      otherwise = key;
-    }
-  }
-  return otherwise;
+  return weights.empty()
+             ? otherwise
+             : std::ranges::max_element(weights, {}, [](const auto& of) { return of.second; })->first;
 }
 
 // Decides which waves a launch with this work-group size and these options can run.
-class Shareability {
-public:
-  Shareability(const Job& program, const OutlinedOps& ops, const KernelLimits& limits)
-      : program_(program), ops_(ops), limits_(limits), written_(written_images(program)),
-        group_size_(choose_group_size()), unit_(main_options()) {}
-
-  [[nodiscard]] std::uint32_t group_size() const { return group_size_; }
-  [[nodiscard]] std::uint32_t unit() const { return unit_; } // whose compiler options it has
+struct Shareability {
+  const Job& program;
+  const OutlinedOps& ops;
+  const KernelLimits& limits;
+  const std::vector<bool> written = written_images(program); // by buffer
+  const std::uint32_t group_size = choose_group_size();
+  const std::uint32_t unit = main_options(); // whose compiler options the launch has
 
   // Returns why a wave cannot join it, or an empty string. `may_idle`: as if all work-items idled that may.
   [[nodiscard]] std::string obstacle(const ProgramWave& wave, bool may_idle = false) const {
-    const opencl_c::OutlinedKernel& kernel = ops_.kernels[wave.op];
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
     const std::uint32_t size = wave.range.group_size();
-    if (!ops_.alone[wave.op].empty()) {
-      return ops_.alone[wave.op];
+    if (!ops.alone[wave.op].empty()) {
+      return ops.alone[wave.op];
     }
     if (const auto image = written_image(wave)) {
       return fmt::format(
           "it uses the image {}, which waves write: that reaches other work-groups when a launch ends",
-          in_quotes(program_.buffers[*image].name));
+          in_quotes(program.buffers[*image].name));
     }
-    if (program_.unit(wave.op).built_in.empty() &&
-        program_.unit(wave.op).parsed_options.others != program_.units[unit_].parsed_options.others) {
+    if (program.unit(wave.op).built_in.empty() &&
+        program.unit(wave.op).parsed_options.others != program.units[unit].parsed_options.others) {
       return "its compiler options differ from those of the other ops";
     }
     if (!kernel.sub_group_functions.empty()) {
@@ -400,16 +384,16 @@ public:
     if (!kernel.needs_whole_group) {
       return {};
     }
-    if (!limits_.barrier_kernels_share) {
+    if (!limits.barrier_kernels_share) {
       return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
              "device as cases of one kernel";
     }
-    if ((kernel.idles || (may_idle && kernel.may_idle)) && size <= group_size_) {
+    if ((kernel.idles || (may_idle && kernel.may_idle)) && size <= group_size) {
       return {};
     }
-    if (size != group_size_ && !packs(wave)) {
+    if (size != group_size && !packs(wave)) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
-                         size, group_size_);
+                         size, group_size);
     }
     return wave.range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
                                : std::string();
@@ -417,17 +401,16 @@ public:
 
   // Returns true if several of its virtual work-groups may share one work-group.
   [[nodiscard]] bool packs(const ProgramWave& wave) const {
-    const opencl_c::OutlinedKernel& kernel = ops_.kernels[wave.op];
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
     const std::uint32_t lanes = wave.range.group_size();
-    return limits_.named_barriers && kernel.packs && packable(lanes, group_size_) &&
-           kernel.local_bytes * (group_size_ / lanes) <= limits_.local_bytes;
+    return limits.named_barriers && kernel.packs && packable(lanes, group_size) &&
+           kernel.local_bytes * (group_size / lanes) <= limits.local_bytes;
   }
 
-private:
   // Returns an image of a wave that some wave writes.
   [[nodiscard]] std::optional<std::uint32_t> written_image(const ProgramWave& wave) const {
     for (const ProgramArgument& argument : wave.arguments) {
-      if (argument.kind == ProgramArgument::Kind::image && written_[argument.buffer]) {
+      if (argument.kind == ProgramArgument::Kind::image && written[argument.buffer]) {
         return argument.buffer;
       }
     }
@@ -437,20 +420,20 @@ private:
   // Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most work-items
   // that run, as a smaller work-group runs a tile in several passes; multiplied by the number of concurrent tiles.
   [[nodiscard]] std::uint32_t choose_group_size() const {
-    const std::uint32_t max_group_size = limits_.group_size;
+    const std::uint32_t max_group_size = limits.group_size;
     std::map<std::uint32_t, double> strict; // tiles
     std::map<std::uint32_t, double> all;    // work-items
     std::uint32_t least_without_idling = max_group_size;
-    for (const ProgramWave& wave : program_.waves) {
+    for (const ProgramWave& wave : program.waves) {
       const std::uint32_t size = wave.range.group_size();
-      if (size > max_group_size || !program_.unit(wave.op).built_in.empty() || !ops_.alone[wave.op].empty() ||
-          written_image(wave) || !ops_.kernels[wave.op].sub_group_functions.empty()) {
+      if (size > max_group_size || !program.unit(wave.op).built_in.empty() || !ops.alone[wave.op].empty() ||
+          written_image(wave) || !ops.kernels[wave.op].sub_group_functions.empty()) {
         continue;
       }
       const auto tiles = static_cast<double>(tiles_as_written(wave));
-      all[size] += tiles * size * static_cast<double>(program_.runs_of(wave));
-      const opencl_c::OutlinedKernel& kernel = ops_.kernels[wave.op];
-      const bool may_idle = limits_.items_idle && kernel.may_idle;
+      all[size] += tiles * size * static_cast<double>(program.runs_of(wave));
+      const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+      const bool may_idle = limits.items_idle && kernel.may_idle;
       if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
         strict[size] += tiles;
         least_without_idling = may_idle ? least_without_idling : std::min(least_without_idling, size);
@@ -466,45 +449,38 @@ private:
       idle += (largest - size) * tiles;
     }
     const bool fits_all =
-        limits_.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
+        limits.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
     const std::uint32_t size = largest != 0 && fits_all
                                    ? largest
                                    : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
-    const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits_.named_barriers);
+    const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
     const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
-    return size * std::clamp(limits_.tiles_side_by_side, 1U, most);
+    return size * std::clamp(limits.tiles_side_by_side, 1U, most);
   }
 
   // Returns the first unit of those whose compiler options cover most tiles.
   [[nodiscard]] std::uint32_t main_options() const {
     std::map<std::vector<std::string>, double> weights;
-    for (const ProgramWave& wave : program_.waves) {
-      if (program_.unit(wave.op).built_in.empty()) {
-        weights[program_.unit(wave.op).parsed_options.others] += static_cast<double>(tiles_as_written(wave));
+    for (const ProgramWave& wave : program.waves) {
+      if (program.unit(wave.op).built_in.empty()) {
+        weights[program.unit(wave.op).parsed_options.others] += static_cast<double>(tiles_as_written(wave));
       }
     }
     const auto options = heaviest(weights, std::vector<std::string>());
-    for (std::uint32_t i = 0; i < program_.units.size(); ++i) {
-      if (program_.units[i].parsed_options.others == options) {
+    for (std::uint32_t i = 0; i < program.units.size(); ++i) {
+      if (program.units[i].parsed_options.others == options) {
         return i;
       }
     }
     return 0;
   }
-
-  const Job& program_;
-  const OutlinedOps& ops_;
-  const KernelLimits& limits_;
-  const std::vector<bool> written_; // by buffer
-  const std::uint32_t group_size_;
-  const std::uint32_t unit_;
 };
 
 } // namespace
 
 SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
-  const Shareability launch(program, ops, limits);
-  SharedLaunch shared{.group_size = launch.group_size(), .main_options = launch.unit(), .obstacles = {}};
+  const Shareability launch{program, ops, limits};
+  SharedLaunch shared{.group_size = launch.group_size, .main_options = launch.unit, .obstacles = {}};
   for (const ProgramWave& wave : program.waves) {
     shared.obstacles.push_back(launch.obstacle(wave));
   }
@@ -512,7 +488,7 @@ SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const Ker
 }
 
 std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
-  const Shareability launch(program, ops, limits);
+  const Shareability launch{program, ops, limits};
   std::set<std::uint32_t> idling;
   for (const ProgramWave& wave : program.waves) {
     if (limits.items_idle && !launch.obstacle(wave).empty() && launch.obstacle(wave, true).empty()) {
@@ -520,7 +496,7 @@ std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, 
     }
   }
   for (const ProgramWave& wave : program.waves) {
-    if (wave.range.group_size() != launch.group_size() && !wave.range.ragged() && launch.packs(wave)) {
+    if (wave.range.group_size() != launch.group_size && !wave.range.ragged() && launch.packs(wave)) {
       idling.erase(wave.op); // its work-groups would not run side by side any more
     }
   }

@@ -18,42 +18,6 @@ std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
 }
 
-void add_wave(StageLoad& stage, const Job& program, const ProgramWave& wave,
-              const opencl_c::OutlinedKernel& kernel) {
-  const std::uint64_t items = std::uint64_t{wave.range.tiles()} * wave.range.group_size();
-  stage.work_items += items;
-  stage.meets |= kernel.needs_whole_group;
-  stage.loops |= kernel.loop_depth != 0;
-  stage.accesses = std::max(stage.accesses, kernel.accesses);
-  for (const ProgramArgument& argument : wave.arguments) {
-    if (argument.is_memory() && !program.buffers[argument.buffer].in_registers) {
-      const std::uint64_t touched =
-          std::min(program.buffers[argument.buffer].bytes, most_bytes_per_item * items);
-      stage.bytes += touched; // most kernels only write what they could also read
-    }
-  }
-}
-
-// Returns the number of self-test tiles, with a read and a write each, that take as long as a tile of the
-// stage.
-double in_tiles(const StageLoad& stage) {
-  return std::max(stage.accesses / 2, 1.0);
-}
-
-double descriptor_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  return load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0;
-}
-
-double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  return model.costs.tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
-}
-
-// Returns the time of every turn after the first.
-double next_tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  return stage.meets ? tile_ns(stage, load, model)
-                     : model.costs.next_tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
-}
-
 // Returns the share of compute units that work while `groups` are dealt out; units with one group fewer wait.
 double busy_share(std::uint64_t groups, const DeviceModel& model) {
   groups = std::max<std::uint64_t>(groups, 1);
@@ -72,36 +36,36 @@ double traffic_ns(const StageLoad& stage, const ProgramLoad& load, TileMapping m
   return kept / model.costs.cached_bytes_per_ns + (bytes - kept) / model.costs.memory_bytes_per_ns;
 }
 
-double barrier_ns(std::uint32_t workers, const DeviceModel& model) {
-  return model.costs.barrier_ns + model.costs.barrier_group_ns * workers;
+// Returns the time of a stage's work, of which a compute unit runs `turns` tiles one after another.
+double work_ns(const StageLoad& stage, const ProgramLoad& load, TileMapping mapping, const DeviceModel& model,
+               std::uint64_t turns, std::uint64_t groups) {
+  const double descriptor = load.interpreted && !stage.plain ? model.costs.descriptor_ns : 0;
+  const double tiles = std::max(stage.accesses / 2, 1.0); // of the self-test, with a read and a write each
+  const double first = model.costs.tile_ns * tiles + descriptor;
+  const double next = stage.meets ? first : model.costs.next_tile_ns * tiles + descriptor;
+  return first + static_cast<double>(turns - 1) * next +
+         traffic_ns(stage, load, mapping, model) / busy_share(groups, model);
 }
 
 CostParts of_launch(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
   const std::uint64_t turns = std::max<std::uint64_t>(
       divided_up(stage.work_items, std::max<std::uint64_t>(model.resident_work_items, 1)), 1);
-  const double work = tile_ns(stage, load, model) +
-                      static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
-                      traffic_ns(stage, load, TileMapping::strided, model) / busy_share(stage.packs, model);
+  const double work = work_ns(stage, load, TileMapping::strided, model, turns, stage.packs);
   return {.launches = model.launch_ns + stage.queue_rounds * (model.launch_ns + model.round_trip_ns),
           .work = std::max(work - model.launch_ns, 0.0)};
 }
 
 CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const LaunchShape& shape,
                         const DeviceModel& model) {
-  const std::uint64_t turns = divided_up(stage.packs, shape.workers);
-  const std::uint64_t groups = std::min<std::uint64_t>(shape.workers, stage.packs);
-  const double work = tile_ns(stage, load, model) +
-                      static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
-                      traffic_ns(stage, load, shape.mapping.value_or(TileMapping::strided), model) /
-                          busy_share(groups, model);
   const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::all;
   const double meetings = (everybody ? 1 : 0) + 2 * stage.queue_rounds;
   // Polling a line of each group takes twice as long as an arrival of each at one counter.
   const double lines = std::min(stage.awaited_packs, shape.workers);
   const double few = model.costs.wait_ns + 2 * lines * model.costs.barrier_group_ns;
-  return {.barriers = meetings * barrier_ns(shape.workers, model),
+  return {.barriers = meetings * (model.costs.barrier_ns + model.costs.barrier_group_ns * shape.workers),
           .waits = !everybody && stage.waits == StageLoad::Waits::few ? few : 0,
-          .work = work};
+          .work = work_ns(stage, load, shape.mapping.value_or(TileMapping::strided), model,
+                          divided_up(stage.packs, shape.workers), std::min(shape.workers, stage.packs))};
 }
 
 // The host waits for the end of a persistent launch and reads the position.
@@ -121,14 +85,6 @@ CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShap
     inside = !alone;
   }
   return sum;
-}
-
-std::uint32_t most_packs(const ProgramLoad& load) {
-  std::uint32_t packs = 1;
-  for (const StageLoad& stage : load.stages) {
-    packs = stage.plain ? packs : std::max(packs, stage.packs);
-  }
-  return packs;
 }
 
 } // namespace
@@ -156,11 +112,22 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
     for (const Wait& wait : waits.waits) {
       own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : schedule.stage_of(wait.producer).packs);
     }
-    for (const std::uint32_t wave : stage.waves) {
-      own.queue_rounds += program.waves[wave].in_rounds() ? rounds_of_a_queue : 0;
-      add_wave(own, program, program.waves[wave], ops.kernels[program.waves[wave].op]);
-      for (const MemoryUse& use : uses_of(program.waves[wave].arguments)) {
-        load.footprint_bytes += touched.insert(use.buffer).second ? program.buffers[use.buffer].bytes : 0;
+    for (const std::uint32_t index : stage.waves) {
+      const ProgramWave& wave = program.waves[index];
+      const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+      const std::uint64_t items = std::uint64_t{wave.range.tiles()} * wave.range.group_size();
+      own.queue_rounds += wave.in_rounds() ? rounds_of_a_queue : 0;
+      own.work_items += items;
+      own.meets |= kernel.needs_whole_group;
+      own.loops |= kernel.loop_depth != 0;
+      own.accesses = std::max(own.accesses, kernel.accesses);
+      for (const ProgramArgument& argument : wave.arguments) {
+        if (argument.is_memory()) {
+          const ProgramBuffer& buffer = program.buffers[argument.buffer];
+          own.bytes +=
+              std::min(buffer.bytes, most_bytes_per_item * items); // most kernels write what they could read
+          load.footprint_bytes += touched.insert(argument.buffer).second ? buffer.bytes : 0;
+        }
       }
     }
     load.stages.push_back(own);
@@ -208,7 +175,10 @@ CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const Devi
 std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileMapping mapping,
                            const DeviceModel& model, std::uint32_t resident,
                            std::optional<std::uint32_t> wanted) {
-  const std::uint32_t packs = most_packs(load);
+  std::uint32_t packs = 1; // of the largest stage
+  for (const StageLoad& stage : load.stages) {
+    packs = stage.plain ? packs : std::max(packs, stage.packs);
+  }
   const std::uint32_t most = std::max(std::min(packs, resident), 1U);
   if (wanted || model.cpu) {
     return std::clamp(wanted.value_or(most), 1U, most);

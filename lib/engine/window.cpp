@@ -20,43 +20,50 @@ constexpr std::size_t most_waves = 2048;
 
 constexpr Tiles none{};
 
-class Finder {
-public:
-  Finder(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared, const KernelLimits& limits)
-      : program_(program), ops_(ops), shared_(shared), limits_(limits), uses_(uses_by_buffer(program)),
-        conflicts_(program), before_(program.waves.size()), ancestors_(program.waves.size()),
-        node_of_(program.waves.size()), calls_(program.ops.size()) {
-    for (const ResolvedDependency& dependency : program.dependencies) {
-      before_[dependency.after].push_back(dependency.before);
-    }
-    for (const ProgramWave& wave : program.waves) {
-      ++calls_[wave.op];
-    }
-  }
+struct Finder {
+  using Nodes = std::bitset<most_waves>;
+
+  const Job& program;
+  const OutlinedOps& ops;
+  const SharedLaunch& shared;
+  const KernelLimits& limits;
+  const std::vector<std::vector<MemoryUse>> uses = uses_by_buffer(program);
+  const Conflicts conflicts{program};
+  std::vector<std::vector<std::uint32_t>> before{program.waves.size()};
+  std::vector<Nodes> ancestors = std::vector<Nodes>(program.waves.size()); // by node: a window's first wave
+  std::vector<std::uint32_t> node_of = std::vector<std::uint32_t>(program.waves.size());
+  std::vector<std::uint32_t> calls = std::vector<std::uint32_t>(program.ops.size()); // by op
+  std::map<std::uint32_t, Window> windows{};
 
   std::vector<Window> run() {
-    for (const std::uint32_t wave : program_order(program_)) {
-      node_of_[wave] = wave;
-      for (const std::uint32_t earlier : before_[wave]) {
-        ancestors_[wave].set(node_of_[earlier]);
-        ancestors_[wave] |= ancestors_[node_of_[earlier]];
+    for (const ResolvedDependency& dependency : program.dependencies) {
+      before[dependency.after].push_back(dependency.before);
+    }
+    for (const ProgramWave& wave : program.waves) {
+      ++calls[wave.op];
+    }
+    for (const std::uint32_t wave : program_order(program)) {
+      node_of[wave] = wave;
+      for (const std::uint32_t earlier : before[wave]) {
+        ancestors[wave].set(node_of[earlier]);
+        ancestors[wave] |= ancestors[node_of[earlier]];
       }
-      Window& own = windows_[wave];
+      Window& own = windows[wave];
       own = {.waves = {wave}, .meets = {false}, .registers = {}};
       if (!may_join(wave)) {
         continue;
       }
       for (const std::uint32_t node : candidates(wave)) {
         if (join(wave, node)) {
-          windows_.erase(wave);
+          windows.erase(wave);
           break;
         }
       }
     }
     std::vector<Window> found;
-    for (auto& [first, window] : windows_) {
+    for (auto& [first, window] : windows) {
       if (window.waves.size() > 1) {
-        for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+        for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
           if (stays_in_registers(window, buffer)) {
             window.registers.push_back(buffer);
           }
@@ -67,24 +74,21 @@ public:
     return found;
   }
 
-private:
-  using Nodes = std::bitset<most_waves>;
-
   [[nodiscard]] bool may_join(std::uint32_t wave) const {
-    const ProgramWave& spec = program_.waves[wave];
+    const ProgramWave& spec = program.waves[wave];
     // If a function with barriers may be called only once, a window with it would exclude other waves.
-    const bool one_call = limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group;
-    return spec.users_kernel && shared_.obstacles[wave].empty() && !ops_.kernels[spec.op].idles &&
-           !(one_call && calls_[spec.op] > 1) &&
+    const bool one_call = limits.one_call_with_barriers && ops.kernels[spec.op].needs_whole_group;
+    return spec.users_kernel && shared.obstacles[wave].empty() && !ops.kernels[spec.op].idles &&
+           !(one_call && calls[spec.op] > 1) &&
            std::ranges::none_of(spec.arguments, &ProgramArgument::is_object);
   }
 
   // Returns windows, and waves that may start one, among the wave's dependencies; the latest first.
   [[nodiscard]] std::vector<std::uint32_t> candidates(std::uint32_t wave) const {
     std::vector<std::uint32_t> nodes;
-    for (auto earlier = before_[wave].rbegin(); earlier != before_[wave].rend(); ++earlier) {
-      const std::uint32_t node = node_of_[*earlier];
-      if (may_join(windows_.at(node).waves.front()) && std::ranges::find(nodes, node) == nodes.end()) {
+    for (auto earlier = before[wave].rbegin(); earlier != before[wave].rend(); ++earlier) {
+      const std::uint32_t node = node_of[*earlier];
+      if (may_join(windows.at(node).waves.front()) && std::ranges::find(nodes, node) == nodes.end()) {
         nodes.push_back(node);
       }
     }
@@ -92,21 +96,21 @@ private:
   }
 
   bool join(std::uint32_t wave, std::uint32_t node) {
-    Window& window = windows_.at(node);
-    const ProgramWave& first = program_.waves[window.waves.front()];
-    const ProgramWave& spec = program_.waves[wave];
+    Window& window = windows.at(node);
+    const ProgramWave& first = program.waves[window.waves.front()];
+    const ProgramWave& spec = program.waves[wave];
     if (window.waves.size() == most_waves_per_window || first.section != spec.section ||
         first.range != spec.range || !same_options(first.op, spec.op) || !room_for(window, wave)) {
       return false;
     }
-    for (const std::uint32_t earlier : before_[wave]) {
-      if (node_of_[earlier] != node && ancestors_[node_of_[earlier]].test(node)) {
+    for (const std::uint32_t earlier : before[wave]) {
+      if (node_of[earlier] != node && ancestors[node_of[earlier]].test(node)) {
         return false; // a path leaves the window and returns
       }
     }
     bool meets = false;
     for (std::size_t i = 0; i < window.waves.size(); ++i) {
-      const auto conflict = conflicts_.between(window.waves[i], wave);
+      const auto conflict = conflicts.between(window.waves[i], wave);
       if (conflict && conflict->halo != none) {
         return false;
       }
@@ -114,17 +118,17 @@ private:
       meets |= i >= last_meeting(window) && has_locals(window.waves[i]) && has_locals(wave);
     }
     // Only whole work-groups can have barriers.
-    if (meets && (spec.range.ragged() || spec.range.group_size() != shared_.group_size)) {
+    if (meets && (spec.range.ragged() || spec.range.group_size() != shared.group_size)) {
       return false;
     }
     window.waves.push_back(wave);
     window.meets.push_back(meets);
-    node_of_[wave] = node;
-    Nodes inherited = ancestors_[wave];
+    node_of[wave] = node;
+    Nodes inherited = ancestors[wave];
     inherited.reset(node);
-    for (std::size_t other = 0; other < ancestors_.size(); ++other) {
-      if (other == node || ancestors_[other].test(node)) {
-        ancestors_[other] |= inherited;
+    for (std::size_t other = 0; other < ancestors.size(); ++other) {
+      if (other == node || ancestors[other].test(node)) {
+        ancestors[other] |= inherited;
       }
     }
     return true;
@@ -138,11 +142,11 @@ private:
   }
 
   [[nodiscard]] bool same_options(std::uint32_t a, std::uint32_t b) const {
-    return program_.unit(a).parsed_options.others == program_.unit(b).parsed_options.others;
+    return program.unit(a).parsed_options.others == program.unit(b).parsed_options.others;
   }
 
   [[nodiscard]] bool has_locals(std::uint32_t wave) const {
-    return !ops_.kernels[program_.waves[wave].op].locals.empty();
+    return !ops.kernels[program.waves[wave].op].locals.empty();
   }
 
   // Local variables of parts share memory; local arguments do not.
@@ -150,31 +154,30 @@ private:
     std::uint64_t variables = 0;
     std::uint64_t arguments = 0;
     const auto add = [&](std::uint32_t part) {
-      variables = std::max(variables, ops_.kernels[program_.waves[part].op].local_bytes);
-      for (const ProgramArgument& argument : program_.waves[part].arguments) {
+      variables = std::max(variables, ops.kernels[program.waves[part].op].local_bytes);
+      for (const ProgramArgument& argument : program.waves[part].arguments) {
         arguments += argument.local_bytes;
       }
     };
     std::ranges::for_each(window.waves, add);
     add(wave);
-    return variables + arguments == 0 || limits_.local_bytes == 0 ||
-           variables + arguments <= limits_.local_bytes;
+    return variables + arguments == 0 || limits.local_bytes == 0 ||
+           variables + arguments <= limits.local_bytes;
   }
 
   [[nodiscard]] bool stays_in_registers(const Window& window, std::uint32_t buffer) const {
-    const std::vector<MemoryUse>& uses = uses_[buffer];
-    const std::uint32_t node = node_of_[window.waves.front()];
-    if (!program_.buffers[buffer].transient() || (program_.until && program_.until->buffer == buffer) ||
-        uses.empty() ||
-        !std::ranges::all_of(uses, [&](const MemoryUse& use) { return node_of_[use.wave] == node; })) {
+    const std::uint32_t node = node_of[window.waves.front()];
+    if (!program.buffers[buffer].transient() || (program.until && program.until->buffer == buffer) ||
+        uses[buffer].empty() ||
+        !std::ranges::all_of(uses[buffer], [&](const MemoryUse& use) { return node_of[use.wave] == node; })) {
       return false;
     }
     bool first = true;
     std::string type;
     for (const std::uint32_t wave : window.waves) {
-      const ProgramWave& spec = program_.waves[wave];
-      const opencl_c::TranslationUnit& unit = program_.unit(spec.op).unit;
-      const opencl_c::Function& kernel = program_.function(spec.op);
+      const ProgramWave& spec = program.waves[wave];
+      const opencl_c::TranslationUnit& unit = program.unit(spec.op).unit;
+      const opencl_c::Function& kernel = program.function(spec.op);
       std::size_t arguments = 0;
       for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
         const ProgramArgument& argument = spec.arguments[i];
@@ -188,7 +191,7 @@ private:
         }
         type = parameter.type;
         // An iteration may read what the previous one left.
-        const bool repeats = spec.section == Section::each && program_.iterations > 1;
+        const bool repeats = spec.section == Section::each && program.iterations > 1;
         if (first && (++arguments > 1 || (repeats && !argument.assigned_first))) {
           return false;
         }
@@ -197,18 +200,6 @@ private:
     }
     return true;
   }
-
-  const Job& program_;
-  const OutlinedOps& ops_;
-  const SharedLaunch& shared_;
-  const KernelLimits& limits_;
-  const std::vector<std::vector<MemoryUse>> uses_; // by buffer
-  const Conflicts conflicts_;
-  std::vector<std::vector<std::uint32_t>> before_;
-  std::vector<Nodes> ancestors_; // by node; a window's node is its first wave
-  std::vector<std::uint32_t> node_of_;
-  std::vector<std::uint32_t> calls_; // by op
-  std::map<std::uint32_t, Window> windows_;
 };
 
 // Returns dependencies between nodes (sets of waves) that preserve all of the program's.
@@ -271,7 +262,7 @@ std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t
 std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared,
                                  const KernelLimits& limits) {
   return program.waves.size() > most_waves ? std::vector<Window>()
-                                           : Finder(program, ops, shared, limits).run();
+                                           : Finder{program, ops, shared, limits}.run();
 }
 
 std::string window_violation(const Job& program, const Job& fused,
@@ -322,25 +313,19 @@ std::string window_violation(const Job& program, const Job& fused,
       }
     }
   }
+  const auto uses = uses_by_buffer(program), left = uses_by_buffer(fused);
   for (std::uint32_t buffer = 0; buffer < fused.buffers.size(); ++buffer) {
     const ProgramBuffer& spec = program.buffers[buffer];
     if (!fused.buffers[buffer].in_registers) {
       continue;
     }
     bool sound = spec.transient() && spec.in_arena() && !(program.until && program.until->buffer == buffer);
-    std::set<std::size_t> nodes; // that use it
-    for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-      for (const ProgramArgument& argument : program.waves[wave].arguments) {
-        if (argument.is_of(buffer)) {
-          sound &= argument.halo == none && argument.own && parts[node_of[wave]].size() > 1;
-          nodes.insert(node_of[wave]);
-        }
-      }
-    }
-    sound &= nodes.size() <= 1;
-    for (const ProgramWave& wave : fused.waves) {
-      for (const ProgramArgument& argument : wave.arguments) {
-        sound &= !argument.is_of(buffer);
+    sound &= left[buffer].empty();
+    for (const MemoryUse& use : uses[buffer]) {
+      const std::size_t node = node_of[use.wave];
+      sound &= node == node_of[uses[buffer].front().wave] && parts[node].size() > 1;
+      for (const ProgramArgument& argument : program.waves[use.wave].arguments) {
+        sound &= !argument.is_of(buffer) || (argument.halo == none && argument.own);
       }
     }
     if (!sound) {
@@ -364,58 +349,59 @@ struct Part {
 };
 using Parts = std::vector<Part>; // windows with equal parts share code
 
-class Fuser {
-public:
-  Fuser(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows)
-      : program_(program), ops_(ops), windows_(windows) {}
+struct Fuser {
+  const Job& program;
+  const OutlinedOps& ops;
+  const std::vector<Window>& windows;
+  RegisterCopies copies{};
+  std::map<std::tuple<std::uint32_t, std::string, std::set<std::size_t>>, std::string> copy_names{};
+  std::map<Parts, std::uint32_t> op_by_parts{};
 
   Result<FusedProgram> run() {
     std::vector<Parts> parts;
-    for (const Window& window : windows_) {
+    for (const Window& window : windows) {
       parts.push_back(parts_of(window));
     }
-    FusedProgram fused{.program = program_, .ops = ops_, .parts = {}};
-    if (!copies_.empty()) {
+    FusedProgram fused{.program = program, .ops = ops, .parts = {}};
+    if (!copies.empty()) {
       std::set<std::uint32_t> idling;
-      for (std::uint32_t op = 0; op < ops_.kernels.size(); ++op) {
-        if (ops_.kernels[op].idles) {
+      for (std::uint32_t op = 0; op < ops.kernels.size(); ++op) {
+        if (ops.kernels[op].idles) {
           idling.insert(op);
         }
       }
-      TIDEGATE_TRY(fused.ops, outline_ops(program_, copies_, idling));
+      TIDEGATE_TRY(fused.ops, outline_ops(program, copies, idling));
     }
     fused.program.waves.clear();
 
-    std::map<std::uint32_t, std::size_t> window_of; // by its first wave
-    std::set<std::uint32_t> others;                 // other waves of windows
-    for (std::size_t i = 0; i < windows_.size(); ++i) {
-      const auto& waves = windows_[i].waves;
-      window_of[*std::ranges::min_element(waves)] = i;
-      others.insert(waves.begin(), waves.end());
-      for (const std::uint32_t buffer : windows_[i].registers) {
+    std::vector<std::size_t> window_of(program.waves.size(), windows.size());
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      for (const std::uint32_t wave : windows[i].waves) {
+        window_of[wave] = i;
+      }
+      for (const std::uint32_t buffer : windows[i].registers) {
         fused.program.buffers[buffer].in_registers = true;
       }
     }
-    for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
-      if (const auto found = window_of.find(wave); found != window_of.end()) {
-        const Window& window = windows_[found->second];
-        fused.program.waves.push_back(fused_wave(window, op_of(parts[found->second], fused)));
-        fused.parts.push_back(window.waves);
-      } else if (!others.contains(wave)) {
-        fused.program.waves.push_back(program_.waves[wave]);
-        fused.program.waves.back().title = program_.wave_text(wave);
+    for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+      const std::size_t i = window_of[wave];
+      if (i == windows.size()) {
+        fused.program.waves.push_back(program.waves[wave]);
+        fused.program.waves.back().title = program.wave_text(wave);
         fused.parts.push_back({wave});
+      } else if (wave == std::ranges::min(windows[i].waves)) {
+        fused.program.waves.push_back(fused_wave(windows[i], op_of(parts[i], fused)));
+        fused.parts.push_back(windows[i].waves);
       }
     }
-    fused.program.dependencies = dependencies_between(program_, fused.parts);
+    fused.program.dependencies = dependencies_between(program, fused.parts);
     return fused;
   }
 
-private:
   Parts parts_of(const Window& window) {
     Parts parts;
     for (std::size_t i = 0; i < window.waves.size(); ++i) {
-      const ProgramWave& wave = program_.waves[window.waves[i]];
+      const ProgramWave& wave = program.waves[window.waves[i]];
       Part part{.op = wave.op, .meets = window.meets[i], .registers = {}, .function = {}};
       std::set<std::size_t> parameters;
       for (std::size_t a = 0; a < wave.arguments.size(); ++a) {
@@ -439,21 +425,21 @@ private:
 
   // Copies a kernel once for each set of register parameters.
   std::string function_of(std::uint32_t op, const std::set<std::size_t>& registers) {
-    const std::uint32_t unit = program_.ops[op].unit;
-    const std::string& kernel = program_.function(op).name;
+    const std::uint32_t unit = program.ops[op].unit;
+    const std::string& kernel = program.function(op).name;
     if (registers.empty()) {
-      return ops_.kernels[op].function;
+      return ops.kernels[op].function;
     }
-    std::string& name = copy_names_[{unit, kernel, registers}];
+    std::string& name = copy_names[{unit, kernel, registers}];
     if (name.empty()) {
-      name = fmt::format("tg_registers{}_{}", copy_names_.size() - 1, ops_.kernels[op].function);
-      copies_[unit].push_back({.kernel = kernel, .parameters = registers, .function = name});
+      name = fmt::format("tg_registers{}_{}", copy_names.size() - 1, ops.kernels[op].function);
+      copies[unit].push_back({.kernel = kernel, .parameters = registers, .function = name});
     }
     return name;
   }
 
   [[nodiscard]] ProgramWave fused_wave(const Window& window, std::uint32_t op) const {
-    ProgramWave wave = program_.waves[window.waves.front()];
+    ProgramWave wave = program.waves[window.waves.front()];
     wave.name.clear();
     wave.op = op;
     wave.arguments.clear();
@@ -461,14 +447,14 @@ private:
     wave.joined_waves = static_cast<std::uint32_t>(window.waves.size());
     std::uint64_t scratch = 0; // the largest that is stated
     for (const std::uint32_t part : window.waves) {
-      const ProgramWave& spec = program_.waves[part];
+      const ProgramWave& spec = program.waves[part];
       wave.rules |= spec.rules;
-      wave.title += (wave.title.empty() ? "" : ", ") + program_.wave_text(part);
+      wave.title += (wave.title.empty() ? "" : ", ") + program.wave_text(part);
       std::ranges::copy_if(spec.arguments, std::back_inserter(wave.arguments),
                            [&](const ProgramArgument& argument) { return !register_of(window, argument); });
       scratch = std::max(scratch, spec.bytes.scratch_bytes);
     }
-    wave.bytes = envelope_of(program_.buffers, wave.arguments);
+    wave.bytes = envelope_of(program.buffers, wave.arguments);
     wave.bytes.scratch_bytes = scratch;
     return wave;
   }
@@ -476,23 +462,23 @@ private:
   // Returns the op that runs these parts; a new op gets a unit with the compiler facts of the parts' unit.
   std::uint32_t op_of(const Parts& parts, FusedProgram& fused) {
     const auto [found, is_new] =
-        op_by_parts_.emplace(parts, static_cast<std::uint32_t>(fused.program.ops.size()));
+        op_by_parts.emplace(parts, static_cast<std::uint32_t>(fused.program.ops.size()));
     if (!is_new) {
       return found->second;
     }
-    const ProgramUnit& like = program_.unit(parts.front().op);
+    const ProgramUnit& like = program.unit(parts.front().op);
     ProgramUnit unit{.path = like.path,
                      .files = {},
                      .options = like.options,
                      .parsed_options = like.parsed_options,
                      .unit = {}};
-    opencl_c::Function function{.name = fmt::format("tg_window{}", op_by_parts_.size() - 1),
+    opencl_c::Function function{.name = fmt::format("tg_window{}", op_by_parts.size() - 1),
                                 .is_kernel = true};
     ProgramOp op{.name = {}, .unit = static_cast<std::uint32_t>(fused.program.units.size())};
     opencl_c::OutlinedKernel kernel{.function = function.name};
     for (const Part& part : parts) {
       const opencl_c::OutlinedKernel& own = fused.ops.kernels[part.op];
-      op.name += (op.name.empty() ? "" : ", ") + program_.ops[part.op].name;
+      op.name += (op.name.empty() ? "" : ", ") + program.ops[part.op].name;
       kernel.rounds |= own.rounds;
       kernel.loop_depth = std::max(kernel.loop_depth, own.loop_depth);
       kernel.accesses += own.accesses;
@@ -525,7 +511,7 @@ private:
       const Part& part = parts[p];
       calls += part.meets ? "  tg_barrier(tg_self, CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);\n" : "";
       calls += fmt::format("  {}(tg_self", part.function);
-      const auto& own = program_.function(part.op).parameters;
+      const auto& own = program.function(part.op).parameters;
       for (std::size_t i = 0; i < own.size(); ++i) {
         if (const auto kept = part.registers.find(i); kept != part.registers.end()) {
           registers[kept->second] = own[i].type;
@@ -533,12 +519,12 @@ private:
           continue;
         }
         opencl_c::Parameter parameter = own[i];
-        parameter.type = ops_.type_text(program_.ops[part.op].unit, parameter.type);
+        parameter.type = ops.type_text(program.ops[part.op].unit, parameter.type);
         calls += fmt::format(", tg_{}_{}", p, i);
         parameters += fmt::format(",\n    {} tg_{}_{}", parameter_text(parameter), p, i);
         function.parameters.push_back(std::move(parameter));
       }
-      if (!ops_.kernels[part.op].locals.empty()) {
+      if (!ops.kernels[part.op].locals.empty()) {
         unions += fmt::format("  tg_locals_{} of_{};\n", part.function, p);
         calls += fmt::format(", &tg_locals->of_{}", p);
       }
@@ -563,19 +549,12 @@ private:
            : parameter.is_pointer                           ? "global void*"
                                                             : parameter.type;
   }
-
-  const Job& program_;
-  const OutlinedOps& ops_;
-  const std::vector<Window>& windows_;
-  RegisterCopies copies_;
-  std::map<std::tuple<std::uint32_t, std::string, std::set<std::size_t>>, std::string> copy_names_;
-  std::map<Parts, std::uint32_t> op_by_parts_;
 };
 
 } // namespace
 
 Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows) {
-  return Fuser(program, ops, windows).run();
+  return Fuser{program, ops, windows}.run();
 }
 
 } // namespace tidegate::engine
