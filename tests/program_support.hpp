@@ -1,31 +1,14 @@
-// What the tests of programs share: the seed, and resolved programs built by hand.
+// What the tests of programs share: resolved programs built by hand.
 #pragma once
 
 #include "engine/job.hpp"
+#include "random.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 namespace tidegate::engine::test {
 
-// The same in every run, unless TIDEGATE_SEED gives another one or says "random".
-inline std::uint64_t seed() {
-  const char* given = std::getenv("TIDEGATE_SEED");
-  if (given == nullptr) {
-    return 20'261'121;
-  }
-  return std::string_view(given) == "random" ? std::random_device{}() : std::strtoull(given, nullptr, 10);
-}
-
-// Any standard library draws the same numbers from the same seed.
-class Numbers {
-public:
-  explicit Numbers(std::uint64_t seed) : engine_(seed) {}
-
-  std::uint32_t below(std::uint64_t bound) { return static_cast<std::uint32_t>(engine_() % bound); }
-  bool chance(std::uint64_t percent) { return below(100) < percent; }
-
-private:
-  std::mt19937_64 engine_;
-};
+using tidegate::test::seed;
+using Numbers = tidegate::test::Random;
 
 inline ProgramArgument reads(std::uint32_t buffer) {
   return {.kind = ProgramArgument::Kind::buffer, .buffer = buffer, .access = Access::read, .value = {}};

@@ -1,4 +1,5 @@
 // Encoding: exact bytes, and everything that is encoded decodes to the same.
+#include "../random.hpp"
 #include "app/documents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/describe.hpp>
@@ -52,10 +53,7 @@ TEST_CASE("numbers that are not finite are null beside a diagnostic") {
 }
 
 TEST_CASE("random documents survive encoding and decoding") {
-  const char* given = std::getenv("TIDEGATE_SEED");
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 20'261'121;
-  CAPTURE(seed);
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(tidegate::test::seed());
   const auto u32 = [&random] { return static_cast<std::uint32_t>(random() >> (random() % 64)); };
   const auto u16 = [&random] { return static_cast<std::uint16_t>(random()); };
   for (int round = 0; round < 5000; ++round) {

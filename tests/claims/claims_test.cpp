@@ -153,13 +153,10 @@ struct Pointer {
   std::string declaration;
 };
 
-class Chance {
+class Chance : protected tidegate::test::Random {
 public:
-  explicit Chance(std::uint64_t seed) : engine_(seed) {}
+  using Random::Random;
 
-  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
-  bool chance(std::uint64_t percent) { return below(100) < percent; }
-  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
   // One of the texts between " | ", with $v replaced by `v`, and so on.
   std::string form(std::string_view texts, std::initializer_list<std::pair<char, std::string_view>> values) {
     std::string made;
@@ -174,9 +171,6 @@ public:
     }
     return made;
   }
-
-private:
-  std::mt19937_64 engine_;
 };
 
 // Generates one kernel. Subscripts stay near the id and above 0; loops are short.
@@ -769,7 +763,6 @@ bool covers(const Footprint& claim, std::int64_t element, const std::array<std::
 
 TEST_CASE("generated kernels of two dimensions stay within what was claimed") {
   const std::uint64_t start = opencl_c::test::seed();
-  MESSAGE("TIDEGATE_SEED=" << start);
   const char* const wanted = std::getenv("TIDEGATE_CLAIMS");
   const std::size_t count =
       wanted == nullptr ? 1000 / tidegate::test::scale : std::strtoul(wanted, nullptr, 10);
@@ -883,7 +876,6 @@ static size_t get_global_size(uint d) { return d == 0 ? 24 : 3; }
 
 TEST_CASE("generated kernels touch nothing that was not claimed") {
   const std::uint64_t start = opencl_c::test::seed();
-  MESSAGE("TIDEGATE_SEED=" << start);
   const char* const wanted = std::getenv("TIDEGATE_CLAIMS");
   const std::size_t count =
       wanted == nullptr ? 1500 / tidegate::test::scale : std::strtoul(wanted, nullptr, 10);

@@ -220,9 +220,7 @@ TEST_CASE("hot ops have separate cases, before the others, in any mode") {
 }
 
 TEST_CASE("random programs, read back") {
-  const std::uint64_t start = seed();
-  MESSAGE("TIDEGATE_SEED=" << start);
-  Numbers random(start);
+  Numbers random(seed());
   for (int round = 0; round < 50; ++round) {
     const std::uint32_t buffers = 1 + random.below(5);
     const std::uint32_t ops = 1 + random.below(4);
@@ -273,7 +271,7 @@ TEST_CASE("random programs, read back") {
     }
     number_rows(program, schedule);
     const MemoryLayout memory = memory_of(offsets);
-    INFO("TIDEGATE_SEED=", start, " round ", round);
+    INFO("round ", round);
     for (const Mode mode : {Mode::interpreter, Mode::jit}) {
       for (const std::size_t most : {random.below(10), 0U}) {
         check_tables(

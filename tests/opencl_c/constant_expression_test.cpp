@@ -13,9 +13,9 @@ std::vector<Token> line_of(const std::string& text) {
   return Lexer(text, "k.cl").next_line().value();
 }
 
-class ExpressionGenerator {
+class ExpressionGenerator : tidegate::test::Random {
 public:
-  explicit ExpressionGenerator(std::uint64_t seed) : engine_(seed) {}
+  using Random::Random;
 
   // With casts and sizes it is for a declaration, otherwise for a condition.
   std::string expression(bool declaration, std::size_t depth = 0) {
@@ -42,9 +42,6 @@ public:
   }
 
 private:
-  std::size_t below(std::size_t bound) { return engine_() % bound; }
-  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
-
   std::string number(bool declaration) {
     static const std::vector<std::string> declared = opencl_c::test::split(
         "0 1 2 7 100 2147483647 2147483648 4294967295 4294967296u 0x7fffffff 0x80000000 0xffffffff 0xffffffffff "
@@ -58,8 +55,6 @@ private:
         " ");
     return one_of(declaration ? declared : in_conditions);
   }
-
-  std::mt19937_64 engine_;
 };
 
 struct Written {
@@ -68,14 +63,11 @@ struct Written {
 };
 
 Written written_by(const std::string& command, const TemporaryFolder& folder) {
-  const auto contents = [&](const std::string& name) {
-    std::ostringstream text;
-    text << std::ifstream(folder.file(name)).rdbuf();
-    return text.str();
-  };
   const int status = std::system( // NOLINT(cert-env33-c)
       fmt::format("{} >{} 2>{}", command, folder.file("text"), folder.file("errors")).c_str());
-  return {.status = status, .text = contents("text"), .errors = contents("errors")};
+  return {.status = status,
+          .text = tidegate::test::contents(folder.file("text")),
+          .errors = tidegate::test::contents(folder.file("errors"))};
 }
 
 std::set<std::size_t> numbers_after(const std::string& text, const std::string& prefix) {
@@ -89,9 +81,7 @@ std::set<std::size_t> numbers_after(const std::string& text, const std::string& 
 } // namespace
 
 TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what is certain, in C99 too") {
-  const std::uint64_t start = opencl_c::test::seed();
-  MESSAGE("TIDEGATE_SEED=" << start);
-  ExpressionGenerator generator(start);
+  ExpressionGenerator generator(tidegate::test::seed());
   std::vector<std::string> conditions;
   std::string source;
   for (std::size_t i = 0; i < 1000; ++i) { // the first on line 1, the second on line 5
@@ -126,9 +116,7 @@ TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what i
 }
 
 TEST_CASE("random constant expressions of declarations have the value that clang gives them") {
-  const std::uint64_t start = opencl_c::test::seed();
-  MESSAGE("TIDEGATE_SEED=" << start);
-  ExpressionGenerator generator(start);
+  ExpressionGenerator generator(tidegate::test::seed());
   const std::string enumerators = "enum { ONE = 1, MINUS = -3, BIG = 0x80000000 };\n";
   std::string all = enumerators;
   constexpr std::size_t count = 1000;

@@ -1,6 +1,7 @@
-// Shared by the tests of whole sources: the seed, and sources as text.
+// Shared by the tests of whole sources: sources as text.
 #pragma once
 
+#include "../random.hpp"
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -28,14 +29,7 @@ inline std::vector<std::string> split(std::string_view text, std::string_view se
   return parts;
 }
 
-// The same in every run, unless TIDEGATE_SEED is a number or "random".
-inline std::uint64_t seed() {
-  const char* given = std::getenv("TIDEGATE_SEED");
-  if (given == nullptr) {
-    return 20'261'121;
-  }
-  return std::string_view(given) == "random" ? std::random_device{}() : std::strtoull(given, nullptr, 10);
-}
+using tidegate::test::seed;
 
 inline Result<TranslationUnit> try_parse(const std::string& text) {
   PreprocessorOptions options;

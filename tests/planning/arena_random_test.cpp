@@ -79,15 +79,13 @@ bool exists_within(const ArenaProblem& problem, std::uint64_t height) {
 }
 
 TEST_CASE("20 000 generated problems are planned and pass the checker") {
-  const std::uint64_t used_seed = test::seed();
-  MESSAGE("TIDEGATE_SEED=", used_seed);
-  Generator generator(used_seed);
+  Generator generator(test::seed());
   std::size_t optimal = 0;
   constexpr std::size_t instances = 20'000 / tidegate::test::scale;
   for (std::size_t i = 0; i < instances; ++i) {
     const ArenaProblem problem = i % 4 == 0 ? generator.guillotine(generator.between(1, 40))
                                             : generator.problem(i % 4 == 1 ? 60 : 15, 20, 30);
-    INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
+    INFO("problem ", i, ": ", dump(problem));
     const auto plan = plan_arena(problem, {.effort = 2000});
     REQUIRE(plan);
     REQUIRE(check_arena(problem, *plan).value_or("") == "");
@@ -101,12 +99,11 @@ TEST_CASE("20 000 generated problems are planned and pass the checker") {
 }
 
 TEST_CASE("tiny problems are planned as brute force does") {
-  const std::uint64_t used_seed = test::seed();
-  Generator generator(used_seed);
+  Generator generator(test::seed());
   std::size_t above_bound = 0;
   for (std::size_t i = 0; i < 5000 / tidegate::test::scale; ++i) {
     ArenaProblem problem = generator.problem(6, 6, 4);
-    INFO("TIDEGATE_SEED=", used_seed, " problem ", i, ": ", dump(problem));
+    INFO("problem ", i, ": ", dump(problem));
     const auto plan = plan_arena(problem);
     REQUIRE(plan);
     REQUIRE(check_arena(problem, *plan).value_or("") == "");

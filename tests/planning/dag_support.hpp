@@ -27,7 +27,7 @@ inline std::vector<Dependency> layered_random(std::uint32_t waves, Random& rando
     for (std::uint32_t wave = begin; wave < end && begin > 0; ++wave) {
       for (std::uint64_t edges = random.between(1, 3); edges > 0; --edges) {
         const std::uint32_t from = random.chance(85) ? previous : 0;
-        dependencies.push_back({from + random.index(begin - from), wave});
+        dependencies.push_back({from + random.below(begin - from), wave});
       }
     }
     previous = begin;
@@ -45,7 +45,7 @@ inline std::vector<Dependency> series_parallel(std::uint32_t waves, Random& rand
   }
   dependencies.push_back({0, 1});
   for (std::uint32_t wave = 2; wave < waves; ++wave) {
-    const std::uint32_t at = random.index(dependencies.size());
+    const std::uint32_t at = random.below(dependencies.size());
     const Dependency split = dependencies[at];
     if (random.chance(60)) {
       dependencies.push_back(split);
@@ -105,8 +105,8 @@ inline std::vector<Dependency> sparse_random(std::uint32_t waves, Random& random
   std::vector<Dependency> dependencies;
   if (waves > 1) {
     for (std::uint64_t edges = random.between(0, std::uint64_t{2} * waves); edges > 0; --edges) {
-      const std::uint32_t a = random.index(waves);
-      const std::uint32_t b = random.index(waves);
+      const std::uint32_t a = random.below(waves);
+      const std::uint32_t b = random.below(waves);
       if (a != b) {
         dependencies.push_back({std::min(a, b), std::max(a, b)});
       }
@@ -166,7 +166,7 @@ inline WaveDag shuffled(WaveDag dag, Random& random) {
   std::vector<std::uint32_t> label(dag.waves.size());
   for (std::uint32_t i = 0; i < label.size(); ++i) {
     label[i] = i;
-    std::swap(label[i], label[random.index(i + 1)]);
+    std::swap(label[i], label[random.below(i + 1)]);
   }
   std::vector<Wave> waves(dag.waves.size());
   for (std::size_t i = 0; i < label.size(); ++i) {
@@ -177,7 +177,7 @@ inline WaveDag shuffled(WaveDag dag, Random& random) {
     dependency = {label[dependency.before], label[dependency.after]};
   }
   for (std::size_t i = 1; i < dag.dependencies.size(); ++i) {
-    std::swap(dag.dependencies[i], dag.dependencies[random.index(i + 1)]);
+    std::swap(dag.dependencies[i], dag.dependencies[random.below(i + 1)]);
   }
   return dag;
 }

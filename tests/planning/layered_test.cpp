@@ -41,11 +41,11 @@ TEST_CASE("the cycle is a shortest one through that dependency") {
 TEST_CASE("every reported cycle is a cycle") {
   Random random(seed());
   for (int i = 0; i < 500; ++i) {
-    const std::uint32_t waves = 2 + random.index(30);
+    const std::uint32_t waves = 2 + random.below(30);
     std::vector<Dependency> dependencies;
-    for (std::uint32_t edges = random.index(100); edges > 0; --edges) {
-      const std::uint32_t before = random.index(waves);
-      const std::uint32_t after = random.index(waves);
+    for (std::uint32_t edges = random.below(100); edges > 0; --edges) {
+      const std::uint32_t before = random.below(waves);
+      const std::uint32_t after = random.below(waves);
       if (before != after) {
         dependencies.push_back({before, after});
       }

@@ -105,7 +105,7 @@ TEST_CASE("a change of any single number is detected") {
   Random random(seed());
   for (int i = 0; i < 2000; ++i) {
     const WaveDag dag =
-        shuffled(random_dag(static_cast<Family>(i % 5), 2 + random.index(20), random), random);
+        shuffled(random_dag(static_cast<Family>(i % 5), 2 + random.below(20), random), random);
     const MemoryPlan plan = plan_compact(dag, {.effort = 1000}).value();
     MemoryPlan changed = plan;
     const auto change = [&](auto& number) {
@@ -117,9 +117,9 @@ TEST_CASE("a change of any single number is detected") {
     };
     const std::uint64_t field = random.between(0, 8);
     switch (field) {
-    case 0: change(changed.order[random.index(changed.order.size())]); break;
-    case 1: change(changed.group_begin[random.index(changed.group_begin.size())]); break;
-    case 2: change(changed.group_fused_bytes[random.index(changed.group_fused_bytes.size())]); break;
+    case 0: change(changed.order[random.below(changed.order.size())]); break;
+    case 1: change(changed.group_begin[random.below(changed.group_begin.size())]); break;
+    case 2: change(changed.group_fused_bytes[random.below(changed.group_fused_bytes.size())]); break;
     case 3: change(changed.peak_frontier_bytes); break;
     case 4: change(changed.peak_scratch_bytes); break;
     case 5: change(changed.peak_output_bytes); break;

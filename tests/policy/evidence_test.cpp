@@ -94,9 +94,7 @@ TEST_CASE("evidence contradicts a recommendation or thresholds that it does not 
 }
 
 TEST_CASE("evidence of a decision never contradicts it, and is complete for sane densities and thresholds") {
-  const std::uint64_t used_seed = seed();
-  INFO("TIDEGATE_SEED=", used_seed);
-  Random random(used_seed);
+  Random random(seed());
   for (int round = 0; round < 5'000; ++round) {
     CAPTURE(round);
     const LaunchPolicy policy = random.policy();
