@@ -264,6 +264,11 @@ TEST_CASE("golden vectors: priority_accounting") {
 TEST_CASE("golden vectors: priority_drain") {
   check_vectors("priority_drain", [](const Json& input) {
     Json answer = to_json(drain_recommendation(read_as<RequeueAccounting>(input)));
+    const auto reason = answer.at("reason").get<std::string>();
+    const auto fix = answer.at("fix").get<std::string>();
+    CHECK(fix.starts_with("nothing") == (reason == "none"));
+    CHECK(reason.starts_with("requeue_counter") == (fix.find("requeue_count") != std::string::npos));
+    CHECK(reason.starts_with("aged_promotion_counter") == (fix.find("aged_promotions") != std::string::npos));
     answer.erase("fix");
     return Json{{"ok", answer}};
   });
@@ -274,6 +279,8 @@ TEST_CASE("golden vectors: diffuse_priority") {
     return diffuse_priorities(doubles(input.at("priority_stalks")), doubles(input.at("restriction_diag")),
                               input.at("damping").get<double>(), read(input, "iterations"));
   });
+  // What is not a number stays so, and stops changing too.
+  CHECK(std::isnan(diffuse_priorities(std::vector{std::nan("")}, std::vector{1.0}, 0.5, ~0U).front()));
 }
 
 void check_choices(const std::string& kind, const char* candidates,

@@ -1,4 +1,4 @@
-// The recommendation cache: hits, misses, keys and the order of eviction.
+// The recommendation cache: hits, misses and keys. The order of eviction: golden_test.cpp.
 #include "support.hpp"
 #include <tidegate/policy/documents.hpp>
 
@@ -8,8 +8,6 @@ namespace tidegate::policy {
 namespace {
 
 using namespace test;
-
-constexpr auto capacity = static_cast<std::uint32_t>(RecommendationCache::capacity);
 
 LaunchRequest queue_of(std::uint32_t queue_len) {
   return LaunchRequest::direct(queue_len, 64, 256);
@@ -23,12 +21,6 @@ bool hits(RecommendationCache& cache, const LaunchRequest& request, const Launch
   REQUIRE(error_of(cached) == error_of(fresh));
   REQUIRE((!cached || *cached == *fresh));
   return cache.statistics().hits != before;
-}
-
-void fill(RecommendationCache& cache, std::uint32_t first_queue_len, std::uint32_t last_queue_len) {
-  for (std::uint32_t queue_len = first_queue_len; queue_len <= last_queue_len; ++queue_len) {
-    CHECK_FALSE(hits(cache, queue_of(queue_len)));
-  }
 }
 
 TEST_CASE(
@@ -78,18 +70,6 @@ TEST_CASE("every field of the request and of the policy is part of the key") {
       CHECK(hits(cache, questions[i].request, questions[i].policy) == second_time);
     }
   }
-}
-
-TEST_CASE("the pair that was looked up longest ago makes room") {
-  RecommendationCache cache;
-  fill(cache, 1, capacity);
-  CHECK(hits(cache, queue_of(1))); // is the most recent one now
-  CHECK_FALSE(hits(cache, queue_of(capacity + 1)));
-  CHECK((cache.statistics() == CacheStatistics{capacity, 1, capacity + 1}));
-  CHECK(hits(cache, queue_of(1)));
-  CHECK_FALSE(hits(cache, queue_of(2)));
-  CHECK_FALSE(hits(cache, queue_of(3)));
-  CHECK(hits(cache, queue_of(capacity)));
 }
 
 } // namespace

@@ -5,9 +5,6 @@
 
 namespace tidegate::policy::test {
 
-inline constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
-inline constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
-
 // "none", "overflow {hit_capacity}" or "device_out_of_memory {5 > 4}".
 template <class T>
 std::string error_of(const Result<T>& result) {
@@ -80,7 +77,7 @@ public:
     request.queue_len = magnitude(20);
     request.requested_worker_groups = chance(20) ? 0 : magnitude(12);
     request.max_workgroup_size_x = chance(2) ? 0 : pick({1U, 32U, 64U, 256U, 1000U, 1024U});
-    request.max_compute_workgroups_per_dimension = chance(2) ? 0 : pick({1U, 64U, 1024U, 65535U, u32_max});
+    request.max_compute_workgroups_per_dimension = chance(2) ? 0 : pick({1U, 64U, 1024U, 65535U, ~0U});
     request.max_compute_invocations_per_workgroup = chance(2) ? 0 : pick({256U, 1024U, 4095U, 4096U});
     request.requested_hit_capacity = chance(70) ? 0 : magnitude(16);
     request.expected_hits_per_item = magnitude(3);
