@@ -1,22 +1,6 @@
 // Comments and parameters are replaced in the text of a document; what is refused of it is not written.
 #include "core/json.hpp"
 
-namespace tidegate {
-
-struct RequestOfTest {
-  std::optional<Identifier> id;
-  std::optional<std::uint16_t> count;
-};
-
-namespace documents {
-
-constexpr Field request_of_test_fields[] = {optional<&RequestOfTest::id>(""),
-                                            optional<&RequestOfTest::count>("")};
-TIDEGATE_RECORD(RequestOfTest, request_of_test_fields);
-
-} // namespace documents
-} // namespace tidegate
-
 using namespace tidegate;
 using namespace tidegate::documents;
 
@@ -96,17 +80,4 @@ TEST_CASE("all errors of parameters come at once, with their places") {
   CHECK(text.error().others[1].pointer == "/a/0");
   CHECK(text.error().others[1].line == 2);
   CHECK(text.error().others[1].column == 8);
-}
-
-TEST_CASE("a field whose value is refused stays empty: a reply has its request's id, or none") {
-  static constexpr Document document{
-      .kind = "request", .record = &Description<RequestOfTest>::record, .has_kind = false};
-  for (const auto& [json, id] : {std::pair(R"({"id": "a", "count": -1})", "\"a\""),
-                                 {R"({"id": true, "count": 1})", "none"},
-                                 {R"({"id": -1})", "none"},
-                                 {R"({"count": "x", "id": 7})", "7"}}) {
-    RequestOfTest request;
-    CHECK_FALSE(decode(document, json, &request));
-    CHECK((request.id ? describe(*request.id) : "none") == id);
-  }
 }

@@ -85,12 +85,3 @@ TEST_CASE("items name ops and buffers") {
   CHECK(refusal(R"({"op":"add","op_handle":0,"input":"a","output":"b","param":0})") ==
         "bad_queue 1:1: more than one of op or op_handle");
 }
-
-TEST_CASE("bytes that are not items") {
-  const tidegate::test::TemporaryFolder folder;
-  const std::string path = folder.write("items.bin", std::string(17, 'x'));
-  const auto items = read_queue_file(path, {});
-  REQUIRE(!items);
-  CHECK(items.error().message == "17 bytes are not a whole number of items of 16 bytes");
-  CHECK(*items.error().source == path);
-}

@@ -445,19 +445,6 @@ TEST_CASE("sources and options") {
   CHECK(found->ops[0].unit == found->ops[2].unit);
   CHECK(found->units[1].parsed_options.others == std::vector<std::string>{"-cl-mad-enable"});
   CHECK(found->folder == folder.path());
-
-  // "CODE PLACE"
-  for (const auto& [path, options, told] : std::vector<std::array<std::string, 3>>{
-           {"ops/k.cl", "-I include -DVERSION=300", "kernel_source line 8"},
-           {"ops/missing.cl", "", "cannot_read /ops/narrow/source"},
-           {"ops/k.cl", "-o out", "kernel_options /ops/narrow/options"}}) {
-    program.ops[0].second = {.source = path, .kernel = "k", .options = options};
-    const auto result = resolve({program, folder.path(), assume_macros(assumed)});
-    REQUIRE_FALSE(result);
-    const Error& error = result.error();
-    CHECK(fmt::format("{} {}", name(error.code),
-                      error.pointer.value_or(fmt::format("line {}", error.line.value_or(0)))) == told);
-  }
 }
 
 TEST_CASE("the macros of the device's compiler are there, and options may change them") {
@@ -471,84 +458,6 @@ TEST_CASE("the macros of the device's compiler are there, and options may change
       refusal(resolve({program, folder.path(), macros({{"LEVEL", "1"}})})).starts_with("argument_mismatch"));
   program.ops[0].second.options = "-DLEVEL=2";
   CHECK(refusal(resolve({program, folder.path(), macros({{"LEVEL", "1"}})})) == "none");
-}
-
-TEST_CASE("an error in a source has its place there, whichever op names it") {
-  const auto result = resolved(scaled(), "kernel void scale(global float* x) {\n\n");
-  REQUIRE_FALSE(result);
-  CHECK(result.error().code == ErrorCode::kernel_source);
-  CHECK(result.error().line == 1);
-  REQUIRE(result.error().source);
-  CHECK(result.error().source->ends_with("k.cl"));
-  CHECK_FALSE(result.error().pointer);
-  CHECK(refusal(resolved(scaled(), "int counter;")).starts_with("unsupported_kernel -: "));
-}
-
-namespace {
-
-// "CODE POINTER" of every error.
-std::vector<std::string> refusals(const Result<Job>& result) {
-  REQUIRE_FALSE(result);
-  std::vector<std::string> found;
-  const auto add = [&](const Error& error) {
-    CHECK_FALSE(error.message.empty());
-    found.push_back(fmt::format("{} {}", name(error.code), error.pointer.value_or("-")));
-  };
-  add(result.error());
-  for (const Error& other : result.error().others) {
-    add(other);
-  }
-  return found;
-}
-
-} // namespace
-
-TEST_CASE("all errors are reported at once, without their consequences") {
-  const WaveProgram program = wave_program(R"({
-      "buffers": {"x": {"type": "f32", "count": 64}, "y": {"type": "f32", "count": 64},
-                  "counts": {"type": "i32", "count": 8},
-                  "none": {"type": "f32", "count": 0, "output": "../x"},
-                  "bytes": {"type": "u8", "count": 300, "init": {"iota": {}}}},
-      "ops": {"scale": {"source": "k.cl"}, "bump": {"source": "k.cl"}, "lost": {"source": "lost.cl"},
-              "lost too": {"source": "lost.cl"}, "scael": {"source": "k.cl"}},
-      "waves": [
-        {"op": "lost", "global_size": 64, "args": [{"buffer": "x"}, {"buffer": "z"}]},
-        {"name": "same", "op": "scale", "global_size": 64, "args": [{"buffer": "none"}, {"buffer": "y"}, {"u32": 2}]},
-        {"name": "same", "op": "scale", "args": [{"buffer": "x"}]},
-        {"op": "scael", "global_size": 64, "args": [{"buffer": "bytes"}]},
-        {"op": "bump", "global_size": [1, 1, 1, 1], "args": [{"buffer": "w"}]},
-        {"op": "bunp", "global_size": 64}],
-      "swap": [["none", "x"], ["x", "a"], ["x", "counts"]],
-      "until": {"buffer": "b"},
-      "dependencies": [{"before": 0, "after": 9}, {"before": "same", "after": "sane", "tile_local": true},
-                       {"before": 1, "after": 2, "tile_local": true}, {"before": 1, "after": "same"}]})");
-  CHECK(refusals(resolved(program)) ==
-        std::vector<std::string>{
-            "out_of_range /buffers/none/count", "outside_folder /buffers/none/output",
-            "out_of_range /buffers/bytes/init", "unknown_name /swap/1/1", "invalid_program /swap/2",
-            "unknown_name /until/buffer", "cannot_read /ops/lost/source", "unknown_name /ops/scael",
-            "argument_mismatch /waves/1/args/2", "invalid_program /waves/2/global_size",
-            "argument_mismatch /waves/2/args", "duplicate_name /waves/2/name",
-            "invalid_program /waves/4/global_size", "unknown_name /waves/4/args/0/buffer",
-            "unknown_name /waves/5/op", "invalid_wave /dependencies/0/after",
-            "invalid_wave /dependencies/1/after", "self_dependency /dependencies/3"});
-}
-
-TEST_CASE("files are checked on request") {
-  const TemporaryFolder folder;
-  folder.write("k.cl", std::string(source));
-  folder.write("short.bin", "12");
-  WaveProgram program = scaled();
-  program.buffers[0].second.init = BufferInit{.file = "none.bin"};
-  program.buffers[1].second.init = BufferInit{.file = "short.bin"};
-  program.buffers[1].second.output = "no/folder.npy";
-  const AnswerMacros answer = macros({{"__OPENCL_VERSION__", "120"}});
-  CHECK(resolve({program, folder.path(), answer}));
-  CHECK(refusals(resolve({program, folder.path(), answer, PathScope::folder, FileCheck::reachable})) ==
-        std::vector<std::string>{"cannot_read /buffers/x/init/file", "cannot_write /buffers/y/output"});
-  CHECK(refusals(resolve({program, folder.path(), answer, PathScope::folder, FileCheck::contents})) ==
-        std::vector<std::string>{"cannot_read /buffers/x/init/file", "bad_array /buffers/y/init/file",
-                                 "cannot_write /buffers/y/output"});
 }
 
 TEST_CASE("settings that lower a program alike share a job, and others lower it anew") {
