@@ -124,15 +124,6 @@ TEST_CASE("an open quote holds the rest of its line") {
   CHECK(split("'\\") == "'\\");
 }
 
-TEST_CASE("a comment without an end is an error") {
-  Lexer lexer("a\n  b /* c\n d", "k.cl");
-  CHECK(lexer.next_line());
-  const auto line = lexer.next_line();
-  REQUIRE_FALSE(line);
-  CHECK(describe(line.error()) == "tidegate: k.cl:2:5: error: this comment does not end [kernel_source]\n"
-                                  "  fix: close it with */ where it should end");
-}
-
 TEST_CASE("any bytes are tokens") {
   std::mt19937 random(20240611);
   const std::string_view alphabet("a0.'\"\\\n/*#<>%: L\0\xff\r", 20);

@@ -277,16 +277,6 @@ TEST_CASE("local variables become members of a structure, tables in constant mem
   CHECK_FALSE(kernel(outline_all("kernel void k() { constant int t = 1; }")).needs_whole_group);
 }
 
-TEST_CASE("a table that needs another one keeps its kernel out") {
-  const auto result = outline(parse("kernel void k(global int* a) { constant int t[] = {1, 2}; "
-                                    "constant int n = sizeof(t) / sizeof(t[0]); *a = t[n - 1]; }"),
-                              {.kernels = {"k"}});
-  REQUIRE(result);
-  CHECK(result->text.empty());
-  CHECK(result->fallbacks.at("k").message ==
-        "this declaration needs \"t\", which the kernel declares in its body");
-}
-
 TEST_CASE("tables of kernels with similar names have different ones") {
   const std::string text =
       outlined("kernel void k() { constant int a_b = 1; } kernel void k_a() { constant int b = 2; }");
@@ -448,8 +438,6 @@ TEST_CASE("what cannot be carried is named with its place") {
         "none"); // a name like others
   CHECK(refused("kernel void inner() {\n local int a; }\nkernel void k() { inner(); }") ==
         "2:2 unsupported_kernel: this kernel has local variables and is called by another function");
-  CHECK(refused("kernel void k(int n) {\n\n local int a[sizeof n]; }") ==
-        "3:21 unsupported_kernel: this declaration needs \"n\", which is a parameter of the kernel");
 }
 
 TEST_CASE("an unreachable caller does not count") {
