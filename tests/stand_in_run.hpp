@@ -49,8 +49,7 @@ struct Run {
   }
 
   [[nodiscard]] std::string output(const std::string& name) const {
-    std::ifstream file(folder.path() / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return tidegate::test::contents(folder.path() / name);
   }
   [[nodiscard]] bool wrote_outputs() const { return std::filesystem::exists(folder.path() / "x.raw"); }
 };

@@ -201,18 +201,3 @@ TEST_CASE("within a budget the least recently used memory goes first") {
   REQUIRE(again);
   CHECK(hit(*again) == std::pair(true, true));
 }
-
-TEST_CASE("a request that fails leaves the stream able to answer the next") {
-  StreamRun run;
-  REQUIRE(run.request(copying(R"({"fill":1})")));
-  const auto failed = run.request(copying(R"({"file":"missing.raw"})"));
-  REQUIRE(!failed);
-  CHECK(failed.error().code == ErrorCode::cannot_read);
-  CHECK(failed.error().pointer == "/buffers/x/init/file");
-  const auto outside = run.request(copying(R"({"fill":1})", "../y.raw"));
-  REQUIRE(!outside);
-  CHECK(outside.error().code == ErrorCode::outside_folder);
-  const auto next = run.request(copying(R"({"fill":1})"));
-  REQUIRE(next);
-  CHECK(hit(*next) == std::pair(true, true));
-}

@@ -7,8 +7,6 @@
 #include "work/resolve.hpp"
 #include "work/run.hpp"
 
-#include <csignal>
-
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;
@@ -226,17 +224,6 @@ TEST_CASE("both ways are timed in turns") {
   CHECK(report.status == RunStatus::done);
 }
 
-TEST_CASE("nothing waits inside a launch on a device without a proved ordering") {
-  StandInRun run;
-  run.options.compile.strategy = Strategy::barrier;
-  run.device.profile->ordering.reset();
-  const RunReport report = report_of(run, document(3));
-  CHECK(report.status == RunStatus::done);
-  CHECK(report.strategy == Strategy::launch);
-  CHECK(report.strategy_reason == "the device has not passed the self-test: no memory ordering between "
-                                  "work-groups is proved, so nothing may wait inside a launch");
-}
-
 TEST_CASE("the wall time ends a run, and the report says what is left") {
   StandInRun run;
   run.options.max_wall_time_ns = 50'000'000;
@@ -282,25 +269,6 @@ TEST_CASE("an until that is not met ends with the wall time, and the report has 
   CHECK(met.status == RunStatus::done);
   CHECK(met.iterations == 7);
   CHECK(met.until->reached);
-}
-
-TEST_CASE("an interrupt ends a run, and the report says what is left") {
-  const device::test::Interruptible interruptible;
-  StandInRun run;
-  run.options.slice_ns = 1;
-  run.then = [](int call) {
-    if (call == 200) {
-      std::raise(SIGINT);
-    }
-  };
-  const RunReport report = report_of(run, document(1000));
-  CHECK(report.status == RunStatus::interrupted);
-  CHECK(report.error->message == "interrupted: " + std::to_string(report.items_remaining) +
-                                     " of 128000 items are left, after " + std::to_string(report.iterations) +
-                                     " iterations");
-  CHECK(run.calls >= 200);
-  CHECK(run.calls < 1000);
-  CHECK(!run.wrote_outputs());
 }
 
 TEST_CASE("a wait on the device that runs out is reported by the kernel itself") {

@@ -166,18 +166,10 @@ TEST_CASE("what runs before and after the repetition counts once, and plain stag
   ProgramLoad load{.repeat_begin = 2, .repeat_end = 3, .iterations = 100, .group_size = 256};
   load.stages.assign(5, {.packs = 132, .work_items = 132 * 256});
   const auto cost = [&](Strategy strategy) {
-    const device::CostParts parts = estimate(load, {.strategy = strategy, .workers = 132}, model);
-    CHECK(parts.sum() == parts.start + parts.launches + parts.barriers + parts.waits + parts.work);
-    return parts;
+    return estimate(load, {.strategy = strategy, .workers = 132}, model);
   };
   const double host_ns = model.round_trip_ns - model.launch_ns;
   CHECK(cost(Strategy::launch).launches == 104 * model.launch_ns);
-  CHECK(cost(Strategy::launch).start == host_ns);
-  CHECK(cost(Strategy::barrier).launches == 0);
-  CHECK(cost(Strategy::barrier).waits == 0);
-  CHECK(cost(Strategy::barrier).barriers ==
-        doctest::Approx(104 * (model.costs.barrier_ns + 132 * model.costs.barrier_group_ns)));
-  CHECK(cost(Strategy::barrier).start == model.costs.persistent_start_ns);
   load.until = true; // the host checks after every iteration, unless the device does
   CHECK(cost(Strategy::launch).start == host_ns + 100 * model.round_trip_ns);
   CHECK(cost(Strategy::barrier).start == model.costs.persistent_start_ns);
@@ -190,7 +182,6 @@ TEST_CASE("what runs before and after the repetition counts once, and plain stag
     stage.waits = Waits::few;
   }
   CHECK(cost(Strategy::counters).waits == 104 * model.costs.wait_ns - model.costs.wait_ns);
-  CHECK(cost(Strategy::counters).barriers == 0);
 }
 
 TEST_CASE("as many work-groups as the waits and the turns make best") {

@@ -70,11 +70,6 @@ struct Cache {
     }
     return found;
   }
-
-  [[nodiscard]] static std::string text(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
 };
 
 TEST_CASE("a kernel is built once for its source, options, device and driver") {
@@ -103,7 +98,7 @@ TEST_CASE("damaged entries, and those that the driver refuses, are written again
   Cache cache;
   cache.build();
   const std::filesystem::path entry = cache.entries().at(0);
-  const std::string good = Cache::text(entry);
+  const std::string good = test::contents(entry);
   const auto flipped = [&good](std::size_t at) {
     std::string damaged = good;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
@@ -117,7 +112,7 @@ TEST_CASE("damaged entries, and those that the driver refuses, are written again
   for (const std::string& damaged : damages) {
     std::ofstream(entry, std::ios::binary) << damaged;
     CHECK(!cache.build().from_cache);
-    CHECK(Cache::text(entry) == good);
+    CHECK(test::contents(entry) == good);
     CHECK(cache.build().from_cache);
   }
   for (const std::string call : {"load", "make_kernel"}) {
@@ -136,7 +131,7 @@ TEST_CASE("a place where no entry can be costs a build and nothing else") {
   std::filesystem::remove_all(cache.cache);
   cache.folder.write("cache", "a file");
   CHECK(!cache.build().from_cache);
-  CHECK(Cache::text(cache.cache) == "a file");
+  CHECK(test::contents(cache.cache) == "a file");
   cache.cache.clear(); // --set cache=no
   CHECK(!cache.build().from_cache);
   CHECK(cache.session.count("build") == 4);
@@ -150,7 +145,7 @@ TEST_CASE("a driver that keeps binaries itself gets none from us") {
   CHECK(cache.session.count("build") == 2);
   CHECK(cache.session.count("load") == 0);
   CHECK(cache.session.count("binary_of") == 0); // PoCL takes as long for it as for a build
-  CHECK(decode_entry(Cache::text(cache.entries().at(0)))->binary.empty());
+  CHECK(decode_entry(test::contents(cache.entries().at(0)))->binary.empty());
 }
 
 TEST_CASE("the number of resident groups is kept with the kernel") {
