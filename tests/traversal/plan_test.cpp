@@ -6,7 +6,6 @@
 namespace tidegate::traversal {
 namespace {
 
-using graphs::Algorithm;
 using policy::Topology;
 
 FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
@@ -43,9 +42,9 @@ std::uint32_t width_of_integers(std::uint32_t degree, std::uint32_t weight) {
   return near_width_bits(regular(10, degree, graphs::WeightType::u32, weight), true);
 }
 
-float width_of_floats(std::uint32_t degree, float weight, bool wide) {
+float width_of_floats(std::uint32_t degree, float weight) {
   return std::bit_cast<float>(near_width_bits(
-      regular(10, degree, graphs::WeightType::f32, std::bit_cast<std::uint32_t>(weight)), wide));
+      regular(10, degree, graphs::WeightType::f32, std::bit_cast<std::uint32_t>(weight)), false));
 }
 
 constexpr std::size_t front = 4;
@@ -150,49 +149,12 @@ TEST_CASE("a budget that no layout fits is refused with the bytes of each part")
   CHECK(forced.error().fix == "give device_memory_budget_bytes more; memory_constrained takes 1.2 MiB");
 }
 
-TEST_CASE("the bound moves on by a warp's width times the mean weight over the mean degree") {
-  CHECK(width_of_floats(4, 128, false) == 32.0F * 128 / 4);
-  CHECK(width_of_floats(16, 128, false) == 32.0F * 128 / 16);
-  // On wide devices the width follows the degree, within bounds.
-  CHECK(width_of_floats(1, 100, true) == 192.0F * 100);
-  CHECK(width_of_floats(4, 100, true) == 192.0F * 100 / 4);
-  CHECK(width_of_floats(8, 100, true) == 48.0F * 100 / 8);
-  CHECK(width_of_floats(32, 100, true) == 24.0F * 100 / 32);
-}
-
-TEST_CASE("small graphs are always pushed, on CPUs only by bfs and sssp along short rows or few edges") {
-  const FrontierGeometry gpu{.group_size = 512};
-  const FrontierGeometry cpu{.group_size = 1};
-  const graphs::Graph short_rows{.out = regular(16'384, 7)};
-  const graphs::Graph long_rows{.out = regular(16'384, 8)};
-  const graphs::Graph large{.out = regular(16'385, 7)};
-  const auto of = &always_pushes;
-  CHECK(of(Algorithm::bfs, short_rows, gpu) == Topology::sparse_frontier);
-  CHECK(of(Algorithm::reach, long_rows, gpu) == Topology::hybrid_frontier);
-  CHECK(of(Algorithm::bfs, large, gpu) == Topology::sparse_frontier);
-  CHECK(of(Algorithm::bfs, {.out = regular(16'385, 8)}, gpu) == Topology::empty);
-  CHECK(of(Algorithm::sssp, {.out = regular(131'072, 8)}, gpu) == Topology::hybrid_frontier);
-  CHECK(of(Algorithm::sssp, {.out = regular(131'073, 7)}, gpu) == Topology::empty);
-  graphs::Graph star = large;
-  star.out.offsets[1] = 100;
-  CHECK(of(Algorithm::sssp, star, gpu) == Topology::empty);
-  CHECK(of(Algorithm::cc, short_rows, gpu) == Topology::empty);
-  CHECK(of(Algorithm::pagerank, short_rows, gpu) == Topology::empty);
-  CHECK(of(Algorithm::sssp, short_rows, cpu) == Topology::sparse_frontier);
-  CHECK(of(Algorithm::sssp, long_rows, cpu) == Topology::empty);
-  CHECK(of(Algorithm::bfs, short_rows, cpu) == Topology::sparse_frontier);
-  CHECK(of(Algorithm::bfs, {.out = regular(4096, 16)}, cpu) == Topology::sparse_frontier);
-  CHECK(of(Algorithm::bfs, long_rows, cpu) == Topology::empty);
-  CHECK(of(Algorithm::bfs, large, cpu) == Topology::empty);
-  CHECK(of(Algorithm::reach, short_rows, cpu) == Topology::empty);
-}
-
-TEST_CASE("kernels take it as whole as the weights are, and never as nothing") {
+TEST_CASE("kernels take sssp's step as whole as the weights are, and never as nothing") {
   CHECK(width_of_integers(64, 1) == 1);
   CHECK(width_of_integers(4, 0) == 1);
   CHECK(width_of_integers(1, std::numeric_limits<std::uint32_t>::max()) == 4000000000U);
-  CHECK(width_of_floats(4, 0.5F, false) == 4.0F);
-  CHECK(width_of_floats(4, 0, false) > 0);
+  CHECK(width_of_floats(4, 0.5F) == 4.0F);
+  CHECK(width_of_floats(4, 0) > 0);
   CHECK(near_width_bits(regular(1, 0), true) >= 1);
 }
 

@@ -1,5 +1,5 @@
 // Whole runs of traversals: with a stand-in for the device that searches a path as the kernels do, and on this
-// machine's CPU with a wait for an arrival too many; and when waves ran, from stamps of the device's clock to curves.
+// machine's CPU with a wait for an arrival too many; and when waves ran, from stamps of the device's clock.
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
 #include "support.hpp"
@@ -332,26 +332,4 @@ TEST_CASE("a wave lasts from the end of the previous one, also across launches")
     CHECK(spans == expected);
     CHECK(wave_spans(runtime::DeviceClock::nanoseconds, {}, 0, ends).empty());
   }
-}
-
-TEST_CASE("a timeline has the launches, the waves by topology, and their frontiers as curves") {
-  const std::vector<WaveRecord> waves{
-      {.topology = policy::Topology::sparse_frontier, .vertices = 1, .scanned_edges = 3},
-      {.wave = 1, .topology = policy::Topology::dense_frontier, .vertices = 7, .scanned_edges = 2}};
-  const runtime::Trace trace{
-      .launches = {{.begin_ns = 5, .end_ns = 90, .stage = {}}},
-      .tasks = {{.began_ns = 10, .ended_ns = 20}, {.iteration = 1, .began_ns = 20, .ended_ns = 80}},
-      .left_out = 4};
-  const runtime::Timeline timeline = timeline_of(waves, trace, runtime::DeviceClock::nanoseconds, true);
-  CHECK(timeline.left_out == 4);
-  REQUIRE(timeline.lanes.size() == 2);
-  CHECK(timeline.lanes[0].name == "launches");
-  CHECK(timeline.names[timeline.lanes[0].spans.at(0).name] == "slice");
-  REQUIRE(timeline.lanes[1].spans.size() == 2);
-  CHECK(timeline.names[timeline.lanes[1].spans[1].name] == "dense_frontier");
-  CHECK(timeline.lanes[1].spans[1].iteration == 1);
-  CHECK(timeline.lanes[1].spans[1].end_ns == 80);
-  CHECK(timeline.curves.at(0).points ==
-        std::vector<std::pair<std::uint64_t, std::uint64_t>>{{10, 1}, {20, 7}, {80, 0}});
-  CHECK(timeline.curves.at(1).points.at(1).second == 2);
 }
