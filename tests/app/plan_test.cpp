@@ -1,40 +1,19 @@
-// The plan command from document to document and picture; names of waves.
+// Pictures of plans, and names of waves.
 #include "app/plan.hpp"
 #include <tidegate/core/describe.hpp>
 
 using namespace tidegate;
 using namespace tidegate::app;
-using documents::Planner;
 
 namespace {
 
-// scan and sort may run together; wave 2 has no name.
-constexpr std::string_view four_waves = R"({
-  "waves": [{"name": "scan", "frontier_bytes": 10, "scratch_bytes": 1, "output_bytes": 2},
-            {"name": "sort", "frontier_bytes": 3, "scratch_bytes": 0, "output_bytes": 2},
-            {"frontier_bytes": 3, "scratch_bytes": 2, "output_bytes": 5},
-            {"name": "join", "frontier_bytes": 1020, "scratch_bytes": 0, "output_bytes": 4}],
-  "dependencies": [{"before": "scan", "after": 2}, {"before": 1, "after": "join"}, {"before": 2, "after": "join"}],
-  "resident_graph_bytes": 24, "budget_bytes": 1048, "readback_bytes": 3})";
-
-const PlanOptions compact{.planner = Planner::compact};
-
-PlannedDag planned(std::string_view json, const PlanOptions& options = {}) {
-  auto result = plan_document(json, options);
+PlannedDag planned(std::string_view json) {
+  auto result = plan_document(json, {});
   REQUIRE(result);
   return *std::move(result);
 }
 
 } // namespace
-
-TEST_CASE("a plan survives its document") {
-  for (const PlanOptions& options : {PlanOptions{}, compact}) {
-    const auto document = documents::decode<documents::FrontierMemoryPlan>(documents::encode(
-        documents::plan_to_document(planned(four_waves, options).plan, options.planner, options.objective)));
-    REQUIRE(document);
-    CHECK(memory_plan(*document) == planned(four_waves, options).plan);
-  }
-}
 
 TEST_CASE("names of waves that are alike have a part in common") {
   for (const auto& [one, other, shown] :

@@ -353,11 +353,6 @@ TEST_CASE("explicit zeros, loops, repeated entries and isolated vertices are par
   CHECK(integers_of(*loaded->graph.in) == std::vector<std::uint32_t>{0, 2, 9, 9});
 }
 
-TEST_CASE("a matrix without entries, and one without rows") {
-  CHECK(vertex_count(load_text("a.mtx", matrix("coordinate real general", "5 5 0\n"))->graph) == 5);
-  CHECK(vertex_count(load_text("a.mtx", matrix("coordinate pattern symmetric", "0 0 0"))->graph) == 0);
-}
-
 TEST_CASE("weights are as in the file, integers, or floats") {
   const std::string whole = matrix("coordinate integer general", "2 2 1\n1 2 16777217\n");
   const std::string real = matrix("coordinate real general", "2 2 2\n1 2 0.1\n2 1 -0.0\n");

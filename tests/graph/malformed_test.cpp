@@ -10,6 +10,10 @@ namespace {
 // Names that begin with u or f load weights as integers or floats.
 constexpr std::string_view malformed_rows = R"(
 a.mtx | %%MatrixMarket mangled coordinate pattern symmetric\n1 1 0\n | 1:16: unknown object "mangled"
+a.mtx | %%MatrixMarket matrix mangled pattern symmetric\n1 1 0\n | 1:23: unknown format "mangled"
+a.mtx | M mangled symmetric\n1 1 0\n | 1:34: unknown field "mangled"
+a.mtx | M real mangled\n1 1 0\n | 1:39: unknown symmetry "mangled"
+a.mtx | M real hermitian\n1 1 0\n | 1:39: the symmetry "hermitian" is not supported
 a.mtx | %%MatrixMarket matrix coordinate\n1 1 0\n | 1:33: the banner ends before its field
 a.mtx | M real general again\n1 1 0\n | 1:47: unexpected "again" after the banner
 a.mtx | %%MatrixMarket matrix array real general\n1 1 0\n | 1:23: the format "array" is not supported

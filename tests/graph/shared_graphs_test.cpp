@@ -26,23 +26,11 @@ const std::map<std::string, Sizes> sound{{"bips98_606.mtx", {7135, 34738, 542}},
                                          {"skew_int32.mtx", {6, 20, 1}},
                                          {"west0067.mtx", {67, 294, 1}}};
 
-// File, and its error after the file name.
-const std::map<std::string, std::string> malformed{
-    {"complex.mtx", ":1:23: error: the format \"array\" is not supported"},
-    {"empty.mtx", ":4: error: the matrix has 3 rows and 4 columns; an adjacency matrix is square"},
-    {"full_noheader.mtx", ":1: error: expected the banner %%MatrixMarket, got \"3 3\""},
-    {"mangled1.mtx", ":1:16: error: unknown object \"mangled\""},
-    {"mangled2.mtx", ":1:23: error: unknown format \"mangled\""},
-    {"mangled3.mtx", ":1:34: error: unknown field \"mangled\""},
-    {"mangled4.mtx", ":1:39: error: unknown symmetry \"mangled\""},
-    {"mangled5.mtx", ":1:42: error: the symmetry \"hermitian\" is not supported"},
-    {"mangled6.mtx", ":1:39: error: the symmetry \"hermitian\" is not supported"},
-    {"mangled7.mtx", ":2:18: error: unknown value type \"gunk\""},
-    {"mangled8.mtx", ":4:2: error: the size line has 1 of 3 numbers"},
-    {"mangled9.mtx", ":4: error: the matrix has 3 rows and 4 columns; an adjacency matrix is square"},
-    {"mangled10.mtx", ":4: error: the matrix has 3 rows and 4 columns; an adjacency matrix is square"},
-    {"mangled_format.mtx", ":1:23: error: the format \"array\" is not supported"},
-    {"mangled_int32.mtx", ":8:5: error: the value -2147483649 is not an int32_t: -2147483648 to 2147483647"}};
+// Each error alone, with its text: malformed_test.cpp.
+const std::set<std::string> malformed{
+    "complex.mtx",  "empty.mtx",    "full_noheader.mtx", "mangled_format.mtx", "mangled_int32.mtx",
+    "mangled1.mtx", "mangled2.mtx", "mangled3.mtx",      "mangled4.mtx",       "mangled5.mtx",
+    "mangled6.mtx", "mangled7.mtx", "mangled8.mtx",      "mangled9.mtx",       "mangled10.mtx"};
 
 } // namespace
 
@@ -55,10 +43,10 @@ TEST_CASE("every graph loads, or is refused with its line" *
     seen.insert(name);
     const bool road = name.starts_with("road-");
     const auto loaded = load_graph(entry.path(), {.undirected = road, .build = {.in_rows = true}});
-    if (const auto refused = malformed.find(name); refused != malformed.end()) {
+    if (malformed.contains(name)) {
       REQUIRE_FALSE(loaded);
-      const std::string said = describe(loaded.error());
-      CHECK(said.starts_with("tidegate: " + entry.path().string() + refused->second + " [bad_graph]\n"));
+      CHECK(loaded.error().code == ErrorCode::bad_graph);
+      CHECK(loaded.error().line);
       continue;
     }
     REQUIRE(loaded);

@@ -20,18 +20,6 @@ TEST_CASE("the order does not depend on how the dependencies are stored") {
   }
 }
 
-TEST_CASE("a cycle is named wave by wave, with the dependency that points back") {
-  const std::vector<Dependency> dependencies{{0, 1}, {1, 2}, {2, 3}, {3, 1}, {3, 4}};
-  const Error error = plan_barriers(5, dependencies).error();
-  CHECK(error.cycle == Waves{1, 2, 3});
-  CHECK(error.before == 3);
-  CHECK(error.after == 1);
-  CHECK(error.unscheduled_waves == 4);
-  CHECK(error.message == "the dependencies form a cycle, wave 1 -> wave 2 -> wave 3 -> wave 1, and keep 4 "
-                         "waves from running; removing "
-                         "the dependency of wave 1 on wave 3 breaks this cycle");
-}
-
 TEST_CASE("the cycle is a shortest one through that dependency") {
   // 0 to 5 in a row and a shortcut from 0 to 5; wave 5 points back to 0.
   const std::vector<Dependency> dependencies{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {0, 5}};
@@ -83,21 +71,6 @@ TEST_CASE("the lower bound counts what must follow") {
   CHECK(plan_layered(dag).value().optimal);
   const WaveDag large{.waves = std::vector<Wave>(5, {.frontier_bytes = 6}), .budget_bytes = 10};
   CHECK(plan_layered(large).value().lower_bound_groups == 5); // over half the budget
-}
-
-TEST_CASE(
-    "all waves that are too large for a group are named at once, the first in the order of the plan first") {
-  const WaveDag dag{
-      .waves = {{.output_bytes = 7}, {.output_bytes = 1}, {.output_bytes = 9}, {.output_bytes = 8}},
-      .dependencies = {{2, 0}},
-      .budget_bytes = 6};
-  const auto refused = plan_layered(dag);
-  REQUIRE_FALSE(refused);
-  std::vector<std::uint64_t> named{*refused.error().wave};
-  for (const Error& other : refused.error().others) {
-    named.push_back(*other.wave);
-  }
-  CHECK(named == std::vector<std::uint64_t>{2, 0, 3});
 }
 
 TEST_CASE("a chain of a million waves, and a million waves in one layer") {

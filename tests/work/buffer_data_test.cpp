@@ -149,31 +149,8 @@ TEST_CASE("numbers are stored exactly or rounded to the nearest, up to the ends 
   CHECK(not_stored(NAN, ElementType::f64).starts_with("nan is outside the range of f64"));
 }
 
-TEST_CASE("halves are rounded by IEEE 754") {
-  // 2049, 2051 and 2^-25 are ties, which go to the even one.
-  for (const auto& half : std::initializer_list<std::pair<double, unsigned>>{{0, 0},
-                                                                             {1, 0x3c00},
-                                                                             {-2, 0xc000},
-                                                                             {0.1, 0x2e66},
-                                                                             {65504, 0x7bff},
-                                                                             {65519.99, 0x7bff},
-                                                                             {65520, 0x7c00},
-                                                                             {2049, 0x6800},
-                                                                             {2051, 0x6802},
-                                                                             {0x1p-14, 0x0400},
-                                                                             {0x1p-24, 0x0001},
-                                                                             {0x1p-25, 0x0000},
-                                                                             {0x1.8p-24, 0x0002},
-                                                                             {-0x1.000001p-25, 0x8001},
-                                                                             {0x1.ffffp-15, 0x0400}}) {
-    INFO(half.first);
-    CHECK(half_from(half.first).bits == half.second);
-  }
-  CHECK(half_from(NAN).bits == 0x7e00);
-  CHECK(half_from(-INFINITY).bits == 0xfc00);
-}
-
-TEST_CASE("all halves become doubles and come back") {
+TEST_CASE(
+    "all halves become doubles and come back; what is between two becomes the nearer, or the even one") {
   double last = -INFINITY;
   for (std::uint32_t bits = 0xfc00; bits >= 0x8000; --bits) { // -infinity to -0
     const Half half{static_cast<std::uint16_t>(bits)};
@@ -187,8 +164,18 @@ TEST_CASE("all halves become doubles and come back") {
     CHECK(to_double(next_above(half)) > to_double(half));
     CHECK(to_double(next_below(half)) < to_double(half));
     CHECK(next_below(next_above(half)).bits == (bits == 0 ? 0x8000 : bits) % 0x8000);
+    // Beyond the last half, 65504, as if there were one for 65536.
+    const double above = bits == 0x7bff ? 65536 : to_double(next_above(half));
+    const double middle = (to_double(half) + above) / 2;
+    CHECK(half_from(middle).bits == bits + bits % 2);
+    CHECK(half_from(-middle).bits == 0x8000 + bits + bits % 2);
+    CHECK(half_from(std::nextafter(middle, 0)).bits == bits);
+    CHECK(half_from(std::nextafter(middle, INFINITY)).bits == bits + 1);
   }
+  CHECK(to_double(Half{0x3c00}) == 1);
+  CHECK(to_double(Half{0x0001}) == 0x1p-24);
   CHECK(std::isnan(to_double(Half{0x7e00})));
+  CHECK(half_from(NAN).bits == 0x7e00);
 }
 
 TEST_CASE("a buffer without init is zeros") {
@@ -364,7 +351,6 @@ TEST_CASE("files of another type or count are refused with both") {
   const std::array<std::byte, 24> data{};
   folder.write("x.npy", npy_file(ElementType::f32, std::array<std::uint64_t, 2>{2, 3}, data));
   folder.write("x.bin", std::string(24, '\0'));
-  folder.write("bad.npy", "{}");
   folder.write("large.npy", std::string(2000000, '\0'));
   const std::string state = " [bad_array]\n  fix: state ";
   const std::string of_file = state + "the count or size of the file, or name another file";
@@ -376,18 +362,12 @@ TEST_CASE("files of another type or count are refused with both") {
            {ElementType::f32, 5, "x.npy",
             "the array of shape (2, 3) has 6 elements, and 5 are needed" + state +
                 "the count 6 or its size, or name another file"},
-           {ElementType::f32, 7, "x.bin", "the file holds 24 bytes, 7 elements of f32 are 28" + of_file},
            {ElementType::f32, 5, "x.bin",
             "the file holds more than 20 bytes, 5 elements of f32 are 20" + of_file},
            {ElementType::f32, 5, "large.npy",
             "the file holds more than 1048596 bytes, 5 elements of f32 are 20" + of_file}}) {
     CHECK(bad_file(loaded(type, count, file), folder) == file + ": error: " + error);
   }
-  CHECK(bad_file(loaded(ElementType::f32, 5, "bad.npy"), folder)
-            .starts_with("bad.npy: error: not a NumPy array: the file does not begin with \\x93NUMPY"));
-  const Error missing = refused(loaded(ElementType::f32, 5, "none.npy"), folder.path());
-  CHECK(missing.code == ErrorCode::cannot_read);
-  CHECK(missing.message == "cannot read " + folder.file("none.npy") + ": No such file or directory");
 }
 
 TEST_CASE("arrays of another type are converted on request") {
@@ -479,19 +459,4 @@ TEST_CASE("in a .safetensors file each tensor is there once and each byte belong
            {a + R"("b":{"dtype":"U8"})", none + "\"b\" has no dtype, shape and data_offsets"}}) {
     CHECK(read(tensors) == told);
   }
-}
-
-TEST_CASE("outputs are .npy or raw by their ending") {
-  const TemporaryFolder folder;
-  const std::array<std::byte, 4> data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
-  CHECK(write_buffer(ElementType::u16, data, folder.file("y.npy")));
-  CHECK(tidegate::test::contents(folder.file("y.npy")) ==
-        npy_file(ElementType::u16, std::array<std::uint64_t, 1>{2}, data));
-  CHECK(write_buffer(ElementType::u16, data, folder.file("y.bin")));
-  CHECK(tidegate::test::contents(folder.file("y.bin")) == "\1\2\3\4");
-  const auto failed = write_buffer(ElementType::u16, data, folder.file("none/y.bin"));
-  REQUIRE_FALSE(failed);
-  CHECK(failed.error().code == ErrorCode::cannot_write);
-  CHECK(failed.error().message ==
-        "cannot write " + folder.file("none/y.bin") + ": No such file or directory");
 }

@@ -166,7 +166,6 @@ TEST_CASE("arrays have the shape of the image, or one dimension; raw bytes are a
   folder.write("turned.npy", npy_file(ElementType::u8, Sizes{3, 2, 4}, Bytes(24)));
   folder.write("floats.npy", npy_file(ElementType::f32, Sizes{2, 3, 4}, Bytes(96)));
   folder.write("24.raw", std::string(24, 'x'));
-  folder.write("23.raw", std::string(23, 'x'));
   for (const char* const file : {"rows.npy", "flat.npy", "24.raw"}) {
     CHECK_MESSAGE(loaded(file) == "none", file);
   }
@@ -174,12 +173,7 @@ TEST_CASE("arrays have the shape of the image, or one dimension; raw bytes are a
       loaded("turned.npy") ==
       "the array has the shape (3, 2, 4), and (2, 3, 4) is needed; state the shape or size of the array, or name "
       "another file");
-  CHECK(loaded("floats.npy") ==
-        "the array holds f32, and u8 is needed; state a type or format of f32, or say \"convert\": true");
   CHECK(loaded("floats.npy", true) == "none");
-  CHECK(
-      loaded("23.raw") ==
-      "the file holds 23 bytes, 24 elements of u8 are 24; state the count or size of the file, or name another file");
 }
 
 TEST_CASE("an image without a size has that of its file") {
