@@ -14,8 +14,8 @@
 
 #if TG_ORDERING == TG_ORDERING_PTX
 typedef uint tg_word;
-void tg_add_release(volatile global tg_word* at) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
+void tg_add_many_release(volatile global tg_word* at, uint more) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(at), "r"(more) : "memory");
 }
 // Adds 1, as a release and an acquire; returns the value before, so that who arrives last knows it.
 uint tg_arrive(volatile global tg_word* at) {
@@ -88,9 +88,7 @@ uint tg_load_acquire(volatile global tg_word* at) {
   return value;
 }
 #endif
-#if TG_ORDERING != TG_ORDERING_PTX
 void tg_add_release(volatile global tg_word* at) { tg_add_many_release(at, 1u); }
-#endif
 
 // Polls before a wait counts as long, about 20 us on a GPU. An acquire invalidates the L1 cache of its multiprocessor,
 // where groups may still work: a long wait polls without acquire, and acquires once the counter has arrived. Waves of

@@ -245,16 +245,18 @@ __attribute__((always_inline)) static bool tg_lean_step(tg_launch launch, tg_lea
 static global uint* tg_queue_of(uint stage, global uchar* arena) { return (global uint*)(arena + TG_QUEUE_STATE(stage)); }
 
 // Called by one work-item of each group after its last local barrier: all groups arrive, and the last one starts the next
-// round or ends the queue before a further arrival lets the others go on. Returns false if a wait timed out.
+// round or ends the queue before a further arrival lets the others go on. A group that is alone need not arrive first: all
+// that the round did came before this call. Returns false if a wait timed out.
 static bool tg_end_round(tg_launch launch, const tg_position* at) {
   const uint all = at->arrivals + launch.arrivals_per_barrier;
-  if (tg_arrive(&launch.counters[TG_ARRIVALS]) + 1 != all) {
+  const bool alone = launch.arrivals_per_barrier == 1;
+  if (!alone && tg_arrive(&launch.counters[TG_ARRIVALS]) + 1 != all) {
     return tg_await(launch.counters, TG_ARRIVALS, all + 1, launch.most_polls, launch.report, (uint3)(at->iteration, at->stage, 0));
   }
   const tg_item nowhere = {{1}};
   TG_QUEUE_TURN(nowhere, tg_queue_of(at->stage, launch.arena), TG_QUEUE_THRESHOLD, TG_QUEUE_MOST_STALLED(at->stage),
                 TG_QUEUE_CAPACITY(at->stage));
-  tg_add_release(&launch.counters[TG_ARRIVALS]);
+  tg_add_many_release(&launch.counters[TG_ARRIVALS], alone ? 2 : 1);
   return true;
 }
 #endif

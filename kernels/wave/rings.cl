@@ -301,60 +301,15 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
   }
 }
 
-// Chooses the items that run next: those of the best priority, which waiting improves. One work-item does so while all
-// others wait: only rings in use are read, and everything is read before anything is written.
-void tg_queue_take(global uint* state, uint threshold) {
-  const uint round = state[TG_QUEUE_ROUND];
-  const uint2 aged = tg_queue_counted(&state[TG_QUEUE_AGED]);
-  uint oldest = state[TG_QUEUE_MAX_AGE];
-  uint best = TG_QUEUE_PRIORITIES;
-  uint counts_as[TG_QUEUE_RINGS], ages[TG_QUEUE_RINGS], waiting[TG_QUEUE_RINGS];
-  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
-    const uint p = TG_QUEUE_FIRST_RING + ring;
-    ages[ring] = TG_QUEUE_RINGS == 1 ? 0u : round - state[TG_QUEUE_SINCE + p];
-    waiting[ring] = state[TG_QUEUE_WAITING + p];
-    counts_as[ring] = waiting[ring] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, ages[ring] / max(threshold, 1u));
-    best = min(best, counts_as[ring]);
-  }
-  uint promoted = 0;
-  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
-    const bool runs = waiting[ring] != 0u && counts_as[ring] == best;
-    if (runs) {
-      oldest = max(oldest, ages[ring]);
-      promoted += best < TG_QUEUE_FIRST_RING + ring ? waiting[ring] : 0u;
-    }
-    state[TG_QUEUE_TAKEN(ring)] = runs ? min(waiting[ring], TG_QUEUE_MOST_A_ROUND) : 0u;
-    state[TG_QUEUE_CLAIMS + TG_QUEUE_FIRST_RING + ring] = 0;
-  }
-  state[TG_QUEUE_MAX_AGE] = oldest;
-  tg_queue_count_on(&state[TG_QUEUE_AGED], aged, promoted);
-}
-
-// Restores the state before the first round, as the host uploads it.
-void tg_queue_arm(global uint* state, uint threshold) {
-  for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
-    state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_TAILS + p] = state[TG_QUEUE_COUNTS + p];
-    state[TG_QUEUE_SINCE + p] = 0;
-    state[TG_QUEUE_HEAD(p - TG_QUEUE_FIRST_RING)] = 0;
-    state[TG_QUEUE_TAKEN(p - TG_QUEUE_FIRST_RING)] = 0;
-  }
-  state[TG_QUEUE_ROUND] = 0;
-  state[TG_QUEUE_STALLED] = 0;
-  state[TG_QUEUE_KEPT] = 0;
-  state[TG_QUEUE_MODE] = TG_QUEUE_TABLES == 0 ? TG_QUEUE_RUNS_GIVEN : TG_QUEUE_CLEARS;
-  if (TG_QUEUE_TABLES == 0) {
-    tg_queue_take(state, threshold);
-  }
-}
-
-// Figures that the turn between two rounds reads.
+// Figures that the turn between two rounds reads. While it runs, all others wait: it reads only rings in use, and everything
+// before anything is decided or written, so that the loads take the time of one.
 typedef struct {
-  uint mode, done, again, kept, round, failed, repeated, ahead, rounds, stalled, deepest, most_kept, remaining;
-  uint2 published, executed, requeues, deduped;
-  uint heads[TG_QUEUE_RINGS], tails[TG_QUEUE_RINGS], waited[TG_QUEUE_RINGS], ran[TG_QUEUE_RINGS], given[TG_QUEUE_RINGS];
+  uint mode, done, again, kept, round, failed, repeated, ahead, rounds, stalled, deepest, most_kept, remaining, oldest;
+  uint2 published, executed, requeues, deduped, aged;
+  uint heads[TG_QUEUE_RINGS], tails[TG_QUEUE_RINGS], waiting[TG_QUEUE_RINGS], since[TG_QUEUE_RINGS];
+  uint ran[TG_QUEUE_RINGS], given[TG_QUEUE_RINGS];
 } tg_queue_figures;
 
-// Reads all of it before anything is decided or written, so that the loads take the time of one.
 tg_queue_figures tg_queue_read(global const uint* state) {
   tg_queue_figures read;
   read.mode = state[TG_QUEUE_MODE];
@@ -370,91 +325,138 @@ tg_queue_figures tg_queue_read(global const uint* state) {
   read.deepest = state[TG_QUEUE_DEEPEST];
   read.most_kept = state[TG_QUEUE_MOST_KEPT];
   read.remaining = state[TG_QUEUE_REMAINING];
+  read.oldest = state[TG_QUEUE_MAX_AGE];
   read.published = tg_queue_counted(&state[TG_QUEUE_PUBLISHED]);
   read.executed = tg_queue_counted(&state[TG_QUEUE_EXECUTED]);
   read.requeues = tg_queue_counted(&state[TG_QUEUE_REQUEUES]);
   read.deduped = tg_queue_counted(&state[TG_QUEUE_DEDUPED]);
+  read.aged = tg_queue_counted(&state[TG_QUEUE_AGED]);
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
     read.heads[ring] = state[TG_QUEUE_HEAD(ring)];
     read.tails[ring] = state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING + ring];
-    read.waited[ring] = state[TG_QUEUE_WAITING + TG_QUEUE_FIRST_RING + ring];
+    read.waiting[ring] = state[TG_QUEUE_WAITING + TG_QUEUE_FIRST_RING + ring];
+    read.since[ring] = state[TG_QUEUE_SINCE + TG_QUEUE_FIRST_RING + ring];
     read.ran[ring] = state[TG_QUEUE_TAKEN(ring)];
     read.given[ring] = state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
   }
   return read;
 }
 
+// Chooses the items that run next: those of the best priority, which waiting improves.
+void tg_queue_take(global uint* state, const tg_queue_figures* now, uint threshold) {
+  uint oldest = now->oldest;
+  uint best = TG_QUEUE_PRIORITIES;
+  uint counts_as[TG_QUEUE_RINGS];
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const uint p = TG_QUEUE_FIRST_RING + ring;
+    const uint age = TG_QUEUE_RINGS == 1 ? 0u : now->round - now->since[ring];
+    counts_as[ring] = now->waiting[ring] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, age / max(threshold, 1u));
+    best = min(best, counts_as[ring]);
+  }
+  uint promoted = 0;
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const uint waiting = now->waiting[ring];
+    const bool runs = waiting != 0u && counts_as[ring] == best;
+    if (runs) {
+      oldest = max(oldest, TG_QUEUE_RINGS == 1 ? 0u : now->round - now->since[ring]);
+      promoted += best < TG_QUEUE_FIRST_RING + ring ? waiting : 0u;
+    }
+    state[TG_QUEUE_TAKEN(ring)] = runs ? min(waiting, TG_QUEUE_MOST_A_ROUND) : 0u;
+    state[TG_QUEUE_CLAIMS + TG_QUEUE_FIRST_RING + ring] = 0;
+  }
+  state[TG_QUEUE_MAX_AGE] = oldest;
+  tg_queue_count_on(&state[TG_QUEUE_AGED], now->aged, promoted);
+}
+
+// Restores the state before the first round, as the host uploads it.
+void tg_queue_arm(global uint* state, tg_queue_figures* now, uint threshold) {
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const uint p = TG_QUEUE_FIRST_RING + ring;
+    state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_TAILS + p] = now->waiting[ring] = now->given[ring];
+    state[TG_QUEUE_SINCE + p] = now->since[ring] = 0;
+    state[TG_QUEUE_HEAD(ring)] = 0;
+    state[TG_QUEUE_TAKEN(ring)] = 0;
+  }
+  state[TG_QUEUE_ROUND] = now->round = 0;
+  state[TG_QUEUE_STALLED] = 0;
+  state[TG_QUEUE_KEPT] = 0;
+  state[TG_QUEUE_MODE] = TG_QUEUE_TABLES == 0 ? TG_QUEUE_RUNS_GIVEN : TG_QUEUE_CLEARS;
+  if (TG_QUEUE_TABLES == 0) {
+    tg_queue_take(state, now, threshold);
+  }
+}
+
 // After a round: counts what it did, and decides what runs next.
-void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint threshold, uint most_stalled, uint capacity) {
+void tg_queue_end_round(global uint* state, tg_queue_figures* now, uint threshold, uint most_stalled, uint capacity) {
   ulong deepest = 0;
   uint taken = 0;
   uint published = 0;
   uint left = 0;
   uint fresh = 0; // given items that have not run
+  state[TG_QUEUE_ROUND] = now->round += 1u;
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
-    const uint length = was->tails[ring] - was->heads[ring];
-    const uint ran = was->ran[ring];
+    const uint length = now->tails[ring] - now->heads[ring];
+    const uint ran = now->ran[ring];
     deepest += length;
-    published += length - was->waited[ring];
+    published += length - now->waiting[ring];
     taken += ran;
     left += length - ran;
-    if (was->mode == TG_QUEUE_RUNS_GIVEN) {
-      fresh += was->given[ring] - min(was->given[ring], was->heads[ring] + ran);
+    if (now->mode == TG_QUEUE_RUNS_GIVEN) {
+      fresh += now->given[ring] - min(now->given[ring], now->heads[ring] + ran);
     }
-    if (TG_QUEUE_RINGS > 1 && (ran != 0u || was->waited[ring] == 0u)) {
-      state[TG_QUEUE_SINCE + TG_QUEUE_FIRST_RING + ring] = was->round + 1u;
+    if (TG_QUEUE_RINGS > 1 && (ran != 0u || now->waiting[ring] == 0u)) {
+      state[TG_QUEUE_SINCE + TG_QUEUE_FIRST_RING + ring] = now->since[ring] = now->round;
     }
-    state[TG_QUEUE_HEAD(ring)] = was->heads[ring] + ran;
-    state[TG_QUEUE_WAITING + TG_QUEUE_FIRST_RING + ring] = length - ran;
+    state[TG_QUEUE_HEAD(ring)] = now->heads[ring] + ran;
+    state[TG_QUEUE_WAITING + TG_QUEUE_FIRST_RING + ring] = now->waiting[ring] = length - ran;
   }
-  tg_queue_count_on(&state[TG_QUEUE_PUBLISHED], was->published, published + was->ahead - was->again);
-  tg_queue_count_on(&state[TG_QUEUE_EXECUTED], was->executed, was->done);
-  tg_queue_count_on(&state[TG_QUEUE_REQUEUES], was->requeues, was->again);
-  tg_queue_count_on(&state[TG_QUEUE_DEDUPED], was->deduped, was->repeated);
+  tg_queue_count_on(&state[TG_QUEUE_PUBLISHED], now->published, published + now->ahead - now->again);
+  tg_queue_count_on(&state[TG_QUEUE_EXECUTED], now->executed, now->done);
+  tg_queue_count_on(&state[TG_QUEUE_REQUEUES], now->requeues, now->again);
+  tg_queue_count_on(&state[TG_QUEUE_DEDUPED], now->deduped, now->repeated);
   state[TG_QUEUE_MODE] = fresh != 0u ? TG_QUEUE_RUNS_GIVEN : TG_QUEUE_RUNS;
   state[TG_QUEUE_DONE] = 0;
   state[TG_QUEUE_AGAIN] = 0;
   state[TG_QUEUE_REPEATED] = 0;
   state[TG_QUEUE_RAN_AHEAD] = 0;
-  state[TG_QUEUE_ROUNDS] = was->rounds + 1u;
-  state[TG_QUEUE_ROUND] = was->round + 1u;
-  const uint stalled = was->done != 0u ? 0u : was->stalled + 1u;
+  state[TG_QUEUE_ROUNDS] = now->rounds + 1u;
+  const uint stalled = now->done != 0u ? 0u : now->stalled + 1u;
   state[TG_QUEUE_STALLED] = stalled;
-  state[TG_QUEUE_DEEPEST] = max(was->deepest, (uint)min(deepest, 0xfffffffful));
-  state[TG_QUEUE_MOST_KEPT] = max(was->most_kept, was->kept);
-  const uint faults = taken + was->ahead - was->done - was->again;
-  state[TG_QUEUE_REMAINING] = was->remaining + faults;
+  state[TG_QUEUE_DEEPEST] = max(now->deepest, (uint)min(deepest, 0xfffffffful));
+  state[TG_QUEUE_MOST_KEPT] = max(now->most_kept, now->kept);
+  const uint faults = taken + now->ahead - now->done - now->again;
+  state[TG_QUEUE_REMAINING] = now->remaining + faults;
 #if TG_QUEUE_PUBLISHES
-  const bool full = deepest > capacity || was->kept > capacity;
+  const bool full = deepest > capacity || now->kept > capacity;
 #else
   const bool full = left - fresh > capacity;
 #endif
-  const uint end = was->failed != 0u                            ? TG_QUEUE_FAILED
-                   : full                                       ? TG_QUEUE_FULL
-                   : left == 0u                                 ? TG_QUEUE_DRAINED
-                   : stalled >= most_stalled                    ? TG_QUEUE_NO_PROGRESS
-                                                                : ~0u;
+  const uint end = now->failed != 0u         ? TG_QUEUE_FAILED
+                   : full                    ? TG_QUEUE_FULL
+                   : left == 0u              ? TG_QUEUE_DRAINED
+                   : stalled >= most_stalled ? TG_QUEUE_NO_PROGRESS
+                                             : ~0u;
   if (end == ~0u) {
-    tg_queue_take(state, threshold);
+    tg_queue_take(state, now, threshold);
   } else {
     state[TG_QUEUE_MORE] = 0;
     state[TG_QUEUE_END] = max(state[TG_QUEUE_END], end); // a failure in one iteration persists
-    state[TG_QUEUE_REMAINING] = was->remaining + faults + left;
-    tg_queue_arm(state, threshold);
+    state[TG_QUEUE_REMAINING] = now->remaining + faults + left;
+    tg_queue_arm(state, now, threshold);
   }
 }
 
 // Runs between two rounds, in one work-item.
 kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_stalled, uint capacity) {
-  const tg_queue_figures was = tg_queue_read(state);
+  tg_queue_figures now = tg_queue_read(state);
   state[TG_QUEUE_MORE] = 1;
-  if (was.mode < TG_QUEUE_RUNS_GIVEN) {
-    state[TG_QUEUE_MODE] = was.mode + 1u;
-    if (was.mode == TG_QUEUE_SEEDS) {
-      tg_queue_take(state, threshold);
+  if (now.mode < TG_QUEUE_RUNS_GIVEN) {
+    state[TG_QUEUE_MODE] = now.mode + 1u;
+    if (now.mode == TG_QUEUE_SEEDS) {
+      tg_queue_take(state, &now, threshold);
     }
   } else {
-    tg_queue_end_round(state, &was, threshold, most_stalled, capacity);
+    tg_queue_end_round(state, &now, threshold, most_stalled, capacity);
   }
 }
 

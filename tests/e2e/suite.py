@@ -11,6 +11,7 @@ REASONS = (
     "no tmpfs can be mounted: .*",  # in a container
     "chromium does not start",  # nor may Chromium
     "another driver, or restricted cores",
+    "the device allocates 2 GiB at most",
     # Under sanitizers:
     "the address sanitizer reserves more than any limit",
 )
