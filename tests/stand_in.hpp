@@ -101,99 +101,80 @@ public:
     return found == counts->end() ? 0 : found->second;
   }
 
-  Made<Buffer> allocate(std::uint64_t bytes) const override {
-    if (const Status status = called("allocate"); status != success) {
-      return tl::unexpected(status);
-    }
+  Buffer allocate(std::uint64_t bytes) const override {
+    called("allocate");
     (*counts)["allocated bytes"] += static_cast<int>(bytes);
-    return counted<Buffer>(object<Buffer>(owned(std::vector<std::byte>(bytes))), bytes);
+    return counted(object<Buffer>(owned(std::vector<std::byte>(std::max<std::uint64_t>(bytes, 1)))), bytes);
   }
-  Made<Buffer> share(std::span<std::byte> shared) const override {
-    const Status status = called("share");
-    return status == success ? counted<Buffer>(object<Buffer>(Memory{nullptr, shared}))
-                             : tl::unexpected(status);
+  Buffer share(std::span<std::byte> shared) const override {
+    called("share");
+    return counted(object<Buffer>(Memory{nullptr, shared}));
   }
-  Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
-    if (const Status status = called("part_of"); status != success) {
-      return tl::unexpected(status);
-    }
+  Buffer part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
+    called("part_of");
     return object<Buffer>(Memory{memory(buffer).owner, bytes_of(buffer, offset, bytes)});
   }
-  Status migrate(std::span<const Buffer> /*buffers*/) const override { return called("migrate"); }
-  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-               Transferred when) const override {
+  void migrate(std::span<const Buffer> /*buffers*/) const override { called("migrate"); }
+  void write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+             Transferred when) const override {
     count_transfer(&Calls::bytes_written, bytes.size(), when);
-    const Status status = called("write");
-    if (status == success) {
-      std::ranges::copy(bytes, bytes_of(to, offset, bytes.size()).begin());
-    }
-    return status;
+    called("write");
+    std::ranges::copy(bytes, bytes_of(to, offset, bytes.size()).begin());
   }
-  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-              Transferred when) const override {
+  void read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+            Transferred when) const override {
     count_transfer(&Calls::bytes_read, bytes.size(), when);
-    const Status status = called("read");
     if (while_reading) {
       while_reading();
     }
-    if (status == success) {
-      std::ranges::copy(bytes_of(from, offset, bytes.size()), bytes.begin());
-    }
-    return status;
+    called("read");
+    std::ranges::copy(bytes_of(from, offset, bytes.size()), bytes.begin());
   }
-  Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
-              Event* event) const override {
-    const Status status = called("fill");
-    if (status == success) {
-      const std::span<std::byte> filled = bytes_of(to, offset, bytes);
-      for (std::size_t i = 0; i < bytes; ++i) {
-        filled[i] = pattern[i % pattern.size()];
-      }
-      note(event);
+  void fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
+            Event* event) const override {
+    called("fill");
+    const std::span<std::byte> filled = bytes_of(to, offset, bytes);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      filled[i] = pattern[i % pattern.size()];
     }
-    return status;
+    note(event);
   }
-  Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
-              std::uint64_t bytes, Event* event) const override {
-    const Status status = called("copy");
-    if (status == success) {
-      std::ranges::copy(bytes_of(from, from_offset, bytes), bytes_of(to, to_offset, bytes).begin());
-      note(event);
-    }
-    return status;
+  void copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
+            std::uint64_t bytes, Event* event) const override {
+    called("copy");
+    std::ranges::copy(bytes_of(from, from_offset, bytes), bytes_of(to, to_offset, bytes).begin());
+    note(event);
   }
   std::shared_ptr<std::byte> pin(std::size_t /*bytes*/) const override { return {}; }
 
-  Made<std::vector<ImageFormat>> image_formats(engine::ImageKind /*kind*/, ImageUse /*use*/) const override {
+  std::vector<ImageFormat> image_formats(engine::ImageKind /*kind*/, ImageUse /*use*/) const override {
     std::vector<ImageFormat> all;
     for (std::size_t i = 0; i < image_format_names.size(); ++i) {
       all.push_back(static_cast<ImageFormat>(i));
     }
     return all;
   }
-  Made<engine::ImageShape> largest_image(engine::ImageKind kind) const override {
+  engine::ImageShape largest_image(engine::ImageKind kind) const override {
     constexpr std::uint64_t most = 1024;
-    return engine::ImageShape{.kind = kind, .width = most, .height = most, .depth = most, .layers = most};
+    return {.kind = kind, .width = most, .height = most, .depth = most, .layers = most};
   }
-  Made<Image> make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override {
-    return Image();
+  Image make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override { return {}; }
+  void write_image(const Image& /*to*/, const engine::ImageShape& /*shape*/,
+                   std::span<const std::byte> /*texels*/) const override {
+    called("write_image");
   }
-  Status write_image(const Image& /*to*/, const engine::ImageShape& /*shape*/,
-                     std::span<const std::byte> /*texels*/) const override {
-    return called("write_image");
+  void read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
+                  std::span<std::byte> /*texels*/) const override {
+    called("read_image");
   }
-  Status read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
-                    std::span<std::byte> /*texels*/) const override {
-    return called("read_image");
+  void copy_image(const Image& /*from*/, const Image& /*to*/,
+                  const engine::ImageShape& /*shape*/) const override {
+    called("copy_image");
   }
-  Status copy_image(const Image& /*from*/, const Image& /*to*/,
-                    const engine::ImageShape& /*shape*/) const override {
-    return called("copy_image");
-  }
-  Made<Sampler> make_sampler(const engine::SamplerSpec& /*spec*/) const override { return Sampler(); }
+  Sampler make_sampler(const engine::SamplerSpec& /*spec*/) const override { return {}; }
 
   Result<Program> build(std::string_view source, const std::string& options) const override {
-    if (const Status status = called("build"); status != success) {
+    if (const Status status = next("build"); status != success) {
       return tl::unexpected(opencl_failure("building a kernel", status));
     }
     if (while_building && (source.find("tidegate_persistent") != std::string_view::npos ||
@@ -206,63 +187,60 @@ public:
   }
   Program load(std::span<const unsigned char> binary, const std::string& options) const override {
     loaded->emplace_back(binary.begin(), binary.end());
-    return called("load") == success ? object<Program>(options) : Program();
+    return next("load") == success ? object<Program>(options) : Program();
   }
   std::vector<unsigned char> binary_of(const Program& /*program*/) const override {
-    (void)called("binary_of");
+    (void)next("binary_of");
     return {binary_text.begin(), binary_text.end()};
   }
-  Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
-    const Status status = called("make_kernel");
+  Kernel make_kernel(const Program& program, const std::string& name) const override {
+    called("make_kernel");
     const std::string options =
         program ? *static_cast<const std::string*>(program.of.get()) : std::string(); // none was built
-    return status == success ? Made<Kernel>(object<Kernel>(KernelState{name, options, {}}))
-                             : tl::unexpected(status);
+    return object<Kernel>(KernelState{name, options, {}});
   }
 
-  Status set_object(const Kernel& kernel, std::uint32_t index, const Object& set) const override {
+  void set_object(const Kernel& kernel, std::uint32_t index, const Object& set) const override {
+    called("set_object");
     state(kernel).arguments[index] = set ? *static_cast<const Memory*>(set.of.get()) : Memory();
-    return called("set_object");
   }
-  Status set_bytes(const Kernel& kernel, std::uint32_t index,
-                   std::span<const std::byte> value) const override {
+  void set_bytes(const Kernel& kernel, std::uint32_t index, std::span<const std::byte> value) const override {
+    called("set_bytes");
     state(kernel).arguments[index] = owned({value.begin(), value.end()});
-    return called("set_bytes");
   }
-  Status set_local(const Kernel& kernel, std::uint32_t index, std::size_t /*bytes*/) const override {
+  void set_local(const Kernel& kernel, std::uint32_t index, std::size_t /*bytes*/) const override {
+    called("set_local");
     state(kernel).arguments[index] = {};
-    return called("set_local");
   }
 
-  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+  void launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
     ++calls()->launches;
-    const Status status = called("launch");
-    if (status == success) {
-      const KernelState& launched = state(kernel);
-      const auto function = kernels.find(launched.name);
-      if (function == kernels.end()) {
-        throw std::logic_error("no function stands in for the kernel " + launched.name);
-      }
-      function->second(StandInLaunch(launched.arguments, range, launched.options));
-      note(event);
+    called("launch");
+    const KernelState& launched = state(kernel);
+    const auto function = kernels.find(launched.name);
+    if (function == kernels.end()) {
+      throw std::logic_error("no function stands in for the kernel " + launched.name);
     }
-    return status;
+    function->second(StandInLaunch(launched.arguments, range, launched.options));
+    note(event);
   }
-  Status mark(Event& event) const override {
+  Event mark() const override {
+    called("mark");
+    Event event;
     note(&event);
-    return called("mark");
+    return event;
   }
-  Status wait(const Event& /*event*/) const override {
+  void wait(const Event& /*event*/) const override {
     ++calls()->waits;
-    return called("wait");
+    called("wait");
   }
   bool has_ended(const Event& /*event*/) const override { return ended(); }
-  Status flush() const override { return called("flush"); }
-  Status finish() const override {
+  void flush() const override { called("flush"); }
+  void finish() const override {
     ++calls()->waits;
-    return called("finish");
+    called("finish");
   }
-  Made<EventTimes> times_of(const Event& event) const override {
+  EventTimes times_of(const Event& event) const override {
     return *static_cast<const EventTimes*>(event.of.get());
   }
 
@@ -296,6 +274,9 @@ private:
   static KernelState& state(const Kernel& kernel) { return *static_cast<KernelState*>(kernel.of.get()); }
 
   static std::span<std::byte> bytes_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) {
+    if (bytes == 0) {
+      return {};
+    }
     const std::span<std::byte> all = memory(buffer).bytes;
     if (offset + bytes > all.size()) {
       throw std::logic_error("an access past the end of a buffer");
@@ -309,7 +290,10 @@ private:
     }
   }
 
-  Status called(const std::string& call) const {
+  void called(const std::string& call) const { require(next(call), "calling " + call); }
+
+  // Counts a call; returns how it ends.
+  Status next(const std::string& call) const {
     const std::scoped_lock lock(*calling);
     const int number = ++(*counts)[call];
     for (const Failure& failure : failures) {

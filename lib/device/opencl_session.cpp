@@ -60,21 +60,25 @@ Error opencl_failure(std::string_view what, Status code) {
 
 void require(Status status, std::string_view what) {
   if (status != success) {
-    throw Refused{opencl_failure(what, status)};
+    throw Refused{opencl_failure(what, status), status};
   }
 }
 
 std::uint64_t time_before_start(const Session& session, const Event& launched) {
   constexpr auto look = std::chrono::microseconds(200);
   work_notes().compiling = true;
-  (void)session.flush();
+  session.flush();
   while (!session.has_started(launched)) {
     std::this_thread::sleep_for(look);
   }
   work_notes().compiling = false;
-  require(session.finish(), "running the first launch of a kernel");
-  const auto times = session.times_of(launched);
-  return times && times->started > times->submitted ? times->started - times->submitted : 0;
+  session.finish();
+  try {
+    const EventTimes times = session.times_of(launched);
+    return times.started - std::min(times.started, times.submitted);
+  } catch (const Refused&) {
+    return 0;
+  }
 }
 
 namespace {
@@ -122,12 +126,13 @@ cl_bool blocking(Transferred when) {
   return when == Transferred::now ? CL_TRUE : CL_FALSE;
 }
 
+// Holds what a call has made. Throws Refused if the call failed.
 template <class Kind, class Wrapper>
-Made<Kind> own(Wrapper wrapper, cl_int status = CL_SUCCESS) {
+Kind own(Wrapper wrapper, std::string_view what = {}, cl_int status = CL_SUCCESS) {
   static_assert(std::is_standard_layout_v<Wrapper> &&
                 sizeof(Wrapper) == sizeof(cl_mem)); // its address is the handle's
-  return status == CL_SUCCESS ? Made<Kind>(Kind{{std::make_shared<Wrapper>(std::move(wrapper))}})
-                              : tl::unexpected(status);
+  require(status, what);
+  return {{std::make_shared<Wrapper>(std::move(wrapper))}};
 }
 
 template <class Wrapper>
@@ -141,13 +146,12 @@ cl::Buffer& buffer_of(const Buffer& buffer) {
 using AnyImage = cl::Image2D;
 
 // Makes a call that may have to make an event.
-Status with_event(Event* into, auto call) {
+void with_event(Event* into, std::string_view what, auto call) {
   cl::Event made;
-  const Status status = call(into == nullptr ? nullptr : &made);
+  require(call(into == nullptr ? nullptr : &made), what);
   if (made() != nullptr) {
-    *into = *own<Event>(std::move(made));
+    *into = own<Event>(std::move(made));
   }
-  return status;
 }
 
 cl::NDRange sizes_of(const LaunchRange& range, const std::array<std::size_t, 3>& sizes) {
@@ -170,51 +174,61 @@ public:
     device_name.erase(std::min(device_name.find('\0'), device_name.size()));
   }
 
-  Made<Buffer> allocate(std::uint64_t bytes) const override {
-    return counted(make_buffer(CL_MEM_READ_WRITE, bytes, nullptr), bytes);
+  Buffer allocate(std::uint64_t bytes) const override {
+    bytes = std::max<std::uint64_t>(bytes, 1);
+    return counted(make_buffer(CL_MEM_READ_WRITE, bytes, nullptr,
+                               fmt::format("allocating {} of device memory", bytes_text(bytes))),
+                   bytes);
   }
 
-  Made<Buffer> share(std::span<std::byte> host) const override {
-    return counted(make_buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(), host.data()));
+  Buffer share(std::span<std::byte> host) const override {
+    return counted(make_buffer(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(), host.data(),
+                               "sharing memory with the device"));
   }
 
-  Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
+  Buffer part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
     const cl_buffer_region region{offset, bytes};
     cl_int status = CL_SUCCESS;
     cl::Buffer made =
         buffer_of(buffer).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
-    return own<Buffer>(std::move(made), status);
+    return own<Buffer>(std::move(made), "making a sub-buffer", status);
   }
 
-  Status migrate(std::span<const Buffer> buffers) const override {
+  void migrate(std::span<const Buffer> buffers) const override {
     std::vector<cl::Memory> memories;
     std::ranges::transform(buffers, std::back_inserter(memories), buffer_of);
-    return queue_.enqueueMigrateMemObjects(memories, 0);
+    require(queue_.enqueueMigrateMemObjects(memories, 0), "making sub-buffers known to the device");
   }
 
-  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-               Transferred when) const override {
-    count_transfer(&Calls::bytes_written, bytes.size(), when);
-    return queue_.enqueueWriteBuffer(buffer_of(to), blocking(when), offset, bytes.size(), bytes.data());
+  void write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+             Transferred when) const override {
+    in_pieces(bytes, &Calls::bytes_written, when, [&](std::uint64_t at, std::span<const std::byte> piece) {
+      require(
+          queue_.enqueueWriteBuffer(buffer_of(to), blocking(when), offset + at, piece.size(), piece.data()),
+          "writing to device memory");
+    });
   }
 
-  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-              Transferred when) const override {
-    count_transfer(&Calls::bytes_read, bytes.size(), when);
-    return queue_.enqueueReadBuffer(buffer_of(from), blocking(when), offset, bytes.size(), bytes.data());
+  void read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+            Transferred when) const override {
+    in_pieces(bytes, &Calls::bytes_read, when, [&](std::uint64_t at, std::span<std::byte> piece) {
+      require(
+          queue_.enqueueReadBuffer(buffer_of(from), blocking(when), offset + at, piece.size(), piece.data()),
+          "reading device memory back");
+    });
   }
 
   // NVIDIA's clEnqueueFillBuffer (driver 580) fails and breaks the queue if offset + size exceeds 2 GiB:
   // beyond that a filled piece is copied.
-  Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
-              Event* event) const override {
+  void fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
+            Event* event) const override {
     constexpr std::uint64_t most_end = std::uint64_t{1} << 31U;
     constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20U;
     std::size_t begin = 0; // of a part in its whole
     (void)buffer_of(to).getInfo(CL_MEM_OFFSET, &begin);
     // The wrapper's call has the size of its pattern in its type.
     const auto fill_with = [&](const Buffer& filled, std::uint64_t at, std::uint64_t size, Event* done) {
-      return with_event(done, [&](cl::Event* made) {
+      with_event(done, "filling device memory", [&](cl::Event* made) {
         return clEnqueueFillBuffer(queue_(), buffer_of(filled)(), pattern.data(), pattern.size(), at, size, 0,
                                    nullptr, made == nullptr ? nullptr : &(*made)());
       });
@@ -223,19 +237,17 @@ public:
       return fill_with(to, offset, bytes, event);
     }
     const std::uint64_t piece = std::min(bytes, piece_bytes);
-    const Buffer from =
-        require(allocate(piece), fmt::format("allocating {} of device memory", bytes_text(piece)));
-    Status status = fill_with(from, 0, piece, nullptr);
-    for (std::uint64_t at = 0; at < bytes && status == success; at += piece) {
+    const Buffer from = allocate(piece);
+    fill_with(from, 0, piece, nullptr);
+    for (std::uint64_t at = 0; at < bytes; at += piece) {
       const std::uint64_t size = std::min(piece, bytes - at);
-      status = copy(from, 0, to, offset + at, size, at + size == bytes ? event : nullptr);
+      copy(from, 0, to, offset + at, size, at + size == bytes ? event : nullptr);
     }
-    return status;
   }
 
-  Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
-              std::uint64_t bytes, Event* event) const override {
-    return with_event(event, [&](cl::Event* made) {
+  void copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
+            std::uint64_t bytes, Event* event) const override {
+    with_event(event, "copying device memory", [&](cl::Event* made) {
       return queue_.enqueueCopyBuffer(buffer_of(from), buffer_of(to), from_offset, to_offset, bytes, nullptr,
                                       made);
     });
@@ -258,13 +270,11 @@ public:
             }};
   }
 
-  Made<std::vector<ImageFormat>> image_formats(ImageKind kind, ImageUse use) const override {
+  std::vector<ImageFormat> image_formats(ImageKind kind, ImageUse use) const override {
     const cl_mem_flags flags = use.both ? CL_MEM_KERNEL_READ_AND_WRITE : flags_of(use);
     std::vector<cl::ImageFormat> found;
-    if (const Status status = context_.getSupportedImageFormats(flags, object_type(kind), &found);
-        status != success) {
-      return tl::unexpected(status);
-    }
+    require(context_.getSupportedImageFormats(flags, object_type(kind), &found),
+            "asking for the formats of images");
     std::vector<ImageFormat> formats;
     for (std::size_t i = 0; i < image_format_rows.size(); ++i) {
       const cl_image_format wanted = format_of(static_cast<ImageFormat>(i));
@@ -278,12 +288,10 @@ public:
     return formats;
   }
 
-  Made<ImageShape> largest_image(ImageKind kind) const override {
-    Status status = success;
+  ImageShape largest_image(ImageKind kind) const override {
     const auto limit = [&](cl_device_info what) {
       std::size_t value = 0;
-      const Status got = device_.getInfo(what, &value);
-      status = status == success ? got : status;
+      require(device_.getInfo(what, &value), "asking for the largest image");
       return std::uint64_t{value};
     };
     const bool volume = kind == ImageKind::image3d;
@@ -297,11 +305,12 @@ public:
         has_height ? limit(volume ? CL_DEVICE_IMAGE3D_MAX_HEIGHT : CL_DEVICE_IMAGE2D_MAX_HEIGHT) : 1;
     shape.depth = volume ? limit(CL_DEVICE_IMAGE3D_MAX_DEPTH) : 1;
     shape.layers = has_layers ? limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE) : 1;
-    return status == success ? Made<ImageShape>(shape) : tl::unexpected(status);
+    return shape;
   }
 
-  Made<Image> make_image(const ImageShape& shape, ImageUse use) const override {
+  Image make_image(const ImageShape& shape, ImageUse use) const override {
     const cl_image_format format = format_of(shape.format);
+    constexpr std::string_view allocating_image = "allocating an image";
     cl_image_desc description{};
     description.image_type = object_type(shape.kind);
     description.image_width = shape.width;
@@ -312,38 +321,40 @@ public:
     if (shape.kind == ImageKind::image1d_buffer) {
       const std::uint64_t texel_bytes =
           elements_per_texel(shape.format) * element_bytes(element_type(shape.format));
-      TIDEGATE_TRY(auto made, make_buffer(CL_MEM_READ_WRITE, shape.width * texel_bytes, nullptr));
-      texels = std::move(made);
+      texels = make_buffer(CL_MEM_READ_WRITE, shape.width * texel_bytes, nullptr, allocating_image);
       description.mem_object = buffer_of(texels)();
     }
     cl_int status = CL_SUCCESS;
     const cl_mem image = clCreateImage(context_(), flags_of(use), &format, &description, nullptr, &status);
-    return counted(own<Image>(AnyImage(image, false), status));
+    return counted(own<Image>(AnyImage(image, false), allocating_image, status));
   }
 
-  Status write_image(const Image& to, const ImageShape& shape,
-                     std::span<const std::byte> texels) const override {
+  void write_image(const Image& to, const ImageShape& shape,
+                   std::span<const std::byte> texels) const override {
     count_transfer(&Calls::bytes_written, texels.size(), Transferred::now);
-    return queue_.enqueueWriteImage(as<AnyImage>(to), CL_TRUE, {}, size_of(shape), 0, 0, texels.data());
+    require(queue_.enqueueWriteImage(as<AnyImage>(to), CL_TRUE, {}, size_of(shape), 0, 0, texels.data()),
+            "writing an image");
   }
 
-  Status read_image(const Image& from, const ImageShape& shape, std::span<std::byte> texels) const override {
+  void read_image(const Image& from, const ImageShape& shape, std::span<std::byte> texels) const override {
     count_transfer(&Calls::bytes_read, texels.size(), Transferred::now);
-    return queue_.enqueueReadImage(as<AnyImage>(from), CL_TRUE, {}, size_of(shape), 0, 0, texels.data());
+    require(queue_.enqueueReadImage(as<AnyImage>(from), CL_TRUE, {}, size_of(shape), 0, 0, texels.data()),
+            "reading an image back");
   }
 
-  Status copy_image(const Image& from, const Image& to, const ImageShape& shape) const override {
-    return queue_.enqueueCopyImage(as<AnyImage>(from), as<AnyImage>(to), {}, {}, size_of(shape));
+  void copy_image(const Image& from, const Image& to, const ImageShape& shape) const override {
+    require(queue_.enqueueCopyImage(as<AnyImage>(from), as<AnyImage>(to), {}, {}, size_of(shape)),
+            "copying an image");
   }
 
-  Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const override {
+  Sampler make_sampler(const engine::SamplerSpec& spec) const override {
     cl_int status = CL_SUCCESS;
     // OpenCL 1 function, which every device supports.
     const cl_sampler sampler = clCreateSampler(
         context_(), spec.normalized ? CL_TRUE : CL_FALSE,
         address_modes[static_cast<std::size_t>(spec.address)],
         spec.filter == engine::FilterMode::linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &status);
-    return own<Sampler>(cl::Sampler(sampler), status);
+    return own<Sampler>(cl::Sampler(sampler), "making a sampler", status);
   }
 
   // PoCL lets std::bad_alloc out of its C interface and keeps the program locked: a release would wait forever.
@@ -366,7 +377,7 @@ public:
     const cl::Program& program = *made;
     if (status == CL_SUCCESS) {
       (void)printed.take(); // "1 warning generated."
-      return *own<Program>(program);
+      return own<Program>(program);
     }
     const Error refused = opencl_failure("building a kernel", status);
     std::string log;
@@ -397,7 +408,7 @@ public:
     if (status != CL_SUCCESS || build_or_leave(made, options) != CL_SUCCESS) {
       return {};
     }
-    return *own<Program>(*made);
+    return own<Program>(*made);
   }
 
   std::vector<unsigned char> binary_of(const Program& program) const override {
@@ -407,73 +418,91 @@ public:
                : std::vector<unsigned char>();
   }
 
-  Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
+  Kernel make_kernel(const Program& program, const std::string& name) const override {
     cl_int status = CL_SUCCESS;
     cl::Kernel made(as<cl::Program>(program), name.c_str(), &status);
-    return own<Kernel>(std::move(made), status);
+    return own<Kernel>(std::move(made), "making the kernel " + in_quotes(name), status);
   }
 
-  Status set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
-    return as<cl::Kernel>(kernel).setArg(index, sizeof(cl_mem), object.of.get());
+  void set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
+    set(kernel, index, sizeof(cl_mem), object.of.get());
   }
 
-  Status set_bytes(const Kernel& kernel, std::uint32_t index,
-                   std::span<const std::byte> value) const override {
-    return as<cl::Kernel>(kernel).setArg(index, value.size(), value.data());
+  void set_bytes(const Kernel& kernel, std::uint32_t index, std::span<const std::byte> value) const override {
+    set(kernel, index, value.size(), value.data());
   }
 
-  Status set_local(const Kernel& kernel, std::uint32_t index, std::size_t bytes) const override {
-    return as<cl::Kernel>(kernel).setArg(index, bytes, nullptr);
+  void set_local(const Kernel& kernel, std::uint32_t index, std::size_t bytes) const override {
+    set(kernel, index, bytes, nullptr);
   }
 
-  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+  void launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
     ++calls()->launches;
-    return with_event(event, [&](cl::Event* made) {
+    with_event(event, "launching a kernel", [&](cl::Event* made) {
       return queue_.enqueueNDRangeKernel(as<cl::Kernel>(kernel), or_none(range, range.offset),
                                          sizes_of(range, range.global), or_none(range, range.local), nullptr,
                                          made);
     });
   }
 
-  Status mark(Event& event) const override {
-    return with_event(&event,
-                      [&](cl::Event* made) { return queue_.enqueueMarkerWithWaitList(nullptr, made); });
+  Event mark() const override {
+    Event event;
+    with_event(&event, "marking the end of the queue",
+               [&](cl::Event* made) { return queue_.enqueueMarkerWithWaitList(nullptr, made); });
+    return event;
   }
 
-  Status wait(const Event& event) const override {
+  void wait(const Event& event) const override {
     ++calls()->waits;
-    return as<cl::Event>(event).wait();
+    require(as<cl::Event>(event).wait(), running);
   }
 
   bool has_ended(const Event& event) const override { return has_reached(event, CL_COMPLETE); }
   bool has_started(const Event& event) const override { return has_reached(event, CL_RUNNING); }
 
-  Status flush() const override { return queue_.flush(); }
-  Status finish() const override {
+  void flush() const override { require(queue_.flush(), running); }
+  void finish() const override {
     ++calls()->waits;
-    return queue_.finish();
+    require(queue_.finish(), running);
   }
 
-  Made<EventTimes> times_of(const Event& event) const override {
+  EventTimes times_of(const Event& event) const override {
     EventTimes times;
     for (const auto& [what, time] : {std::pair(CL_PROFILING_COMMAND_QUEUED, &times.queued),
                                      std::pair(CL_PROFILING_COMMAND_SUBMIT, &times.submitted),
                                      std::pair(CL_PROFILING_COMMAND_START, &times.started),
                                      std::pair(CL_PROFILING_COMMAND_END, &times.ended)}) {
-      if (const Status status =
-              as<cl::Event>(event).getProfilingInfo(static_cast<cl_profiling_info>(what), time);
-          status != success) {
-        return tl::unexpected(status);
-      }
+      require(as<cl::Event>(event).getProfilingInfo(static_cast<cl_profiling_info>(what), time),
+              "asking when a launch ran");
     }
     return times;
   }
 
 private:
-  Made<Buffer> make_buffer(cl_mem_flags flags, std::uint64_t bytes, void* host) const {
+  static constexpr std::string_view running = "running what was launched";
+
+  Buffer make_buffer(cl_mem_flags flags, std::uint64_t bytes, void* host, std::string_view what) const {
     cl_int status = CL_SUCCESS;
     cl::Buffer made(context_, flags, bytes, host, &status);
-    return own<Buffer>(std::move(made), status);
+    return own<Buffer>(std::move(made), what, status);
+  }
+
+  static void set(const Kernel& kernel, std::uint32_t index, std::size_t bytes, const void* value) {
+    if (const Status status = as<cl::Kernel>(kernel).setArg(index, bytes, value); status != success) {
+      require(status, fmt::format("setting argument {} of a kernel", index));
+    }
+  }
+
+  // Drivers take long for each transfer, and a run can be interrupted only between them.
+  template <class Byte>
+  void in_pieces(std::span<Byte> bytes, std::atomic<std::uint64_t> Calls::*direction, Transferred when,
+                 auto transfer) const {
+    constexpr std::uint64_t most = std::uint64_t{256} << 20U;
+    for (std::uint64_t at = 0; at < bytes.size(); at += most) {
+      const auto piece = bytes.subspan(at, std::min<std::uint64_t>(most, bytes.size() - at));
+      count_transfer(direction, piece.size(), when);
+      transfer(at, piece);
+    }
   }
 
   // True if the event has this state or a later one, which have smaller numbers, or an error, which are negative.

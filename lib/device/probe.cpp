@@ -125,36 +125,25 @@ private:
   }
 
   Buffer buffer(std::size_t words) {
-    Buffer made = require(session_.allocate(words * sizeof(std::uint32_t)), "allocating a buffer");
+    Buffer made = session_.allocate(words * sizeof(std::uint32_t));
     clear(made, words);
     return made;
   }
 
   void clear(const Buffer& cleared, std::size_t words) {
     const std::vector<std::uint32_t> zeros(words);
-    require(session_.write(cleared, 0, std::as_bytes(std::span(zeros)), Transferred::now),
-            "clearing a buffer");
+    session_.write(cleared, 0, std::as_bytes(std::span(zeros)));
   }
 
   std::vector<std::uint32_t> read(const Buffer& source, std::size_t words) {
     std::vector<std::uint32_t> values(words);
-    require(session_.read(source, 0, std::as_writable_bytes(std::span(values)), Transferred::now),
-            "reading a buffer back");
+    session_.read(source, 0, std::as_writable_bytes(std::span(values)));
     return values;
   }
 
-  using Argument = std::variant<Buffer, std::uint32_t>;
-
-  Kernel kernel(const Program& program, const std::string& name, std::initializer_list<Argument> arguments) {
-    Kernel made = require(session_.make_kernel(program, name), "making a kernel");
-    std::uint32_t index = 0;
-    for (const Argument& argument : arguments) {
-      const auto* const buffer = std::get_if<Buffer>(&argument);
-      require(buffer != nullptr ? session_.set_object(made, index, *buffer)
-                                : session_.set_value(made, index, std::get<std::uint32_t>(argument)),
-              "setting an argument");
-      ++index;
-    }
+  Kernel kernel(const Program& program, const std::string& name, const auto&... arguments) {
+    Kernel made = session_.make_kernel(program, name);
+    session_.set(made, 0, arguments...);
     return made;
   }
 
@@ -163,9 +152,9 @@ private:
                 std::uint32_t work_items = 0) {
     const auto start = now_();
     const std::size_t size = work_items == 0 ? scale_.workgroup_size : work_items;
-    require(session_.launch(launched, work_groups(groups, size), nullptr), "launching a kernel");
+    session_.launch(launched, work_groups(groups, size));
     if (wait) {
-      require(session_.finish(), "running a kernel");
+      session_.finish();
     }
     return std::chrono::duration<double>(now_() - start).count();
   }
@@ -188,7 +177,7 @@ private:
     }
     constexpr std::uint32_t settle_polls = 1000;
     const Buffer state = buffer(TG_CENSUS_WORDS);
-    launch(kernel(program, "discover", {state, scale_.most_polls, settle_polls}),
+    launch(kernel(program, "discover", state, scale_.most_polls, settle_polls),
            std::max(info_.compute_units, 1U) * scale_.offered_per_unit);
     const std::vector<std::uint32_t> result = read(state, TG_CENSUS_WORDS);
     if (result[TG_LOCK_GAVE_UP] != 0) {
@@ -225,20 +214,19 @@ private:
     std::vector<std::uint32_t> numbers(words);
     std::ranges::generate(numbers, [next = 1U]() mutable { return next = next * 1664525U + 1013904223U; });
     const Buffer input = buffer(words);
-    require(session_.write(input, 0, std::as_bytes(std::span(numbers)), Transferred::now),
-            "writing a buffer");
+    session_.write(input, 0, std::as_bytes(std::span(numbers)));
     std::vector<std::uint32_t> expected;
     for (const std::string& name : cases) {
       const Buffer output = buffer(words);
-      launch(kernel(program, "alone_" + name, {input, output}), tiles, true, trial_items);
+      launch(kernel(program, "alone_" + name, input, output), tiles, true, trial_items);
       const std::vector<std::uint32_t> part = read(output, words);
       expected.insert(expected.end(), part.begin(), part.end());
     }
     const Buffer launched = buffer(expected.size());
     const Buffer persistent = buffer(expected.size());
     const Buffer arrivals = buffer(1);
-    launch(kernel(program, "launch_" + set, {input, launched, tiles}), jobs, true, trial_items);
-    launch(kernel(program, "persistent_" + set, {input, persistent, tiles, jobs, rounds, arrivals}), groups,
+    launch(kernel(program, "launch_" + set, input, launched, tiles), jobs, true, trial_items);
+    launch(kernel(program, "persistent_" + set, input, persistent, tiles, jobs, rounds, arrivals), groups,
            true, trial_items);
     return read(launched, expected.size()) == expected && read(persistent, expected.size()) == expected &&
            read(arrivals, 1).front() == rounds * groups;
@@ -259,7 +247,7 @@ private:
     const Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size + 1);
     grow(scale_.most_litmus_rounds, [&](std::uint32_t rounds) {
       clear(counters, counter_words);
-      return launch(kernel(program, "litmus", {data, counters, errors, rounds, scale_.most_polls}), groups);
+      return launch(kernel(program, "litmus", data, counters, errors, rounds, scale_.most_polls), groups);
     });
     if (read(counters, counter_words)[TG_GAVE_UP] != 0) {
       return TrialVerdict::hung;
@@ -300,8 +288,8 @@ private:
       for (int i = 0; i < tries; ++i) {
         clear(counters, counter_words);
         const double once =
-            launch(tiles == 0 ? kernel(program, name, {counters, rounds, scale_.most_polls})
-                              : kernel(program, name, {data, counters, tiles, rounds, scale_.most_polls}),
+            launch(tiles == 0 ? kernel(program, name, counters, rounds, scale_.most_polls)
+                              : kernel(program, name, data, counters, tiles, rounds, scale_.most_polls),
                    groups);
         best = i == 0 ? once : std::min(best, once);
       }
@@ -389,7 +377,7 @@ private:
   void measure_start(const Program& program, DeviceCosts& costs) {
     constexpr int times = 15;
     const Buffer counters = buffer(TG_COUNTER_WORDS(1));
-    const Kernel once = kernel(program, "barriers", {counters, 0U, 1U});
+    const Kernel once = kernel(program, "barriers", counters, 0U, 1U);
     const std::uint32_t groups = std::max(info_.compute_units, 1U);
     std::vector<double> seconds;
     for (int i = 0; i < times; ++i) {
@@ -401,14 +389,14 @@ private:
   void measure_launches(const Program& program, DeviceProfile& profile) {
     constexpr int launches = 64;
     const Buffer unused = buffer(1);
-    const Kernel empty = kernel(program, "nothing", {unused});
+    const Kernel empty = kernel(program, "nothing", unused);
     launch(empty, 1); // the first launch compiles or uploads
     std::vector<double> round_trips;
     const auto start = now_();
     for (int i = 0; i < launches; ++i) {
       launch(empty, 1, false);
     }
-    require(session_.finish(), "running a kernel");
+    session_.finish();
     profile.launch_ns = std::chrono::duration<double>(now_() - start).count() * 1e9 / launches;
     for (int i = 0; i < launches; ++i) {
       round_trips.push_back(launch(empty, 1));

@@ -57,19 +57,16 @@ Error opencl_failure(std::string_view what, Status code);
 // A step that the driver refused, thrown through nested calls; public functions convert it to a Result.
 struct Refused {
   Error error;
+  Status status = success; // the driver's code; success: tidegate has refused it
 };
 
 // Throws Refused with opencl_failure unless the status is `success`.
 void require(Status status, std::string_view what);
 
-template <class T>
-using Made = tl::expected<T, Status>;
-
-// Returns the value. Throws Refused with opencl_failure if there is none.
-template <class T>
-T require(Made<T> made, std::string_view what) {
-  require(made ? success : made.error(), what);
-  return *std::move(made);
+// Calls, and names `what` where the driver refuses a step.
+auto doing(std::string_view what, const auto& call) try { return call(); } catch (Refused& refused) {
+  require(refused.status, what);
+  throw;
 }
 
 // An object of a session, which its last copy releases; empty by default.
@@ -127,44 +124,45 @@ public:
   // after the session.
   [[nodiscard]] const std::shared_ptr<Calls>& calls() const { return calls_; }
 
-  // Memory. `bytes` are at least 1.
-  [[nodiscard]] virtual Made<Buffer> allocate(std::uint64_t bytes) const = 0;
+  // All calls below throw Refused, unless they return what says that they failed.
+
+  // Memory. 0 bytes become 1.
+  [[nodiscard]] virtual Buffer allocate(std::uint64_t bytes) const = 0;
   // Memory of the host that the device uses in place.
-  [[nodiscard]] virtual Made<Buffer> share(std::span<std::byte> memory) const = 0;
-  [[nodiscard]] virtual Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset,
-                                             std::uint64_t bytes) const = 0;
+  [[nodiscard]] virtual Buffer share(std::span<std::byte> memory) const = 0;
+  [[nodiscard]] virtual Buffer part_of(const Buffer& buffer, std::uint64_t offset,
+                                       std::uint64_t bytes) const = 0;
   // Moves buffers to the device before their first use.
-  [[nodiscard]] virtual Status migrate(std::span<const Buffer> buffers) const = 0;
-  [[nodiscard]] virtual Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-                                     Transferred when) const = 0;
-  [[nodiscard]] virtual Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-                                    Transferred when) const = 0;
-  // `bytes` and `offset` are multiples of the pattern's size; `event` may be null, here and below. May throw
-  // Refused.
-  [[nodiscard]] virtual Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes,
-                                    std::span<const std::byte> pattern, Event* event) const = 0;
-  [[nodiscard]] virtual Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to,
-                                    std::uint64_t to_offset, std::uint64_t bytes, Event* event) const = 0;
+  virtual void migrate(std::span<const Buffer> buffers) const = 0;
+  // Of 0 bytes nothing is transferred, and the buffer may be empty.
+  virtual void write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+                     Transferred when = Transferred::now) const = 0;
+  virtual void read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+                    Transferred when = Transferred::now) const = 0;
+  // `bytes` and `offset` are multiples of the pattern's size; `event` may be null, here and below.
+  virtual void fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes,
+                    std::span<const std::byte> pattern, Event* event = nullptr) const = 0;
+  virtual void copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
+                    std::uint64_t bytes, Event* event = nullptr) const = 0;
   // Host memory that a GPU accesses directly, at the full rate of the bus. The driver copies other memory of
   // a process into such pages first, which takes several times as long as the transfer. Null if the driver
   // has none left. Its release waits in the queue for transfers before it.
   [[nodiscard]] virtual std::shared_ptr<std::byte> pin(std::size_t bytes) const = 0;
 
   // Images and samplers.
-  [[nodiscard]] virtual Made<std::vector<ImageFormat>> image_formats(engine::ImageKind kind,
-                                                                     ImageUse use) const = 0;
+  [[nodiscard]] virtual std::vector<ImageFormat> image_formats(engine::ImageKind kind,
+                                                               ImageUse use) const = 0;
   // Returns the most texels that an image of this kind can have, by dimension.
-  [[nodiscard]] virtual Made<engine::ImageShape> largest_image(engine::ImageKind kind) const = 0;
-  [[nodiscard]] virtual Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const = 0;
+  [[nodiscard]] virtual engine::ImageShape largest_image(engine::ImageKind kind) const = 0;
+  [[nodiscard]] virtual Image make_image(const engine::ImageShape& shape, ImageUse use) const = 0;
   // Both wait for the transfer of the whole image.
-  [[nodiscard]] virtual Status write_image(const Image& to, const engine::ImageShape& shape,
-                                           std::span<const std::byte> texels) const = 0;
-  [[nodiscard]] virtual Status read_image(const Image& from, const engine::ImageShape& shape,
-                                          std::span<std::byte> texels) const = 0;
+  virtual void write_image(const Image& to, const engine::ImageShape& shape,
+                           std::span<const std::byte> texels) const = 0;
+  virtual void read_image(const Image& from, const engine::ImageShape& shape,
+                          std::span<std::byte> texels) const = 0;
   // Copies a whole image to another one of this shape.
-  [[nodiscard]] virtual Status copy_image(const Image& from, const Image& to,
-                                          const engine::ImageShape& shape) const = 0;
-  [[nodiscard]] virtual Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const = 0;
+  virtual void copy_image(const Image& from, const Image& to, const engine::ImageShape& shape) const = 0;
+  [[nodiscard]] virtual Sampler make_sampler(const engine::SamplerSpec& spec) const = 0;
 
   // Programs. Errors of build(): build_failure with the log and its first error's location (columns count
   // bytes); kernel_options if the compiler does not know an option.
@@ -174,53 +172,56 @@ public:
                                      const std::string& options) const = 0;
   // Returns nothing if the driver has no binary.
   [[nodiscard]] virtual std::vector<unsigned char> binary_of(const Program& program) const = 0;
-  [[nodiscard]] virtual Made<Kernel> make_kernel(const Program& program, const std::string& name) const = 0;
+  [[nodiscard]] virtual Kernel make_kernel(const Program& program, const std::string& name) const = 0;
 
   // Arguments: a buffer, an image or a sampler (an empty one is a null pointer), a value, local memory.
-  [[nodiscard]] virtual Status set_object(const Kernel& kernel, std::uint32_t index,
-                                          const Object& object) const = 0;
-  [[nodiscard]] virtual Status set_bytes(const Kernel& kernel, std::uint32_t index,
-                                         std::span<const std::byte> value) const = 0;
-  [[nodiscard]] virtual Status set_local(const Kernel& kernel, std::uint32_t index,
-                                         std::size_t bytes) const = 0;
-  template <class T>
-  requires std::is_integral_v<T>
-  [[nodiscard]] Status set_value(const Kernel& kernel, std::uint32_t index, const T& value) const {
-    return set_bytes(kernel, index, std::as_bytes(std::span(&value, 1)));
+  virtual void set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const = 0;
+  virtual void set_bytes(const Kernel& kernel, std::uint32_t index,
+                         std::span<const std::byte> value) const = 0;
+  virtual void set_local(const Kernel& kernel, std::uint32_t index, std::size_t bytes) const = 0;
+  // Sets arguments from `index` on, objects and values; returns the index after them.
+  std::uint32_t set(const Kernel& kernel, std::uint32_t index, const auto&... arguments) const {
+    const auto set_one = [&](const auto& argument) {
+      if constexpr (std::is_base_of_v<Object, std::decay_t<decltype(argument)>>) {
+        set_object(kernel, index++, argument);
+      } else {
+        set_bytes(kernel, index++, std::as_bytes(std::span(&argument, 1)));
+      }
+    };
+    (set_one(arguments), ...);
+    return index;
   }
 
   // Launches and waits.
-  [[nodiscard]] virtual Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const = 0;
-  [[nodiscard]] virtual Status mark(Event& event) const = 0; // sets it to the end of the queue
-  [[nodiscard]] virtual Status wait(const Event& event) const = 0;
+  virtual void launch(const Kernel& kernel, const LaunchRange& range, Event* event = nullptr) const = 0;
+  [[nodiscard]] virtual Event mark() const = 0; // the end of the queue
+  virtual void wait(const Event& event) const = 0;
   [[nodiscard]] virtual bool has_ended(const Event& event) const = 0; // does not wait
   [[nodiscard]] virtual bool has_started(const Event& /*event*/) const { return true; }
-  [[nodiscard]] virtual Status flush() const = 0;
-  [[nodiscard]] virtual Status finish() const = 0;
+  virtual void flush() const = 0;
+  virtual void finish() const = 0;
   // Returns the times of a launch that has ended, if the session profiles.
-  [[nodiscard]] virtual Made<EventTimes> times_of(const Event& event) const = 0;
+  [[nodiscard]] virtual EventTimes times_of(const Event& event) const = 0;
 
   // Clears words of 4 bytes.
-  [[nodiscard]] Status clear(const Buffer& to, std::uint64_t bytes) const {
+  void clear(const Buffer& to, std::uint64_t bytes) const {
     constexpr std::array<std::byte, 4> zero{};
-    return fill(to, 0, bytes, zero, nullptr);
+    fill(to, 0, bytes, zero);
   }
 
 protected:
   // Counts a block of memory until its last copy is gone.
   template <class Kind>
-  [[nodiscard]] Made<Kind> counted(Made<Kind> made, std::uint64_t bytes = 0) const {
-    if (made && *made) {
-      ++calls_->blocks;
-      calls_->buffer_bytes += bytes;
-      void* const object = made->of.get();
-      made->of =
-          std::shared_ptr<void>(object, [calls = calls_, bytes, held = std::move(made->of)](void*) mutable {
-            held.reset();
-            --calls->blocks;
-            calls->buffer_bytes -= bytes;
-          });
-    }
+  [[nodiscard]] Kind counted(Kind made, std::uint64_t bytes = 0) const {
+    ++calls_->blocks;
+    calls_->buffer_bytes += bytes;
+    void* const object = made.of.get();
+    made.of =
+        std::shared_ptr<void>(object, [calls = calls_, bytes, held = std::move(made.of)](void*) mutable {
+          held.reset();
+          --calls->blocks;
+          calls->buffer_bytes -= bytes;
+        });
     return made;
   }
   void count_transfer(std::atomic<std::uint64_t> Calls::*direction, std::size_t bytes,

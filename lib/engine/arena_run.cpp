@@ -31,16 +31,14 @@ in_kernels::tg_numbers first_numbers(const CompiledProgram& compiled, const Disp
 
 void set_arguments(const device::Session& session, const BuiltKernel& kernel, const LaunchTables& tables,
                    std::span<const device::Buffer* const> memory, std::span<const std::uint32_t> numbers) {
-  constexpr std::string_view what = "setting an argument of the generated kernel";
   std::uint32_t index = 0;
   for (const device::Buffer* const buffer : memory) {
-    device::require(session.set_object(kernel.kernel, index++, *buffer), what);
+    index = session.set(kernel.kernel, index, *buffer);
   }
   for (const std::uint32_t number : numbers) {
-    device::require(session.set_value(kernel.kernel, index++, number), what);
+    index = session.set(kernel.kernel, index, number);
   }
-  device::require(session.set_local(kernel.kernel, index, local_room(tables)),
-                  "setting the local memory of the generated kernel");
+  session.set_local(kernel.kernel, index, local_room(tables));
 }
 
 namespace {
@@ -56,27 +54,26 @@ std::vector<device::Object> bind_objects(const device::Session& session, const C
   std::vector<device::Object> bound;
   for (const KernelObject& object : compiled.schedule.objects) {
     if (!object.image) {
-      bound.push_back(device::require(session.make_sampler(object.sampler), "making a sampler"));
+      bound.push_back(session.make_sampler(object.sampler));
     } else if (arena != nullptr) {
       bound.push_back(arena->parts[*object.image].object);
     } else {
       ImageShape texel = *compiled.program.buffers[*object.image].image;
       texel.width = texel.height = texel.depth = texel.layers = 1;
-      bound.push_back(device::require(session.make_image(texel, {.reads = true}), "allocating one texel"));
+      bound.push_back(session.make_image(texel, {.reads = true}));
     }
-    device::require(session.set_object(kernel.kernel, index++, bound.back()),
-                    "setting an image or a sampler of the generated kernel");
+    index = session.set(kernel.kernel, index, bound.back());
   }
   return bound;
 }
 
 // The kernel is compiled before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
-  const device::Buffer nothing = allocate(session, poll_bytes);
+  const device::Buffer nothing = session.allocate(poll_bytes);
   const auto objects = bind_objects(session, compiled, kernel, nullptr);
   std::size_t most_groups = 1;
   if (compiled.persistent()) { // without iterations it only counts itself and returns
-    device::require(session.clear(nothing, poll_bytes), "clearing a buffer");
+    session.clear(nothing, poll_bytes);
     set_arguments(session, kernel, compiled.tables, std::vector(in_kernels::TG_MEMORY_COUNT, &nothing),
                   numbers_of({.most_polls = 1}));
   } else {
@@ -191,7 +188,7 @@ void clear_arena(const device::Session& session, const Job& program, const Arena
       clear_contents(session, buffer, arena.parts[i]);
     }
   }
-  device::require(session.finish(), "clearing the buffers");
+  session.finish();
 }
 
 Transferred transferred(const HostContents& memory) {
@@ -234,7 +231,7 @@ void keep_copy(const device::Session& session, const CompiledProgram& compiled, 
   input->bytes = buffer.bytes;
   input->contents = {content};
   input->arena.parts.push_back(
-      {.memory = buffer.is_object() ? device::Buffer() : allocate(session, buffer.bytes),
+      {.memory = buffer.is_object() ? device::Buffer() : session.allocate(buffer.bytes),
        .object = allocate_image(session, compiled.program, index)});
   copy_contents(session, buffer, part, input->arena.parts.front());
   kept.use(input);
@@ -365,7 +362,7 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
   if (!used_before) {
     clear_arena(session, program, arena, true);
   }
-  device::require(session.finish(), "filling the buffers");
+  session.finish();
   run.publish_ns = elapsed_ns(start);
 
   context.monitor.begin(Activity::running);
@@ -393,7 +390,7 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
     outputs = context.exchange->gather_outputs(static_cast<std::uint32_t>(run.outcome.iterations));
   }
   run.queues = read_queues(session, program, arena);
-  device::require(session.finish(), "reading device memory back");
+  session.finish();
   run.read_back_ns = elapsed_ns(run.outcome.ended_at);
   if (done && std::ranges::any_of(run.queues, [](const auto& queue) { return queue.failure.has_value(); })) {
     run.outcome.status = RunStatus::queue_failed;
@@ -406,7 +403,7 @@ ArenaRun run_in_arena(const RunContext& context, const HostContents& first, cons
     } else {
       run.until_value.resize(program.until->value.size());
       const DevicePart& part = part_of(program.until->buffer);
-      download(session, part.memory, part.offset, run.until_value);
+      session.read(part.memory, part.offset, run.until_value);
     }
   }
   run.outputs = std::move(outputs);

@@ -69,7 +69,7 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
       end = part.offset + program.buffers[i].bytes + bytes_of_guard;
     }
   }
-  arena.whole = allocate(session, end);
+  arena.whole = session.allocate(end);
   for (std::size_t i = 0; i < arena.parts.size(); ++i) {
     DevicePart& part = arena.parts[i];
     const std::uint64_t bytes = program.buffers[i].bytes;
@@ -78,12 +78,12 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
       continue;
     }
     part.memory = arena.whole;
-    arena.views.back() = sub_buffer(session, arena.whole, part.offset, bytes);
+    arena.views.back() = session.part_of(arena.whole, part.offset, bytes);
     for (const auto& [side, begin] : {std::pair(Side::before, part.offset - bytes_of_guard),
                                       std::pair(Side::after, part.offset + bytes)}) {
       const std::size_t place = made.guards.size() * prime % places;
       made.guards.push_back({i, side, begin, std::span(made.pattern).subspan(place, bytes_of_guard)});
-      upload(session, arena.whole, begin, made.guards.back().contents);
+      session.write(arena.whole, begin, made.guards.back().contents);
     }
   }
   return made;
@@ -96,7 +96,7 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Jo
   std::vector<std::byte> found;
   for (const Guard& guard : memory.guards) {
     found.resize(guard.contents.size());
-    download(session, memory.arena.whole, guard.begin, found);
+    session.read(memory.arena.whole, guard.begin, found);
     if (same_bytes(found, guard.contents)) {
       continue;
     }

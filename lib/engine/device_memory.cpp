@@ -36,7 +36,6 @@ HostContents output_room(const device::Session& session, const Job& program,
 namespace {
 
 using device::ImageUse;
-using device::require;
 
 std::string_view text(ImageUse use) {
   return use.both                  ? "read and write at once"
@@ -78,7 +77,7 @@ Error lacks_format(const device::Session& session, const ProgramBuffer& image, c
 
 void check_size(const device::Session& session, const ProgramBuffer& image) {
   const ImageShape& shape = *image.image;
-  ImageShape most = require(session.largest_image(shape.kind), "asking for the largest image");
+  ImageShape most = session.largest_image(shape.kind);
   most.format = shape.format;
   if (shape.width > most.width || shape.height > most.height || shape.depth > most.depth ||
       shape.layers > most.layers) {
@@ -99,8 +98,7 @@ void check_images(const device::Session& session, const Job& program) {
       continue;
     }
     const ImageUse use = use_of(program, i);
-    const auto supported =
-        require(session.image_formats(image.image->kind, use), "asking for the formats of images");
+    const auto supported = session.image_formats(image.image->kind, use);
     if (std::ranges::find(supported, image.image->format) == supported.end()) {
       throw device::Refused{lacks_format(session, image, use, supported)};
     }
@@ -110,17 +108,19 @@ void check_images(const device::Session& session, const Job& program) {
 
 device::Image allocate_image(const device::Session& session, const Job& program, std::size_t index) {
   const ProgramBuffer& image = program.buffers[index];
-  return image.image
-             ? require(session.make_image(*image.image, use_of(program, static_cast<std::uint32_t>(index))),
-                       "allocating the image " + in_quotes(image.name))
-             : device::Image();
+  return image.image ? device::doing("allocating the image " + in_quotes(image.name),
+                                     [&] {
+                                       return session.make_image(
+                                           *image.image, use_of(program, static_cast<std::uint32_t>(index)));
+                                     })
+                     : device::Image();
 }
 
 Arena allocate_apart(const device::Session& session, const Job& program) {
   Arena arena;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
-    arena.views.push_back(buffer.in_arena() ? allocate(session, buffer.bytes) : device::Buffer());
+    arena.views.push_back(buffer.in_arena() ? session.allocate(buffer.bytes) : device::Buffer());
     arena.parts.push_back({.memory = arena.views.back(), .object = allocate_image(session, program, i)});
   }
   return arena;
@@ -140,7 +140,7 @@ Arena allocate_arena(const device::Session& session, const Job& program, const M
   arena.parts.resize(program.buffers.size());
   arena.views.resize(program.buffers.size());
   if (one_block) {
-    arena.whole = allocate(session, layout.arena_bytes);
+    arena.whole = session.allocate(layout.arena_bytes);
   }
   for (std::size_t first = 0; first < order.size();) {
     // Buffers that overlap, directly or through others, are one block.
@@ -150,7 +150,7 @@ Arena allocate_arena(const device::Session& session, const Job& program, const M
     for (; last < order.size() && (last == first || layout.offsets[order[last]] < end); ++last) {
       end = std::max(end, layout.offsets[order[last]] + program.buffers[order[last]].bytes);
     }
-    const device::Buffer block = one_block ? arena.whole : allocate(session, end - begin);
+    const device::Buffer block = one_block ? arena.whole : session.allocate(end - begin);
     for (; first < last; ++first) {
       const std::size_t i = order[first];
       arena.parts[i] = {.memory = block, .offset = one_block ? layout.offsets[i] : layout.offsets[i] - begin};
@@ -162,7 +162,7 @@ Arena allocate_arena(const device::Session& session, const Job& program, const M
     if (program.buffers[i].in_arena() && use != ArenaUse::generated_kernel) {
       arena.views[i] = !one_block && part.offset == 0
                            ? part.memory
-                           : sub_buffer(session, part.memory, part.offset, program.buffers[i].bytes);
+                           : session.part_of(part.memory, part.offset, program.buffers[i].bytes);
     }
   }
   return arena;
@@ -173,35 +173,33 @@ void write_first(const device::Session& session, const ProgramBuffer& buffer,
   if (first.empty()) {
     clear_contents(session, buffer, to);
   } else if (buffer.image) {
-    require(session.write_image(to.object, *buffer.image, first), "writing an image");
+    session.write_image(to.object, *buffer.image, first);
   } else {
-    upload(session, to.memory, to.offset, first, when);
+    session.write(to.memory, to.offset, first, when);
   }
 }
 
 void clear_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& part) {
   constexpr std::byte zero{0};
   if (!buffer.image && buffer.bytes != 0) {
-    fill(session, part.memory, part.offset, buffer.bytes, std::span(&zero, 1));
+    session.fill(part.memory, part.offset, buffer.bytes, std::span(&zero, 1));
   } else if (buffer.image && !buffer.transient()) {
-    require(session.write_image(part.object, *buffer.image, std::vector<std::byte>(buffer.bytes)),
-            "clearing an image");
+    session.write_image(part.object, *buffer.image, std::vector<std::byte>(buffer.bytes));
   }
 }
 
 void copy_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
                    const DevicePart& to) {
-  require(buffer.image ? session.copy_image(from.object, to.object, *buffer.image)
-                       : session.copy(from.memory, from.offset, to.memory, to.offset, buffer.bytes, nullptr),
-          buffer.image ? "copying an image" : "copying an input");
+  buffer.image ? session.copy_image(from.object, to.object, *buffer.image)
+               : session.copy(from.memory, from.offset, to.memory, to.offset, buffer.bytes);
 }
 
 void read_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
                    std::span<std::byte> bytes, Transferred when) {
   if (buffer.image) {
-    require(session.read_image(from.object, *buffer.image, bytes), "reading an image back");
+    session.read_image(from.object, *buffer.image, bytes);
   } else {
-    download(session, from.memory, from.offset, bytes, when);
+    session.read(from.memory, from.offset, bytes, when);
   }
 }
 

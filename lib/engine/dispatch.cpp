@@ -12,8 +12,6 @@ namespace tidegate::engine {
 
 namespace {
 
-using device::require;
-
 // After the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
 struct SpanPlaces {
   std::size_t counts = 0; // words
@@ -31,14 +29,14 @@ SpanPlaces span_places(std::size_t groups, std::size_t room) {
 template <class T>
 device::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
   device::Buffer memory =
-      allocate(session, std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(std::uint64_t)));
-  upload(session, memory, 0, std::as_bytes(std::span(rows)));
+      session.allocate(std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(std::uint64_t)));
+  session.write(memory, 0, std::as_bytes(std::span(rows)));
   return memory;
 }
 
 device::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
-  device::Buffer memory = allocate(session, words * sizeof(std::uint32_t));
-  require(session.clear(memory, words * sizeof(std::uint32_t)), "clearing counters");
+  device::Buffer memory = session.allocate(words * sizeof(std::uint32_t));
+  session.clear(memory, words * sizeof(std::uint32_t));
   return memory;
 }
 
@@ -72,9 +70,8 @@ public:
           std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
     }
     progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
-    require(session_.fill(progress_, TG_PROGRESS_SPAN_ROOM * sizeof(std::uint32_t), sizeof(std::uint32_t),
-                          std::as_bytes(std::span(&span_room_, 1)), nullptr),
-            "clearing counters");
+    session_.fill(progress_, TG_PROGRESS_SPAN_ROOM * sizeof(std::uint32_t), sizeof(std::uint32_t),
+                  std::as_bytes(std::span(&span_room_, 1)));
   }
 
   DispatchOutcome run() {
@@ -147,9 +144,8 @@ private:
     if (compiled_.strategy.strategy == Strategy::barrier) {
       counters_->clear_claims();
     }
-    require(session_.launch(kernel_->kernel, device::work_groups(limits_.workers, schedule_.group_size),
-                            times_.event({}, position.iteration)),
-            "launching the persistent kernel");
+    session_.launch(kernel_->kernel, device::work_groups(limits_.workers, schedule_.group_size),
+                    times_.event({}, position.iteration));
   }
 
   bool slice(Position& position, const Rows& rows) {
@@ -198,7 +194,7 @@ private:
 
   // Returns the recorded spans in the host's time.
   [[nodiscard]] Trace trace() const {
-    require(session_.finish(), "running the waves");
+    session_.finish();
     Trace trace{.launches = times_.spans(session_), .tasks = {}, .left_out = times_.left_out()};
     std::vector<SliceTimes> slices;
     for (const LaunchSpan& launch : trace.launches) {
@@ -210,15 +206,15 @@ private:
     }
     const SpanPlaces places = span_places(limits_.workers, span_room_);
     std::vector<std::uint32_t> counts(span_room_ == 0 ? 0 : limits_.workers);
-    download(session_, progress_, places.counts * sizeof(std::uint32_t),
-             std::as_writable_bytes(std::span(counts)));
+    session_.read(progress_, places.counts * sizeof(std::uint32_t),
+                  std::as_writable_bytes(std::span(counts)));
     std::vector<SpanRow> rows;
     for (std::uint32_t group = 0; group < counts.size(); ++group) {
       rows.resize(std::min<std::size_t>(counts[group], span_room_));
       trace.left_out += counts[group] - rows.size();
-      download(session_, progress_,
-               places.spans * sizeof(std::uint32_t) + std::size_t{group} * span_room_ * sizeof(SpanRow),
-               std::as_writable_bytes(std::span(rows)));
+      session_.read(progress_,
+                    places.spans * sizeof(std::uint32_t) + std::size_t{group} * span_room_ * sizeof(SpanRow),
+                    std::as_writable_bytes(std::span(rows)));
       const auto spans = task_spans(limits_.clock, slices, group, rows);
       trace.tasks.insert(trace.tasks.end(), spans.begin(), spans.end());
     }
@@ -331,9 +327,8 @@ private:
     const std::array<const device::Buffer*, 3> memory{&arena_.whole, &entries_, &words_};
     set_arguments(session_, *kernel_, tables_, memory,
                   std::array{static_cast<std::uint32_t>(first), iteration});
-    require(session_.launch(kernel_->kernel,
-                            device::work_groups(tables_.stages[row].tiles, schedule_.group_size), event),
-            "launching a stage");
+    session_.launch(kernel_->kernel, device::work_groups(tables_.stages[row].tiles, schedule_.group_size),
+                    event);
     ++monitor_.in_flight;
   }
 
@@ -364,16 +359,14 @@ private:
       forget_batches();
       monitor_.reach(outcome_.reached);
     } else {
-      device::Event end_of_batch;
-      require(session_.mark(end_of_batch), "marking the end of a batch");
-      require(session_.flush(), "running the waves");
-      const device::Event awaited = std::exchange(batch_.end, end_of_batch);
+      const device::Event awaited = std::exchange(batch_.end, session_.mark());
+      session_.flush();
       const Position reached = std::exchange(batch_.end_at, outcome_.reached);
       if (!awaited) {
         batch_.launches_before = in_batch;
         return true;
       }
-      require(session_.wait(awaited), "running the waves");
+      session_.wait(awaited);
       monitor_.reach(reached);
       monitor_.in_flight = in_batch;
       batch_.launches_before = in_batch;
@@ -409,7 +402,7 @@ private:
     if (exchange_ != nullptr) {
       exchange_->decide(part, value);
     } else {
-      download(session_, part.memory, part.offset, value);
+      session_.read(part.memory, part.offset, value);
     }
     outcome_.ended_at = Clock::now();
     monitor_.reach(outcome_.reached);

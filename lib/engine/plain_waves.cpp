@@ -11,8 +11,6 @@
 namespace tidegate::engine {
 namespace {
 
-using device::require;
-
 // Prefix of the size checks for values; wave, argument and bytes follow.
 constexpr std::string_view value_size_check = "tg_size_of_argument_";
 
@@ -174,8 +172,7 @@ PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
 
 device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
   const std::string& name = program_.function(op).name;
-  return require(session_.make_kernel(units_.at(program_.ops[op].unit), name),
-                 "making the kernel " + in_quotes(name));
+  return session_.make_kernel(units_.at(program_.ops[op].unit), name);
 }
 
 Error blame_sources(const device::Session& session, const Job& program, Error build_failure) {
@@ -198,18 +195,17 @@ class Launcher {
 public:
   explicit Launcher(const device::Session& of) : session(of) {}
 
-  // `wave` is its text, for errors; `event` may be null. Throws device::Refused.
-  device::Status launch(const device::Kernel& kernel, const device::LaunchRange& range, std::uint32_t op,
-                        const std::string& wave, device::Event* event) {
+  // `event` may be null. Throws device::Refused.
+  void launch(const device::Kernel& kernel, const device::LaunchRange& range, std::uint32_t op,
+              device::Event* event) {
     const bool first = session.on_host && compiled_.emplace(op, range.local).second;
     device::Event launched;
     event = first && event == nullptr ? &launched : event;
     if (first) {
-      require(session.finish(), "running the waves before " + wave);
+      session.finish();
     }
-    const device::Status status = session.launch(kernel, range, event);
-    compile_ns += first && status == device::success ? device::time_before_start(session, *event) : 0;
-    return status;
+    session.launch(kernel, range, event);
+    compile_ns += first ? device::time_before_start(session, *event) : 0;
   }
 
   const device::Session& session;
@@ -232,29 +228,6 @@ device::LaunchRange launch_range(const NdRange& range) {
   return launched;
 }
 
-// Sets the arguments of a kernel one after another. Throws device::Refused.
-class ArgumentSetter {
-public:
-  ArgumentSetter(const device::Session& session, device::Kernel kernel, std::string wave)
-      : session_(session), kernel_(std::move(kernel)), wave_(std::move(wave)) {}
-
-  void object(const device::Object& value) { check(session_.set_object(kernel_, index_, value)); }
-  void number(std::uint32_t value) { check(session_.set_value(kernel_, index_, value)); }
-  void bytes(std::span<const std::byte> value) { check(session_.set_bytes(kernel_, index_, value)); }
-  void local(std::size_t size) { check(session_.set_local(kernel_, index_, size)); }
-
-private:
-  void check(device::Status status) {
-    require(status, fmt::format("setting argument {} of {}", index_, wave_));
-    ++index_;
-  }
-
-  const device::Session& session_;
-  const device::Kernel kernel_;
-  const std::string wave_;
-  std::uint32_t index_ = 0;
-};
-
 // The reference has more room than the queue, because its items run in another order.
 constexpr std::uint32_t reference_room = 4;
 
@@ -271,48 +244,36 @@ public:
     if (!checks_) {
       state_ = memory[*spec_.state];
       drain_ = programs.kernel(spec_.op);
-      ArgumentSetter of_drain(session_, drain_, text_);
-      for (const ProgramArgument& argument : spec_.arguments) {
-        of_drain.object(memory[argument.buffer]);
-      }
+      set_buffers(drain_, 0, spec_.arguments, memory);
       turn_ = programs.kernel(turn_op(spec_));
-      ArgumentSetter of_turn(session_, turn_, text_);
-      of_turn.object(state_);
-      of_turn.number(spec_.rounds->age_threshold);
-      of_turn.number(spec_.rounds->most_stalled_rounds);
-      of_turn.number(spec_.rounds->capacity);
+      session_.set(turn_, 0, state_, spec_.rounds->age_threshold, spec_.rounds->most_stalled_rounds,
+                   spec_.rounds->capacity);
       return;
     }
     check_ = programs.kernel(check_op(spec_));
-    state_ = allocate(session_, TG_QUEUE_WORDS * sizeof(std::uint32_t));
+    state_ = session_.allocate(TG_QUEUE_WORDS * sizeof(std::uint32_t));
     auto items = static_cast<std::uint32_t>(queue.items.size());
     if (publishes_) {
       constexpr std::uint32_t most_items = 1U << 26U;
       items = std::bit_ceil(std::min(spec_.rounds->capacity, most_items) * reference_room);
-      items_ = allocate(session_, std::uint64_t{items} * 2 * sizeof(std::uint32_t));
-      seen_ = allocate(session_, queue.seen_bytes);
+      items_ = session_.allocate(std::uint64_t{items} * 2 * sizeof(std::uint32_t));
+      seen_ = session_.allocate(queue.seen_bytes);
     } else {
       std::vector<std::uint32_t> words;
       for (const QueueItem& item : queue.items) {
         words.insert(words.end(), {packed_handles(item), item.param});
       }
-      items_ = allocate(session_, words.size() * sizeof(std::uint32_t));
-      upload(session_, items_, 0, std::as_bytes(std::span(words)));
-      closed_ = allocate(session_, queue.items.size() * sizeof(std::uint32_t));
+      items_ = session_.allocate(words.size() * sizeof(std::uint32_t));
+      session_.write(items_, 0, std::as_bytes(std::span(words)));
+      closed_ = session_.allocate(queue.items.size() * sizeof(std::uint32_t));
     }
-    ArgumentSetter of_check(session_, check_, text_);
-    of_check.object(items_);
-    of_check.number(items);
-    of_check.number(way == QueueWay::reversed ? 1 : 0);
-    of_check.object(publishes_ ? state_ : closed_);
-    of_check.object(publishes_ ? seen_ : state_);
+    std::uint32_t index = session_.set(check_, 0, items_, items, way == QueueWay::reversed ? 1U : 0U,
+                                       publishes_ ? state_ : closed_, publishes_ ? seen_ : state_);
     if (publishes_) {
       constexpr std::uint32_t items_per_launch = 65536;
-      of_check.number(items_per_launch);
+      index = session_.set(check_, index, items_per_launch);
     }
-    for (const ProgramArgument& argument : spec_.users_arguments()) {
-      of_check.object(memory[argument.buffer]);
-    }
+    set_buffers(check_, index, spec_.users_arguments(), memory);
   }
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. Throws
@@ -324,23 +285,21 @@ public:
     std::uint64_t most_rounds = ~std::uint64_t{0};
     if (publishes_) {
       std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, *spec_.listed_items);
-      upload(session_, items_, 0, std::as_bytes(std::span(queue.seeds)));
-      upload(session_, state_, 0, std::as_bytes(std::span(state)));
-      require(session_.clear(seen_, queue.seen_bytes), "clearing the items that were seen");
+      session_.write(items_, 0, std::as_bytes(std::span(queue.seeds)));
+      session_.write(state_, 0, std::as_bytes(std::span(state)));
+      session_.clear(seen_, queue.seen_bytes);
     } else if (checks_) {
       if (queue.items.empty()) {
         return true;
       }
-      require(session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t)),
-              "clearing the items' marks");
+      session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t));
       most_rounds = spec_.rounds ? std::uint64_t{spec_.rounds->most_stalled_rounds} + 1 : 1;
     }
     for (std::uint64_t round = 0; round < most_rounds; ++round) {
       if (publishes_) {
         launch(check_, check_op(spec_), 1, 1, event());
       } else if (checks_) {
-        require(session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)),
-                "clearing the state of a queue");
+        session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t));
         const std::size_t lanes = 64;
         launch(check_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes, event());
         if (!spec_.rounds) {
@@ -350,7 +309,7 @@ public:
         launch(drain_, spec_.op, spec_.range.global[0], spec_.range.local[0], event());
         launch(turn_, turn_op(spec_), 1, 1, event());
       }
-      download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
+      session_.read(state_, 0, std::as_writable_bytes(std::span(state)));
       const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
       if (checks_ && (state[TG_QUEUE_FAULT] != 0 || (publishes_ && full))) {
         const QueueFailure failure{
@@ -373,10 +332,18 @@ public:
   }
 
 private:
+  void set_buffers(const device::Kernel& kernel, std::uint32_t index,
+                   std::span<const ProgramArgument> arguments,
+                   const std::vector<device::Buffer>& memory) const {
+    for (const ProgramArgument& argument : arguments) {
+      index = session_.set(kernel, index, memory[argument.buffer]);
+    }
+  }
+
   void launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,
               device::Event* event) {
-    require(launcher_.launch(kernel, {.global = {items}, .local = {lanes}}, op, text_, event),
-            "launching " + text_);
+    device::doing("launching " + text_,
+                  [&] { launcher_.launch(kernel, {.global = {items}, .local = {lanes}}, op, event); });
   }
 
   const device::Session& session_;
@@ -402,38 +369,37 @@ struct KernelLaunch {
   KernelLaunch(const PlainPrograms& programs, const Job& of, std::uint32_t index, const WaveMemory& memory,
                std::size_t phase, Launcher& launches)
       : launcher(launches), program(of), wave(index), kernel(programs.kernel(of.waves[index].op)) {
-    ArgumentSetter set(launcher.session, kernel, program.wave_text(wave));
+    const device::Session& session = launcher.session;
+    std::uint32_t at = 0;
     for (const ProgramArgument& argument : program.waves[wave].arguments) {
       const auto owner = [&] { return memory.storage[phase][argument.buffer]; };
       switch (argument.kind) {
-      case ProgramArgument::Kind::buffer: set.object(memory.arena.views[owner()]); break;
-      case ProgramArgument::Kind::null: set.object(device::Buffer()); break;
-      case ProgramArgument::Kind::image: set.object(memory.arena.parts[owner()].object); break;
+      case ProgramArgument::Kind::buffer: session.set(kernel, at, memory.arena.views[owner()]); break;
+      case ProgramArgument::Kind::null: session.set(kernel, at, device::Buffer()); break;
+      case ProgramArgument::Kind::image: session.set(kernel, at, memory.arena.parts[owner()].object); break;
       case ProgramArgument::Kind::sampler:
-        samplers.push_back(require(launcher.session.make_sampler(argument.sampler), "making a sampler"));
-        set.object(samplers.back());
+        samplers.push_back(session.make_sampler(argument.sampler));
+        session.set(kernel, at, samplers.back());
         break;
-      case ProgramArgument::Kind::local: set.local(argument.local_bytes); break;
-      case ProgramArgument::Kind::value: set.bytes(argument.value); break;
+      case ProgramArgument::Kind::local: session.set_local(kernel, at, argument.local_bytes); break;
+      case ProgramArgument::Kind::value: session.set_bytes(kernel, at, argument.value); break;
       }
+      ++at;
     }
   }
 
-  void operator()(std::uint32_t iteration, device::Event* event) const {
+  void operator()(std::uint32_t iteration, device::Event* event) const try {
     const ProgramWave& spec = program.waves[wave];
-    const std::string text = program.wave_text(wave);
     for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
       if (const ProgramArgument& argument = spec.arguments[i]; !argument.changes.empty()) {
-        require(launcher.session.set_bytes(kernel, i, value_in(argument.value, argument.changes, iteration)),
-                fmt::format("setting argument {} of {}", i, text));
+        launcher.session.set_bytes(kernel, i, value_in(argument.value, argument.changes, iteration));
       }
     }
-    const device::Status status = launcher.launch(kernel, launcher.ranges.at(wave), spec.op, text, event);
-    if (status == device::success) {
-      return;
-    }
-    Error error = device::opencl_failure("launching " + text, status);
-    if (status == device::invalid_work_group_size && spec.range.ragged()) {
+    launcher.launch(kernel, launcher.ranges.at(wave), spec.op, event);
+  } catch (device::Refused& refused) {
+    const std::string text = program.wave_text(wave);
+    Error error = device::opencl_failure("launching " + text, refused.status);
+    if (refused.status == device::invalid_work_group_size && program.waves[wave].range.ragged()) {
       error.code = ErrorCode::invalid_program; // not the device's fault
       error.message =
           fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
@@ -466,10 +432,9 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
         launch = [&session, &what, from = buffers[what.from.value_or(what.to)],
                   to = buffers[what.to]](std::uint32_t, Clock::time_point, const NextEvent& next_event) {
           if (what.bytes != 0 && what.from) {
-            require(session.copy(from, what.from_offset, to, what.to_offset, what.bytes, next_event()),
-                    "copying a buffer");
+            session.copy(from, what.from_offset, to, what.to_offset, what.bytes, next_event());
           } else if (what.bytes != 0) {
-            fill(session, to, what.to_offset, what.bytes, what.pattern, next_event());
+            session.fill(to, what.to_offset, what.bytes, what.pattern, next_event());
           }
           return true;
         };

@@ -191,7 +191,7 @@ PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
     }
   }
   PlainWaves waves(session_, programs_, program_, waves_, {storage_, arena}, way.queues);
-  device::require(session_.finish(), "clearing the buffers");
+  session_.finish();
 
   PlainRun result;
   constexpr std::uint64_t launches_between_looks = 4096;
@@ -214,8 +214,8 @@ PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
     }
     result.in_time = result.in_time && waves.launch(wave, iteration, deadline);
     if (alone || ++launches % launches_between_looks == 0) {
-      device::require(session_.finish(),
-                      alone ? "running " + program_.wave_text(wave) : "running the plain launches");
+      device::doing(alone ? "running " + program_.wave_text(wave) : "running the plain launches",
+                    [&] { session_.finish(); });
       look();
     }
     if (alone && monitor_ != nullptr) {
@@ -239,7 +239,7 @@ PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
     if (program_.until) {
       std::vector<std::byte> value(program_.until->value.size());
       const DevicePart& tested = arena.parts[storage_[iteration % storage_.size()][program_.until->buffer]];
-      download(session_, tested.memory, tested.offset, value);
+      session_.read(tested.memory, tested.offset, value);
       look();
       finished = same_value(program_, value);
     }
@@ -247,7 +247,7 @@ PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
   if (goes_on) {
     run_section(Section::after);
   }
-  device::require(session_.finish(), "running the plain launches");
+  session_.finish();
   const std::uint64_t elapsed = elapsed_ns(start);
   result.dispatch_ns = elapsed - std::min(elapsed, waves.compile_ns());
 

@@ -12,7 +12,7 @@ namespace {
 std::uint32_t read_word(const device::Session& session, const device::Buffer& memory, std::uint64_t offset,
                         std::size_t word) {
   std::uint32_t value = 0;
-  download(session, memory, offset + word * sizeof value, std::as_writable_bytes(std::span(&value, 1)));
+  session.read(memory, offset + word * sizeof value, std::as_writable_bytes(std::span(&value, 1)));
   return value;
 }
 
@@ -128,7 +128,7 @@ std::vector<QueueOutcome> read_queues(const device::Session& session, const Job&
     if (program.waves[wave].state) {
       std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
       const DevicePart& part = arena.parts[*program.waves[wave].state];
-      download(session, part.memory, part.offset, std::as_writable_bytes(std::span(state)));
+      session.read(part.memory, part.offset, std::as_writable_bytes(std::span(state)));
       outcomes.push_back(queue_outcome(program, wave, state));
     }
   }

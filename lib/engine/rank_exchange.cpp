@@ -7,7 +7,6 @@ namespace tidegate::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using device::require;
 
 constexpr std::uint64_t top_bit = std::uint64_t{1} << 63U;
 
@@ -49,16 +48,16 @@ struct RankExchange::Messages {
     bytes = &blocks.try_emplace(sizes, session, sizes, most_pinned).first->second;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (pieces[i].sent) {
-        download(session, pieces[i].memory, pieces[i].offset, (*bytes)[i], device::Transferred::later);
+        session.read(pieces[i].memory, pieces[i].offset, (*bytes)[i], device::Transferred::later);
       }
     }
-    require(session.mark(read), "reading halos");
-    require(session.flush(), "reading halos");
+    read = session.mark();
+    session.flush();
   }
 
   // Waits for the reads, and starts the messages. What was written in the exchange before is done then, too.
   void send() {
-    require(session.wait(read), "reading halos");
+    session.wait(read);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       pieces[i].sent ? ranks.send(pieces[i].rank, (*bytes)[i]) : ranks.receive(pieces[i].rank, (*bytes)[i]);
     }
@@ -68,7 +67,7 @@ struct RankExchange::Messages {
   void end() {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (!pieces[i].sent) {
-        upload(session, pieces[i].memory, pieces[i].offset, (*bytes)[i], device::Transferred::later);
+        session.write(pieces[i].memory, pieces[i].offset, (*bytes)[i], device::Transferred::later);
       }
     }
   }
@@ -90,7 +89,10 @@ RankExchange::RankExchange(const device::Session& session, const CompiledProgram
       messages_(new Messages{session, ranks_}), buffer_bytes_(program_.buffers.size()) {}
 
 RankExchange::~RankExchange() {
-  std::ignore = session_.finish(); // transfers may still use the memory of messages
+  try {
+    session_.finish();               // transfers may still use the memory of messages
+  } catch (const device::Refused&) { // then nothing uses it
+  }
 }
 
 Clock::time_point RankExchange::begin(PlainWaves& waves, const Arena& arena) {
@@ -155,7 +157,7 @@ void RankExchange::launch_rows(std::uint32_t wave, std::uint32_t iteration, cons
 // Elements as numbers of 64 bits in the order of their type: those of signed ones have another first bit.
 std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {
   std::vector<std::byte> bytes(of.buffer->bytes);
-  download(session_, of.memory, 0, bytes);
+  session_.read(of.memory, 0, bytes);
   const std::size_t size = element_bytes(of.buffer->type);
   const std::size_t unused = 64 - 8 * size; // bits
   std::vector<std::uint64_t> values(of.buffer->count);
@@ -197,7 +199,7 @@ void RankExchange::combine(const std::vector<Combined>& all) {
       const std::uint64_t value = values[i] ^ (is_signed_integer(one.buffer->type) ? top_bit : 0);
       std::memcpy(bytes.data() + i * size, &value, size);
     }
-    upload(session_, one.memory, 0, bytes);
+    session_.write(one.memory, 0, bytes);
   }
 }
 
@@ -218,11 +220,11 @@ RunStatus RankExchange::share(std::uint32_t wave, std::uint32_t iteration, RunSt
   for (const std::uint32_t buffer : written) {
     std::vector<std::byte> bytes(program_.buffers[buffer].bytes);
     if (rank_ == 0) {
-      download(session_, memory(buffer, iteration), 0, bytes);
+      session_.read(memory(buffer, iteration), 0, bytes);
     }
     or_refuse(ranks_.broadcast(bytes));
     if (rank_ != 0) {
-      upload(session_, memory(buffer, iteration), 0, bytes);
+      session_.write(memory(buffer, iteration), 0, bytes);
     }
     buffer_bytes_[buffer] += (split_.ranks - 1) * bytes.size();
   }
@@ -244,7 +246,7 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
     if (!own.empty() && !combines) {
       inner = inner_rows(program_, wave, own, *awaited);
       launch_rows(wave, iteration, inner, &inner_ended);
-      require(session_.flush(), "running the waves");
+      session_.flush();
     }
     messages_->send();
     waited();
@@ -279,7 +281,7 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
 
 void RankExchange::decide(const DevicePart& part, std::span<std::byte> value) {
   if (rank_ == 0) {
-    download(session_, part.memory, part.offset, value);
+    session_.read(part.memory, part.offset, value);
   }
   or_refuse(ranks_.broadcast(value));
   until_value_.assign(value.begin(), value.end());
@@ -293,7 +295,7 @@ bool RankExchange::in_parts(std::uint32_t buffer) const {
 ranks::BytesInParts RankExchange::parts_of(std::uint32_t buffer) const {
   ranks::BytesInParts parts{
       .begin = {0}, .read = [this, buffer](std::uint64_t at, std::span<std::byte> bytes) {
-        download(session_, memory(buffer, last_iteration_), at - split_.room[buffer][rank_].begin, bytes);
+        session_.read(memory(buffer, last_iteration_), at - split_.room[buffer][rank_].begin, bytes);
       }};
   for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
     parts.begin.push_back(split_.split(buffer) ? split_.owned[buffer][rank].end

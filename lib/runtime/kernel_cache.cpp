@@ -30,8 +30,6 @@ std::optional<CacheEntry> decode_entry(std::string_view bytes) {
 
 namespace {
 
-using device::require;
-
 constexpr std::size_t largest_entry = std::size_t{256} << 20U;
 
 std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelSource& source,
@@ -207,12 +205,13 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
   const auto entry = read_entry(built.entry);
   if (entry && !entry->binary.empty()) {
     if (device::Program program = session.load(entry->binary, source.options)) {
-      if (auto kernel = session.make_kernel(program, source.kernel)) {
+      try {
+        built.kernel = session.make_kernel(program, source.kernel);
         built.program = std::move(program);
-        built.kernel = *std::move(kernel);
         built.from_cache = true;
         built.resident_groups = entry->resident_groups;
         return built;
+      } catch (const device::Refused&) { // a damaged entry: it is built again
       }
     }
   }
@@ -224,7 +223,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
   if (auto assembled = assembled_better(session, device, built.program, source)) {
     built.program = std::move(assembled);
   }
-  built.kernel = require(session.make_kernel(built.program, source.kernel), "making the generated kernel");
+  built.kernel = session.make_kernel(built.program, source.kernel);
   built.from_cache = entry && device::is_pocl(device); // in the driver's cache
   if (!built.from_cache) {
     write_entry(session, device, built.entry, built.program, 0);
@@ -235,10 +234,9 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 void compile_by_launching(const device::Session& session, const BuiltKernel& kernel, std::size_t group_size,
                           std::size_t most_groups) {
   for (const std::size_t groups : {std::size_t{1}, most_groups}) {
-    require(session.launch(kernel.kernel, device::work_groups(groups, group_size), nullptr),
-            "compiling the generated kernel");
+    session.launch(kernel.kernel, device::work_groups(groups, group_size));
   }
-  require(session.finish(), "compiling the generated kernel");
+  session.finish();
 }
 
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
@@ -259,17 +257,19 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
 
   std::vector<std::uint32_t> words(TG_CENSUS_WORDS);
-  const device::Buffer poll = allocate(session, poll_bytes);
-  upload(session, poll, 0, std::as_bytes(std::span(words)));
+  const device::Buffer poll = session.allocate(poll_bytes);
+  session.write(poll, 0, std::as_bytes(std::span(words)));
   set_arguments(poll, settle_polls, most_polls);
-  device::Status status =
-      session.launch(kernel.kernel, device::work_groups(std::size_t{units} * offered, group_size), nullptr);
-  status = status == device::success ? session.finish() : status;
-  if (status == device::out_of_resources || status == device::invalid_work_group_size) {
-    throw device::Refused{does_not_fit(device, group_size)};
+  try {
+    session.launch(kernel.kernel, device::work_groups(std::size_t{units} * offered, group_size));
+    session.finish();
+  } catch (const device::Refused& refused) {
+    if (refused.status == device::out_of_resources || refused.status == device::invalid_work_group_size) {
+      throw device::Refused{does_not_fit(device, group_size)};
+    }
+    throw;
   }
-  require(status, "discovering how many work-groups are resident together");
-  download(session, poll, 0, std::as_writable_bytes(std::span(words)));
+  session.read(poll, 0, std::as_writable_bytes(std::span(words)));
   if (words[TG_LOCK_GAVE_UP] != 0) {
     throw device::Refused{{.code = ErrorCode::opencl_failure,
                            .message = "the discovery of resident work-groups did not come to an end",

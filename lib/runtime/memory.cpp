@@ -6,11 +6,6 @@
 namespace tidegate::runtime {
 namespace {
 
-using device::require;
-
-// Upper limit of one transfer: drivers take long for each, and a run can be interrupted only between them.
-constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
-
 // Transfers are fastest for whole cache lines.
 constexpr std::uint64_t line_bytes = 256;
 
@@ -88,16 +83,6 @@ bool operator==(const HostContents& a, const HostContents& b) {
   return std::ranges::equal(a.of_, b.of_, same_bytes);
 }
 
-device::Buffer allocate(const device::Session& session, std::uint64_t bytes) {
-  return require(session.allocate(std::max<std::uint64_t>(bytes, 1)),
-                 fmt::format("allocating {} of device memory", bytes_text(bytes)));
-}
-
-device::Buffer sub_buffer(const device::Session& session, const device::Buffer& whole, std::uint64_t offset,
-                          std::uint64_t bytes) {
-  return require(session.part_of(whole, offset, bytes), "making a sub-buffer");
-}
-
 Arena::~Arena() {
   while (!views.empty()) {
     views.pop_back();
@@ -108,28 +93,7 @@ void touch(const device::Session& session, const Arena& arena) {
   std::vector<device::Buffer> views;
   std::ranges::copy_if(arena.views, std::back_inserter(views), [](const auto& view) { return bool(view); });
   if (!views.empty() && !session.on_host) {
-    require(session.migrate(views), "making sub-buffers known to the device");
-  }
-}
-
-void fill(const device::Session& session, const device::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
-          std::span<const std::byte> pattern, device::Event* event) {
-  require(session.fill(to, offset, bytes, pattern, event), "filling device memory");
-}
-
-void upload(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
-            std::span<const std::byte> bytes, Transferred when) {
-  for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
-    const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
-    require(session.write(to, offset + at, bytes.subspan(at, size), when), "writing to device memory");
-  }
-}
-
-void download(const device::Session& session, const device::Buffer& from, std::uint64_t offset,
-              std::span<std::byte> bytes, Transferred when) {
-  for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
-    const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
-    require(session.read(from, offset + at, bytes.subspan(at, size), when), "reading device memory back");
+    session.migrate(views);
   }
 }
 

@@ -76,26 +76,9 @@ struct Arena {
   std::vector<device::Buffer> views; // by buffer, for plain launches; empty outside the arena
 };
 
-// Allocates device memory. Throws device::Refused.
-device::Buffer allocate(const device::Session& session, std::uint64_t bytes);
-
-// Returns a view of a part of a buffer. Throws device::Refused.
-device::Buffer sub_buffer(const device::Session& session, const device::Buffer& whole, std::uint64_t offset,
-                          std::uint64_t bytes);
-
 // Enqueues the migration of views to the device. On NVIDIA's driver the first launch that uses a sub-buffer
 // takes an extra microsecond for each; this keeps most of it out of the dispatch time. Throws device::Refused.
 void touch(const device::Session& session, const Arena& arena);
-
-// Enqueues a fill; `bytes` and `offset` are multiples of the pattern's size. Throws device::Refused.
-void fill(const device::Session& session, const device::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
-          std::span<const std::byte> pattern, device::Event* event = nullptr);
-
-// Writes or reads bytes. Throws device::Refused.
-void upload(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
-            std::span<const std::byte> bytes, Transferred when = Transferred::now);
-void download(const device::Session& session, const device::Buffer& from, std::uint64_t offset,
-              std::span<std::byte> bytes, Transferred when = Transferred::now);
 
 // Memory of the device that stays after a run: a program's arena, an input outside of all arenas whose contents runs
 // change, or a graph.

@@ -18,13 +18,12 @@ Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor
     : monitor_(monitor) {
   const std::size_t words = TG_COUNTER_WORDS(std::size_t{groups});
   if (!session.on_host) {
-    memory_ = allocate(session, words * sizeof(std::uint32_t));
-    device::require(session.clear(memory_, words * sizeof(std::uint32_t)), "clearing counters");
+    memory_ = session.allocate(words * sizeof(std::uint32_t));
+    session.clear(memory_, words * sizeof(std::uint32_t));
     return;
   }
   shared_.resize(words);
-  memory_ =
-      device::require(session.share(std::as_writable_bytes(std::span(shared_))), "sharing the counters");
+  memory_ = session.share(std::as_writable_bytes(std::span(shared_)));
   monitor_.share(shared_.data() + TG_GAVE_UP);
 }
 
@@ -53,7 +52,7 @@ bool out_of_time(DispatchOutcome& outcome, std::chrono::steady_clock::time_point
 }
 
 void SliceLoop::finish() {
-  device::require(session_.finish(), "running the waves");
+  session_.finish();
   outcome_.ended_at = Clock::now();
   monitor_.in_flight = 0;
 }
@@ -78,7 +77,7 @@ bool SliceLoop::goes_on(bool stuck, bool moved, Clock::time_point deadline,
 std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const device::Buffer& memory,
                                           std::size_t first_word, std::uint32_t groups) {
   std::vector<std::uint32_t> words(group_report_words * groups);
-  download(session, memory, first_word * sizeof(std::uint32_t), std::as_writable_bytes(std::span(words)));
+  session.read(memory, first_word * sizeof(std::uint32_t), std::as_writable_bytes(std::span(words)));
   std::vector<StuckGroup> stuck;
   for (std::uint32_t group = 0; group < groups; ++group) {
     const std::uint32_t* const report = words.data() + group_report_words * group;

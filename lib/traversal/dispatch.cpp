@@ -5,17 +5,12 @@
 namespace tidegate::traversal {
 namespace {
 
-using device::require;
-
 // Sets all arguments but the last one, tg_launch; returns its index.
 std::uint32_t set_arguments(const device::Session& session, const device::Kernel& kernel,
                             const ResidentGraph& resident, const device::Buffer& counters,
                             const device::Buffer& reports) {
-  std::uint32_t index = set_graph(session, kernel, resident);
-  for (const device::Buffer* const buffer : {&resident.part(Part::log), &counters, &reports, &counters}) {
-    require(session.set_object(kernel, index++, *buffer), "setting an argument of the traversal");
-  }
-  return index;
+  return session.set(kernel, set_graph(session, kernel, resident), resident.part(Part::log), counters,
+                     reports, counters);
 }
 
 // Arguments of a launch that does nothing but take part in a poll.
@@ -25,8 +20,7 @@ void set_poll(const device::Session& session, const device::Kernel& kernel, cons
   nothing.parts.fill(poll);
   const std::uint32_t index = set_arguments(session, kernel, nothing, poll, poll);
   const tg_launch launch{.limit_wave = settle_polls, .most_polls = most_polls, .action = TG_ACTION_POLL};
-  require(session.set_bytes(kernel, index, std::as_bytes(std::span(&launch, 1))),
-          "setting an argument of the traversal");
+  session.set(kernel, index, launch);
 }
 
 WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
@@ -122,8 +116,8 @@ runtime::DispatchLimits limits_of(const TraversalPlan& plan, const RunOptions& o
 
 void compile_now(const device::Session& session, runtime::BuiltKernel& kernel,
                  const FrontierGeometry& geometry, const runtime::Residency& groups) {
-  const device::Buffer nothing = runtime::allocate(session, runtime::poll_bytes);
-  require(session.clear(nothing, runtime::poll_bytes), "clearing a buffer");
+  const device::Buffer nothing = session.allocate(runtime::poll_bytes);
+  session.clear(nothing, runtime::poll_bytes);
   set_poll(session, kernel.kernel, nothing, 1, 1);
   runtime::compile_by_launching(session, kernel, geometry.group_size, groups.workers);
 }
@@ -141,12 +135,11 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
   const device::LaunchRange groups = device::work_groups(limits.workers, geometry.group_size);
   const runtime::Counters counters(session, limits.workers, monitor);
   const std::uint64_t report_bytes = runtime::group_report_words * sizeof(std::uint32_t) * limits.workers;
-  const device::Buffer reports = runtime::allocate(session, report_bytes);
-  require(session.clear(reports, report_bytes), "clearing reports");
-  require(session.clear(resident.part(Part::state), sizeof(tg_state)), "clearing the state of a traversal");
-  require(session.clear(resident.part(Part::log), log_rows * sizeof(tg_log_row)),
-          "clearing the log of waves");
-  require(session.finish(), "clearing counters");
+  const device::Buffer reports = session.allocate(report_bytes);
+  session.clear(reports, report_bytes);
+  session.clear(resident.part(Part::state), sizeof(tg_state));
+  session.clear(resident.part(Part::log), log_rows * sizeof(tg_log_row));
+  session.finish();
 
   const std::uint32_t argument = set_arguments(session, kernel.kernel, resident, counters.memory(), reports);
   tg_launch next{.most_polls = limits.most_polls,
@@ -173,7 +166,7 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
   // Takes the first rows of the log, up to one that is not of the wave that follows.
   const auto take_log = [&](std::uint32_t most, std::uint32_t wave) {
     std::vector<tg_log_row> rows(most);
-    runtime::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
+    session.read(resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
     for (const tg_log_row& row : rows) {
       if (row.wave != wave || (wave == 0 && row.vertices == 0)) {
         break;
@@ -196,9 +189,8 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
         static_cast<std::uint32_t>(std::min<std::uint64_t>(at.wave + budget, ~std::uint32_t{0}));
     const auto launch = [&] {
       for (std::uint64_t i = 0; i < batch; ++i) {
-        require(session.set_bytes(kernel.kernel, argument, std::as_bytes(std::span(&next, 1))),
-                "setting an argument of the traversal");
-        require(session.launch(kernel.kernel, groups, times.event({}, at.wave)), "launching a traversal");
+        session.set(kernel.kernel, argument, next);
+        session.launch(kernel.kernel, groups, times.event({}, at.wave));
         ++next.number;
       }
     };
@@ -216,8 +208,8 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
       } read{};
       static_assert(offsetof(tg_state, clocks) ==
                     offsetof(tg_state, first_wave) + offsetof(decltype(read), of));
-      runtime::download(session, resident.part(Part::state), offsetof(tg_state, first_wave),
-                        std::as_writable_bytes(std::span(&read, 1)));
+      session.read(resident.part(Part::state), offsetof(tg_state, first_wave),
+                   std::as_writable_bytes(std::span(&read, 1)));
       first_wave = read.first_wave;
       while (clocks.size() < std::min<std::uint64_t>(next.number, limits.trace_spans)) {
         clocks.push_back(read.of[clocks.size() % TG_MOST_BATCH]);

@@ -176,20 +176,11 @@ struct ResidentGraph {
 template <class... Arguments>
 void launch_items(const device::Session& session, const device::Kernel& kernel, std::uint64_t items,
                   const Arguments&... arguments) {
-  constexpr std::string_view doing = "launching a kernel of a graph program";
   constexpr std::size_t group = 64;
-  std::uint32_t index = 0;
-  const auto set = [&](const auto& argument) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, device::Buffer>) {
-      device::require(session.set_object(kernel, index++, argument), doing);
-    } else {
-      device::require(session.set_value(kernel, index++, argument), doing);
-    }
-  };
-  (set(arguments), ...);
+  session.set(kernel, 0, arguments...);
   const device::LaunchRange range =
       items == 1 ? device::work_groups(1, 1) : device::work_groups((items + group - 1) / group, group);
-  device::require(session.launch(kernel, range, nullptr), doing);
+  session.launch(kernel, range);
 }
 
 } // namespace tidegate::traversal

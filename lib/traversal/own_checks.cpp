@@ -41,17 +41,16 @@ OwnChecks::OwnChecks(const device::Session& session, const TraversalPlan& plan, 
                      device::Program built)
     : session_(session), plan_(plan), resident_(resident), shape_(plan.shape),
       fired_bytes_((std::uint64_t{shape_.vertices} + 1) * sizeof(std::uint32_t)), built_(std::move(built)),
-      values_(runtime::allocate(session, value_bytes(shape_) + sizeof(std::uint64_t))), // more than 0 bytes
-      fired_(runtime::allocate(session, fired_bytes_)), noted_(runtime::allocate(session, sizeof(Noted))) {}
+      values_(session.allocate(value_bytes(shape_) + sizeof(std::uint64_t))), // more than 0 bytes
+      fired_(session.allocate(fired_bytes_)), noted_(session.allocate(sizeof(Noted))) {}
 
 template <class... Arguments>
 void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const {
-  launch_items(session_, device::require(session_.make_kernel(built_, kernel), "making a kernel of a check"),
-               items, arguments...);
+  launch_items(session_, session_.make_kernel(built_, kernel), items, arguments...);
 }
 
 void OwnChecks::begin() {
-  device::require(session_.clear(fired_, fired_bytes_), "clearing a buffer");
+  session_.clear(fired_, fired_bytes_);
   launch("tidegate_own_begin", shape_.vertices, resident_.part(Part::offsets), resident_.part(Part::others),
          values_, shape_.vertices);
   launch("tidegate_own_sources", 1, resident_.part(Part::sources), values_,
@@ -65,11 +64,11 @@ Result<void> OwnChecks::check_laws() {
   begin();
   std::vector<std::uint64_t> words(std::size_t{law_trials} * flaw_words);
   const auto bytes = std::as_writable_bytes(std::span(words));
-  const device::Buffer flaws = runtime::allocate(session_, bytes.size());
+  const device::Buffer flaws = session_.allocate(bytes.size());
   launch("tidegate_own_laws", law_trials, resident_.part(Part::offsets), resident_.part(Part::neighbours),
          resident_.part(Part::weights), values_, resident_.part(Part::sources),
          static_cast<std::uint32_t>(plan_.program.sources.size()), flaws, shape_.vertices);
-  runtime::download(session_, flaws, 0, bytes);
+  session_.read(flaws, 0, bytes);
   for (std::size_t i = 0; i < words.size(); i += flaw_words) {
     if (words[i] != 0) {
       const auto text = [&](std::size_t at, ElementType type) {
@@ -92,19 +91,19 @@ Result<void> OwnChecks::check_laws() {
 }
 
 OwnChecks::Noted OwnChecks::pass_along(const device::Buffer& from) {
-  device::require(session_.clear(noted_, sizeof(Noted)), "clearing a buffer");
+  session_.clear(noted_, sizeof(Noted));
   launch("tidegate_own_edges", shape_.vertices, resident_.part(Part::offsets),
          resident_.part(Part::neighbours), resident_.part(Part::weights), from, values_, fired_, noted_,
          shape_.vertices);
   Noted noted;
-  runtime::download(session_, noted_, 0, std::as_writable_bytes(std::span(&noted, 1)));
+  session_.read(noted_, 0, std::as_writable_bytes(std::span(&noted, 1)));
   return noted;
 }
 
 std::optional<Error> OwnChecks::first_difference(const std::vector<std::uint32_t>& values,
                                                  std::string_view rule, std::string_view meaning) const {
   std::vector<std::uint32_t> expected(values.size());
-  runtime::download(session_, values_, 0, std::as_writable_bytes(std::span(expected)));
+  session_.read(values_, 0, std::as_writable_bytes(std::span(expected)));
   const auto at = std::ranges::mismatch(expected, values).in1 - expected.begin();
   if (at == std::ssize(expected)) {
     return {};

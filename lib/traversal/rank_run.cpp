@@ -5,7 +5,6 @@
 namespace tidegate::traversal {
 namespace {
 
-using device::require;
 using graphs::Algorithm;
 using runtime::RunStatus;
 
@@ -38,13 +37,13 @@ public:
     if (shape_.vertices != 0) { // no kernel need ask whether there is a first vertex
       const std::uint64_t bitmaps = part_bytes(plan_.memory, Part::bitmaps);
       if (bitmaps != 0) {
-        require(session_.clear(resident_.part(Part::bitmaps), bitmaps), "clearing a bitmap");
+        session_.clear(resident_.part(Part::bitmaps), bitmaps);
       }
       shape_.algorithm == Algorithm::cc         ? run_components()
       : shape_.algorithm == Algorithm::pagerank ? run_iterations()
                                                 : run_waves();
     }
-    require(session_.finish(), "running the waves");
+    session_.finish();
     outcome_.dispatch_ns = elapsed_ns(start);
     outcome_.traffic = ranks_.traffic();
     outcome_.iterations = outcome_.waves.sums.waves;
@@ -53,25 +52,22 @@ public:
   }
 
 private:
-  void set_part() {
-    require(session_.set_bytes(kernel_, argument_, std::as_bytes(std::span(&part_, 1))),
-            "setting an argument of the traversal");
-  }
+  void set_part() { session_.set(kernel_, argument_, part_); }
 
   void launch(std::uint32_t action) {
     part_.action = action;
     set_part();
-    require(session_.launch(kernel_, groups_, nullptr), "launching a traversal");
+    session_.launch(kernel_, groups_, nullptr);
   }
 
   using Counters = std::array<std::uint32_t, TG_SLOT_WORDS>;
 
   // Returns what launches have counted.
   Counters counters_after(std::initializer_list<std::uint32_t> actions) {
-    require(session_.clear(resident_.part(Part::state), sizeof(Counters)), "clearing counters");
+    session_.clear(resident_.part(Part::state), sizeof(Counters));
     std::ranges::for_each(actions, [this](std::uint32_t action) { launch(action); });
     Counters words{};
-    runtime::download(session_, resident_.part(Part::state), 0, std::as_writable_bytes(std::span(words)));
+    session_.read(resident_.part(Part::state), 0, std::as_writable_bytes(std::span(words)));
     return words;
   }
 
@@ -99,10 +95,10 @@ private:
   void share(Part part, std::uint64_t offset) {
     const graphs::VertexCut& cut = plan_.part->cut;
     std::vector<std::byte> own((part_.end - part_.first) * word_bytes);
-    runtime::download(session_, resident_.part(part), offset + part_.first * word_bytes, own);
+    session_.read(resident_.part(part), offset + part_.first * word_bytes, own);
     const auto parts = exchange(std::vector(cut.size() - 1, own));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-      runtime::upload(session_, resident_.part(part), offset + cut[rank] * word_bytes, parts[rank]);
+      session_.write(resident_.part(part), offset + cut[rank] * word_bytes, parts[rank]);
     }
   }
 
@@ -114,7 +110,7 @@ private:
     const graphs::VertexCut& cut = plan_.part->cut;
     std::vector<std::uint32_t> listed(std::uint64_t{counters_after({TG_PART_PUSH})[TG_TAIL]} * entry);
     launch(TG_PART_FILL);
-    runtime::download(session_, messages, most * word_bytes, std::as_writable_bytes(std::span(listed)));
+    session_.read(messages, most * word_bytes, std::as_writable_bytes(std::span(listed)));
     std::vector<std::vector<std::uint32_t>> sent(cut.size() - 1);
     for (std::size_t i = 0; i < listed.size(); i += entry) {
       auto& words =
@@ -125,7 +121,7 @@ private:
     for (const std::vector<std::uint32_t>& words : exchange(std::move(sent))) {
       for (std::size_t at = 0; at < words.size(); at += most) {
         const auto some = std::span(words).subspan(at, std::min(most, words.size() - at));
-        runtime::upload(session_, messages, 0, std::as_bytes(some));
+        session_.write(messages, 0, std::as_bytes(some));
         part_.count = static_cast<std::uint32_t>(some.size() / entry);
         launch(TG_PART_ADOPT);
       }
@@ -229,7 +225,7 @@ private:
     const auto wait = [this] { return runtime::or_refuse(ranks_.wait()); };
     for (int bit = 1; bit < ranks_.size() && !out_of_time(); bit *= 2) {
       if ((rank & bit) != 0) {
-        runtime::download(session_, resident_.part(Part::values), 0, forest);
+        session_.read(resident_.part(Part::values), 0, forest);
         ranks_.send(rank - bit, forest);
         wait();
         break;
@@ -237,7 +233,7 @@ private:
       if (rank + bit < ranks_.size()) {
         ranks_.receive(rank + bit, forest);
         wait();
-        runtime::upload(session_, resident_.part(Part::queues), 0, forest);
+        session_.write(resident_.part(Part::queues), 0, forest);
         launch(TG_PART_ADOPT);
         launch(TG_PART_FINISH);
       }
@@ -275,8 +271,8 @@ TraversalResults gather_results(const device::Session& session, const TraversalP
   const auto gathered = [&](Part from, std::uint64_t bytes) {
     std::vector<std::uint32_t> own(bytes * (whole ? plan.shape.vertices : plan.part->vertices()) /
                                    word_bytes);
-    runtime::download(session, plan.asked.kept->resident->part(from), whole ? 0 : bytes * plan.part->first(),
-                      std::as_writable_bytes(std::span(own)));
+    session.read(plan.asked.kept->resident->part(from), whole ? 0 : bytes * plan.part->first(),
+                 std::as_writable_bytes(std::span(own)));
     if (whole) {
       return own;
     }

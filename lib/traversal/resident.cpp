@@ -12,8 +12,8 @@ using graphs::Rows;
 device::Buffer upload_all(const device::Session& session, std::span<const std::byte> bytes,
                           std::uint64_t room = 0) {
   device::Buffer memory =
-      runtime::allocate(session, std::max<std::uint64_t>({bytes.size(), room, sizeof(std::uint64_t)}));
-  runtime::upload(session, memory, 0, bytes);
+      session.allocate(std::max<std::uint64_t>({bytes.size(), room, sizeof(std::uint64_t)}));
+  session.write(memory, 0, bytes);
   return memory;
 }
 
@@ -98,10 +98,10 @@ ResidentGraph make_resident(const device::Session& session, const TraversalPlan&
                    part_bytes(plan.memory, part));
   }
   resident.part(Part::state) =
-      runtime::allocate(session, plan.part ? TG_SLOT_WORDS * sizeof(tg_u32) : sizeof(tg_state));
+      session.allocate(plan.part ? TG_SLOT_WORDS * sizeof(tg_u32) : sizeof(tg_state));
   resident.part(Part::sources) = upload_sources(session, plan.program);
   if (!plan.part) {
-    resident.part(Part::log) = runtime::allocate(session, log_rows * sizeof(tg_log_row));
+    resident.part(Part::log) = session.allocate(log_rows * sizeof(tg_log_row));
   }
   return resident;
 }
@@ -148,13 +148,11 @@ tg_setting make_setting(const TraversalPlan& plan, bool has_seats) {
 
 std::uint32_t set_graph(const device::Session& session, const device::Kernel& kernel,
                         const ResidentGraph& resident) {
-  constexpr std::string_view doing = "setting an argument of the traversal";
   std::uint32_t index = 0;
   for (; index < static_cast<std::uint32_t>(Part::log); ++index) {
-    device::require(session.set_object(kernel, index, resident.parts[index]), doing);
+    session.set(kernel, index, resident.parts[index]);
   }
-  device::require(session.set_bytes(kernel, index, std::as_bytes(std::span(&resident.setting, 1))), doing);
-  return index + 1;
+  return session.set(kernel, index, resident.setting);
 }
 
 void exchange_sources(const device::Session& session, const TraversalPlan& plan, ResidentGraph& resident) {
@@ -170,10 +168,8 @@ TraversalResults read_back(const device::Session& session, const ResidentGraph& 
                                std::vector<std::uint32_t>(std::size_t{shape.vertices} * shape.value_words),
                            .wide = shape.value_words == 2,
                            .parents = std::vector<std::uint32_t>(shape.parents ? shape.vertices : 0)};
-  runtime::download(session, resident.part(Part::values), 0,
-                    std::as_writable_bytes(std::span(results.values)));
-  runtime::download(session, resident.part(Part::others), 0,
-                    std::as_writable_bytes(std::span(results.parents)));
+  session.read(resident.part(Part::values), 0, std::as_writable_bytes(std::span(results.values)));
+  session.read(resident.part(Part::others), 0, std::as_writable_bytes(std::span(results.parents)));
   return results;
 }
 

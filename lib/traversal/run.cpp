@@ -276,7 +276,7 @@ void fill(TraversalRun& run) {
       change_rows(*run.session, plan, *kept.resident, run.options.cache_folder);
     }
   }
-  device::require(run.session->finish(), "filling the buffers");
+  run.session->finish();
   if (stream != nullptr && !kept.key.empty()) {
     stream->use(plan.asked.kept);
   }
@@ -405,8 +405,7 @@ Result<void> execute(TraversalRun& run) {
     TIDEGATE_TRY(const TraversalPlan whole,
                  plan_traversal(plan.asked, plan.program, plan.own, plan.device, alone));
     kept.resident = make_resident(*run.session, whole);
-    runtime::upload(*run.session, kept.resident->part(Part::values), 0,
-                    std::as_bytes(std::span(results.values)));
+    run.session->write(kept.resident->part(Part::values), 0, std::as_bytes(std::span(results.values)));
     TIDEGATE_CHECK(prepare_checks(run));
   }
   if (!check_result(run, results)) {

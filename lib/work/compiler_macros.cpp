@@ -43,19 +43,15 @@ std::string program_text(std::span<const std::string> questions, bool quoted) {
 // Returns the text from the built program. Throws device::Refused.
 std::string run_query(const device::Session& session, const device::Program& program) {
   constexpr std::uint32_t room = std::uint32_t{4} << 20U; // more than any driver predefines
-  const auto kernel = device::require(session.make_kernel(program, "tg_answer"),
-                                      "making the kernel that queries the compiler");
+  const auto kernel = session.make_kernel(program, "tg_answer");
   std::array<std::uint32_t, 1> size{};
-  const device::Buffer size_buffer = allocate(session, sizeof size);
-  const device::Buffer text_buffer = allocate(session, room);
-  (void)session.set_object(kernel, 0, size_buffer);
-  (void)session.set_object(kernel, 1, text_buffer);
-  (void)session.set_value(kernel, 2, room);
-  device::require(session.launch(kernel, device::work_groups(1, 1), nullptr),
-                  "asking the compiler for its macros");
-  download(session, size_buffer, 0, std::as_writable_bytes(std::span(size)));
+  const device::Buffer size_buffer = session.allocate(sizeof size);
+  const device::Buffer text_buffer = session.allocate(room);
+  session.set(kernel, 0, size_buffer, text_buffer, room);
+  session.launch(kernel, device::work_groups(1, 1));
+  session.read(size_buffer, 0, std::as_writable_bytes(std::span(size)));
   std::string text(std::min(size[0], room), '\0');
-  download(session, text_buffer, 0, std::as_writable_bytes(std::span(text)));
+  session.read(text_buffer, 0, std::as_writable_bytes(std::span(text)));
   return text;
 }
 

@@ -104,9 +104,9 @@ struct DispatcherRun {
 
   DispatchOutcome dispatch() {
     Arena arena;
-    arena.whole = *session.allocate(64);
+    arena.whole = session.allocate(64);
     arena.parts = {{.memory = arena.whole}};
-    BuiltProgram built{.kernel = BuiltKernel{.kernel = *session.make_kernel({}, "persistent")}};
+    BuiltProgram built{.kernel = BuiltKernel{.kernel = session.make_kernel({}, "persistent")}};
     return prepare_dispatch({session, {}, compiled, built, monitor, {}}, nullptr, arena, limits)();
   }
 };
@@ -301,7 +301,7 @@ TEST_CASE("a counter that cannot be shared with the host is named, and nobody wr
   DispatcherRun run;
   run.session.on_host = true;
   run.session.failures = {{.call = "share"}};
-  CHECK(refusal(run) == "sharing the counters failed: CL_OUT_OF_RESOURCES");
+  CHECK(refusal(run) == "calling share failed: CL_OUT_OF_RESOURCES");
   run.monitor.stop();
   CHECK_FALSE(run.monitor.stopped);
 }

@@ -55,7 +55,7 @@ struct Setup {
     std::iota(all.begin(), all.end(), 0U);
     programs.emplace(session, program, all, std::map<std::uint32_t, std::string>{{0, kernels}});
     for (const ProgramBuffer& buffer : program.buffers) {
-      arena.views.push_back(*session.allocate(buffer.bytes));
+      arena.views.push_back(session.allocate(buffer.bytes));
       arena.parts.push_back({.memory = arena.views.back()});
     }
     waves.emplace(session, *programs, program, all, WaveMemory{storage, arena}, way);

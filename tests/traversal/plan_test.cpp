@@ -177,8 +177,8 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     };
     ResidentGraph resident{.setting = {.vertices = before.vertices()}};
     const auto put = [&](Part part, const std::vector<std::uint32_t>& values) {
-      device::Buffer memory = runtime::allocate(session, values.size() * sizeof(std::uint32_t) + 8);
-      runtime::upload(session, memory, 0, std::as_bytes(std::span(values)));
+      device::Buffer memory = session.allocate(values.size() * sizeof(std::uint32_t) + 8);
+      session.write(memory, 0, std::as_bytes(std::span(values)));
       resident.part(part) = std::move(memory);
     };
     put(Part::in_offsets, {before.offsets.begin(), before.offsets.end()});
@@ -191,8 +191,7 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
                  .shape = {.vertices = 1, .edges = 8},
                  .geometry = {.gpu = true}},
                 resident, {});
-    runtime::download(session, resident.part(Part::in_neighbours), 0,
-                      std::as_writable_bytes(std::span(after.neighbours)));
+    session.read(resident.part(Part::in_neighbours), 0, std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {
       CAPTURE(v);
       std::vector<std::uint32_t> wanted(before.row(v).begin(), before.row(v).end());
