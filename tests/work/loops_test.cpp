@@ -25,13 +25,7 @@ Result<Job> looped(const std::string& rest, const std::string& number = R"({"u32
                       "waves": [{}]{}}})",
       waves, rest));
   REQUIRE_MESSAGE(program, describe(program.error()));
-  const AnswerMacros none = [](const auto&, opencl_c::PredefinedMacros& asked) -> Result<void> {
-    for (const std::string& name : std::exchange(asked.unknown_names, {})) {
-      asked.names[name] = std::nullopt;
-    }
-    return {};
-  };
-  return resolve({*program, folder.path(), none});
+  return resolve({*program, folder.path(), {}});
 }
 
 std::string names(const Result<Job>& job) {
