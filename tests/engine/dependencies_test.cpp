@@ -93,8 +93,13 @@ TEST_CASE("every conflict is ordered, and nothing else") {
     }
   }
   CHECK(conflicts > 1000);
-  // A wave waits for the last one that changed a buffer, not for all before it.
-  CHECK(derive_dependencies(std::vector<ProgramWave>(100, wave_of(0, {updates(0)})), 1).size() == 99);
+  // A wave waits for the last one that changed a buffer and for the readers since, not for all before it.
+  std::vector<ProgramWave> turns;
+  for (int turn = 0; turn < 50; ++turn) {
+    turns.push_back(wave_of(0, {reads(0)}));
+    turns.push_back(wave_of(0, {updates(0)}));
+  }
+  CHECK(derive_dependencies(turns, 1).size() == 3 * 50 - 2);
 }
 
 TEST_CASE("the waves as the planners take them") {
