@@ -174,11 +174,6 @@ TEST_CASE("exceptions of the standard library have names") {
   CHECK(message(std::out_of_range("at")) == "internal_error at");
 }
 
-TEST_CASE("nothing in, nothing out") {
-  CHECK(answer("", 2).text.empty());
-  CHECK(answer("\n\n", 2).text.empty());
-}
-
 TEST_CASE("a line longer than a block is one line") {
   const std::string line(3'000'000, 'x');
   CHECK(answer("a\n" + line + "\nb\n", 2).text == "[a]\n[" + line + "]\n[b]\n");

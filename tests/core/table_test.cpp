@@ -52,11 +52,6 @@ TEST_CASE("columns of numbers are right-aligned by characters") {
   CHECK(none.empty());
 }
 
-TEST_CASE("bold only if colour is on") {
-  CHECK(bold("x", false) == "x");
-  CHECK(bold("x", true) == "\x1b[1mx\x1b[0m");
-}
-
 TEST_CASE("nothing reaches a terminal raw") {
   CHECK(render_table({{"\x1b[31m", "a\nb"}, {"c", "\u202e"}}) == "\\x1b[31m  a\\x0ab\nc         \\u202e\n");
   CHECK(bold("\x1b[31m", false) == "\\x1b[31m");

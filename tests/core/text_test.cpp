@@ -1,4 +1,4 @@
-// Text helpers: nearest names, lists of names, pieces of input in messages.
+// Text helpers: nearest names, pieces of input in messages.
 #include <tidegate/core/describe.hpp>
 
 #include <doctest/doctest.h>
@@ -34,14 +34,6 @@ TEST_CASE(
     CHECK(nearest_name(word, names).value_or("") == nearest);
   }
   CHECK_FALSE(nearest_name("anything", {}));
-}
-
-TEST_CASE("lists of names read as English") {
-  constexpr std::array<std::string_view, 3> three{"a", "b", "c"};
-  CHECK(one_of(three) == "a, b or c");
-  CHECK(one_of(std::span(three).first(2)) == "a or b");
-  CHECK(one_of(std::span(three).first(1)) == "a");
-  CHECK(one_of({}).empty());
 }
 
 TEST_CASE("input in messages is shortened, but not changed") {
