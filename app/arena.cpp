@@ -68,11 +68,6 @@ Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes) {
 
 Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes) {
   const planning::ArenaProblem problem = arena_problem(lifetimes);
-  const auto sound = planning::check_arena_problem(problem);
-  if (sound) {
-    return {};
-  }
-  // Faults of single buffers come first; without any, the buffers together are too large.
   ErrorList errors;
   for (std::size_t i = 0; i < problem.buffers.size() && !errors.full(); ++i) {
     if (auto error = planning::unsound(problem.buffers[i], i)) {
@@ -80,7 +75,8 @@ Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes) {
     }
   }
   TIDEGATE_CHECK(errors.result());
-  return tl::unexpected(with_id(sound.error(), lifetimes));
+  return planning::check_arena_problem(problem).map_error( // of all buffers together
+      [&lifetimes](Error error) { return with_id(std::move(error), lifetimes); });
 }
 
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes) {
@@ -112,9 +108,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   constexpr std::size_t most_rows = 100;
   const auto& [lifetimes, plan] = planned;
   std::vector<std::size_t> by_offset(plan.offsets.size());
-  for (std::size_t i = 0; i < by_offset.size(); ++i) {
-    by_offset[i] = i;
-  }
+  std::iota(by_offset.begin(), by_offset.end(), 0);
   std::ranges::stable_sort(by_offset, {}, [&plan = plan](std::size_t i) { return plan.offsets[i]; });
 
   TableRows rows{{"buffer", "offset", "size", "alive"}};
@@ -231,13 +225,12 @@ std::string arena_svg(const PlannedArena& planned, const std::string& headline) 
 namespace {
 
 struct ArenaSettings {
-  Route route{.format = ""};
+  Route route;
   std::optional<std::uint64_t> capacity_bytes; // instead of the document's
 };
 
 Result<ExitCode> run_arena(ArenaSettings& settings) {
   Route& route = settings.route;
-  route.format = picture_format(route.format, route.output);
   return serve(route, [&](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
     TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.capacity_bytes));
     if (route.format == "svg") {
@@ -261,19 +254,16 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
 
 CommandModel arena_command() {
   const auto settings = std::make_shared<ArenaSettings>();
-  return {
-      .options = {bytes_option("--capacity", settings->capacity_bytes, "Capacity instead of the document's"),
-                  format_option(settings->route.format, picture_formats,
-                                "JSON for programs (default), a table for people, or a picture: time across, "
-                                "offsets up; -o x.svg means that"),
-                  stream_option(settings->route.stream),
-                  output_option(settings->route.output, {"json", "svg"})},
-      .positionals = {input_positional(settings->route.input, "Buffer lifetimes")},
-      .examples = {{"A picture of the arena:", "tidegate arena examples/stereo_buffers.json -o arena.svg"},
-                   {"Offsets that a checker verifies:",
-                    "tidegate arena examples/stereo_buffers.json | tidegate check arena --lifetimes "
-                    "examples/stereo_buffers.json -"}},
-      .run = [settings] { return run_arena(*settings); }};
+  return answering(
+      settings->route, "Buffer lifetimes",
+      {.options = {bytes_option("--capacity", settings->capacity_bytes,
+                                "Capacity instead of the document's")},
+       .examples = {{"A picture of the arena:", "tidegate arena examples/stereo_buffers.json -o arena.svg"},
+                    {"Offsets that a checker verifies:",
+                     "tidegate arena examples/stereo_buffers.json | tidegate check arena --lifetimes "
+                     "examples/stereo_buffers.json -"}},
+       .run = [settings] { return run_arena(*settings); }},
+      true);
 }
 
 } // namespace tidegate::app

@@ -3,8 +3,7 @@
 #include "app/plan.hpp"
 #include "app/run.hpp"
 #include "core/json.hpp"
-#include "traversal/own.hpp"
-#include "traversal/run.hpp"
+#include "traversal/plan.hpp"
 #include "work/resolve.hpp"
 
 #include <nlohmann/json.hpp>
@@ -31,42 +30,36 @@ tl::unexpected<Error> incomplete(std::string_view what, std::string_view documen
       .field = std::string(field)});
 }
 
-// Checks one kind of evidence: it must agree with the recommendation, name its own type, and be complete if it says so.
-// `further`: additional arguments of contradicted_field().
+// Checks one kind of evidence: it must agree with the recommendation, and say rightly that it is complete. `further`: additional
+// arguments of contradicted_field().
 template <class EvidenceType, class... Further>
 Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType>& evidence,
                         std::optional<bool> claimed_complete,
                         const policy::LaunchRecommendation& recommendation, Further... further) {
   const auto at = [which](std::string_view field) { return fmt::format("/evidence/{}/{}", which, field); };
-  const auto contradicts = [](std::string pointer, std::string_view field, std::string message = "") {
-    return tl::unexpected(
-        Error{.code = ErrorCode::inconsistent_evidence,
-              .message = !message.empty() ? std::move(message)
-                                          : fmt::format("{} contradicts the rest of the document", field),
-              .fix = "make the recommendation and its evidence again from the same request",
-              .pointer = std::move(pointer),
-              .field = std::string(field)});
+  const auto contradicts = [](std::string pointer, std::string_view field) {
+    return tl::unexpected(Error{.code = ErrorCode::inconsistent_evidence,
+                                .message = fmt::format("{} contradicts the rest of the document", field),
+                                .fix = "make the recommendation and its evidence again from the same request",
+                                .pointer = std::move(pointer),
+                                .field = std::string(field)});
   };
+  const bool given = evidence.has_value();
   if (const auto field =
-          evidence ? policy::contradicted_field(*evidence, recommendation, further...) : std::nullopt) {
+          given ? policy::contradicted_field(*evidence, recommendation, further...) : std::nullopt) {
     return contradicts(at(*field), *field);
   }
-  if (evidence.has_value() != claimed_complete.has_value()) {
+  const auto missing = given ? policy::incomplete_field(*evidence) : std::nullopt;
+  if (given != claimed_complete.has_value() || (given && !*claimed_complete && !missing)) {
     return contradicts(fmt::format("/evidence/complete/{}", which), which);
   }
-  if (!evidence) {
+  if (!missing) {
     return {};
   }
-  const auto field = policy::incomplete_field(*evidence);
-  if (field && *claimed_complete) {
-    return contradicts(
-        at(*field), *field,
-        fmt::format("the {} evidence is said to be complete, but {} is not as it must be", which, *field));
+  if (*claimed_complete) {
+    return contradicts(at(*missing), *missing);
   }
-  if (field) {
-    return incomplete(fmt::format("{} evidence", which), "launch_recommendation", at(*field), *field);
-  }
-  return *claimed_complete ? Result<void>() : contradicts(fmt::format("/evidence/complete/{}", which), which);
+  return incomplete(fmt::format("{} evidence", which), "launch_recommendation", at(*missing), *missing);
 }
 
 Result<void> judge(const LaunchRecommendationDocument& document, Context, CheckedDocument&) {
@@ -83,54 +76,30 @@ tl::unexpected<Error> invalid_plan(std::string violation, std::string_view plann
                  fmt::format("make the plan again with `tidegate {}`, from the same input", planner));
 }
 
-// A group's bytes are frontier + 4 * scratch + output. The peaks are of any groups; of one alone they are its own.
-bool peaks_fit(const planning::MemoryPlan& plan, std::uint64_t most_bytes, std::size_t groups) {
-  const std::uint64_t frontier = plan.peak_frontier_bytes;
-  const std::uint64_t scratch = plan.peak_scratch_bytes;
-  const std::uint64_t output = plan.peak_output_bytes;
-  if (frontier > most_bytes || scratch > most_bytes / 4 || output > most_bytes ||
-      plan.amortized_readback_bytes < output) {
-    return false;
-  }
-  const std::uint64_t rest = most_bytes - frontier;
-  const std::uint64_t of_output = rest - std::min(rest, 4 * scratch); // in the largest group, at least
-  return groups == 1 ? rest >= 4 * scratch && output == of_output : output >= of_output;
-}
-
-// Checks the fields that follow from the plan itself, and, against a DAG, the plan.
+// Checks the fields that follow from the groups, and, against a DAG, the plan.
 Result<void> judge(const documents::FrontierMemoryPlan& document, Context context, CheckedDocument&) {
+  const planning::MemoryPlan plan = memory_plan(document);
   if (context.dag) {
-    if (auto violation = planning::first_violation(*context.dag, memory_plan(document))) {
+    if (auto violation = planning::first_violation(*context.dag, plan)) {
       return invalid_plan(*std::move(violation), "plan");
     }
   }
-  const planning::MemoryPlan& plan = document.plan;
-  const std::size_t groups = document.barriers.groups.size();
-  std::vector<std::uint32_t> waves;
-  std::size_t widest = 0;
-  std::uint64_t most_bytes = 0;
-  for (const auto& group : document.barriers.groups) {
-    waves.insert(waves.end(), group.waves.begin(), group.waves.end());
-    widest = std::max(widest, group.waves.size());
-    most_bytes = std::max(most_bytes, group.fused_bytes);
-  }
+  std::vector<std::uint32_t> waves = plan.order;
   std::ranges::sort(waves);
   std::size_t in_order = 0;
   while (in_order < waves.size() && waves[in_order] == in_order) {
     ++in_order;
   }
-  const std::array<std::pair<bool, std::string>, 5> faults{
-      {{document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1),
+  const std::size_t groups = plan.group_count();
+  const std::array<std::pair<bool, std::string>, 4> faults{
+      {{document.barriers.global_barriers != plan.global_barriers(),
         fmt::format("global_barriers is given as {}, and there are {} groups",
                     document.barriers.global_barriers, groups)},
        {document.objective.has_value() != (document.planner == documents::Planner::compact),
         "the objective belongs to the strategy compact and to no other"},
        {in_order != waves.size(),
         fmt::format("of {} waves, wave {} is not in exactly one group", waves.size(), in_order)},
-       {plan.max_group_width > widest || // it is smaller if windows count as one wave
-            plan.lower_bound_groups > groups || !peaks_fit(plan, most_bytes, groups),
-        "max_group_width, lower_bound_groups or the peaks are not what the groups allow"},
-       {plan.optimal != (plan.lower_bound_groups == groups),
+       {plan.lower_bound_groups > groups || plan.optimal != (plan.lower_bound_groups == groups),
         fmt::format("optimal is {}, with {} and lower_bound_groups {}", plan.optimal, plural(groups, "group"),
                     plan.lower_bound_groups)}}};
   const auto* const fault = std::ranges::find(faults, true, &std::pair<bool, std::string>::first);
@@ -143,23 +112,22 @@ Result<void> judge(const documents::ArenaPlanDocument& document, Context context
   }
   const documents::BufferLifetimes& lifetimes = *context.lifetimes;
   TIDEGATE_TRY(const BufferIndex index, index_buffers(lifetimes));
-  planning::ArenaPlan plan = document.plan;
-  plan.offsets.assign(lifetimes.buffers.size(), 0);
-  std::vector<bool> placed(lifetimes.buffers.size(), false);
+  std::vector<std::optional<std::uint64_t>> offsets(lifetimes.buffers.size());
   for (const documents::ArenaOffset& buffer : document.buffers) {
     const auto found = index.find(buffer_key(buffer.id));
-    if (found == index.end()) {
-      return invalid_plan(fmt::format("the lifetimes have no buffer {}", describe(buffer.id)), "arena");
+    if (found == index.end() || offsets[found->second]) {
+      return invalid_plan(fmt::format("buffer {} {}", describe(buffer.id),
+                                      found == index.end() ? "is not in the lifetimes" : "has two offsets"),
+                          "arena");
     }
-    if (placed[found->second]) {
-      return invalid_plan(fmt::format("buffer {} has two offsets", describe(buffer.id)), "arena");
-    }
-    placed[found->second] = true;
-    plan.offsets[found->second] = buffer.offset;
+    offsets[found->second] = buffer.offset;
   }
-  if (const auto left = std::ranges::find(placed, false); left != placed.end()) {
-    const auto& buffer = lifetimes.buffers[static_cast<std::size_t>(left - placed.begin())];
-    return invalid_plan(fmt::format("buffer {} has no offset", describe(buffer.id)), "arena");
+  planning::ArenaPlan plan = document.plan;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    if (!offsets[i]) {
+      return invalid_plan(fmt::format("buffer {} has no offset", describe(lifetimes.buffers[i].id)), "arena");
+    }
+    plan.offsets.push_back(*offsets[i]);
   }
   if (auto violation = planning::check_arena(arena_problem(lifetimes), plan)) {
     return invalid_plan(*violation + " (buffers are counted from 0)", "arena");
@@ -167,20 +135,17 @@ Result<void> judge(const documents::ArenaPlanDocument& document, Context context
   return {};
 }
 
-// A run that ended early or found a fault is a negative answer, with the run's own error. The statuses of a success are
-// listed, so that an unknown one is none.
+// A run that ended early or found a fault is a negative answer, with the run's own error.
 Result<void> judge_status(const runtime::ReportHead& report) {
-  using runtime::RunStatus;
-  if (report.status == RunStatus::done || report.status == RunStatus::planned ||
-      report.status == RunStatus::checked) {
+  if (is_success(report.status)) {
     return {};
   }
-  const std::string_view status = choice_name(report.status);
-  const bool negative = report.error && exit_code(report.error->code) == ExitCode::negative;
-  return failure(negative ? report.error->code : ErrorCode::incomplete_evidence,
-                 fmt::format("the status of the run is {}{}{}", status, report.error ? ": " : "",
-                             report.error ? report.error->message : ""),
-                 report.error ? report.error->fix : "run the program again", "/status");
+  const Error error = report.error.value_or(Error{.fix = "run the program again"});
+  const bool negative = exit_code(error.code) == ExitCode::negative;
+  return failure(negative ? error.code : ErrorCode::incomplete_evidence,
+                 fmt::format("the status of the run is {}{}{}", choice_name(report.status),
+                             error.message.empty() ? "" : ": ", error.message),
+                 error.fix, "/status");
 }
 
 Result<void> differ(std::string message, std::string fix, std::string pointer) {
@@ -292,41 +257,18 @@ Result<void> judge(const documents::BufferLifetimes& lifetimes, Context, Checked
   return errors.result();
 }
 
-// Checks the graph, sources, outputs and settings, and that no file lies outside the program's folder or would be
-// overwritten.
+// Checks what a run does before its device is used.
 Result<void> judge(const graphs::FrontierProgram& program, Context context, CheckedDocument& entry) {
   if (const auto idle = traversal::idle_policy_fields(
           program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
     add_warning(*idle, entry);
   }
-  ErrorList errors;
-  errors.check(graphs::check_program(program));
   const std::string folder = program_folder(entry.file);
-  const FileUses files = graphs::files_of(program, folder);
-  for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
-    for (const NamedFile& use : *uses) {
-      auto allowed = check_scope(use.path, folder, context.scope);
-      if (!allowed) {
-        allowed.error().pointer = use.pointer;
-      }
-      errors.check(allowed);
-    }
-  }
-  errors.check(refuse_overwriting(files));
-  TIDEGATE_CHECK(errors.result());
-  std::optional<traversal::OwnCode> own;
-  if (program.own) {
-    TIDEGATE_TRY(own, traversal::read_own(program, folder, context.scope));
-  }
-  if (program.graph.file ||
-      (own &&
-       program.own->initial)) { // what only its file says: vertices, weights, and whether it is a graph
-    TIDEGATE_TRY(const graphs::LoadedGraph loaded,
-                 graphs::load_graph(program, folder, graphs::load_options(program)));
-    if (own) {
-      TIDEGATE_CHECK(traversal::check_weights(*own, loaded.graph));
-      TIDEGATE_CHECK(traversal::read_initial(program, folder, graphs::vertex_count(loaded.graph)));
-    }
+  traversal::RunOptions options;
+  options.scope = context.scope;
+  TIDEGATE_TRY(auto own, traversal::check_asked(program, folder, nullptr, options));
+  if (program.graph.file || (own && program.own->initial)) { // which says vertices and weights
+    TIDEGATE_CHECK(traversal::load_asked(program, folder, std::move(own), options));
   }
   return {};
 }
@@ -656,8 +598,6 @@ std::string check_table(const CheckReport& report, bool colour) {
          '\n';
 }
 
-constexpr std::array<std::string_view, 5> check_formats{"json", "table", "github", "sarif", "junit"};
-
 // Refuses options that have no effect, words that are not files, and an output that would replace an input.
 Result<void> check_words(const CheckSettings& request, bool graphs) {
   const std::string_view of_documents = request.stream                ? "--stream"
@@ -753,7 +693,7 @@ CommandModel check_command() {
                         "Budget of the wave DAG, or capacity of the lifetimes, instead of its own"),
            parameter_option(request.parameters), path_scope_option(request.scope),
            flag("--strict", request.strict, "Count warnings as errors"),
-           format_option(settings->format, check_formats,
+           format_option(settings->format, {"json", "table", "github", "sarif", "junit"},
                          "JSON, a table for people (default on a terminal), or for CI: annotations of "
                          "GitHub, SARIF, JUnit XML"),
            output_option(settings->output, {"json", "sarif", "xml"})},

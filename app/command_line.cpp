@@ -73,88 +73,73 @@ constexpr std::array former_spellings{
 
 constexpr std::size_t widest_help = 100, left_column = 34; // in characters
 
-// A value that was refused, on its way through CLI11.
-struct RefusedValue : CLI::ValidationError {
-  RefusedValue(const std::string& option, const tidegate::Error& why)
-      : CLI::ValidationError(option, why.message), refusal(why) {}
+// A value that was refused, on its way through CLI11, which would take the text alone from a CLI::ValidationError.
+struct RefusedValue : CLI::ParseError {
+  explicit RefusedValue(tidegate::Error why)
+      : CLI::ParseError(why.message, CLI::ExitCodes::ValidationError), refusal(std::move(why)) {}
   tidegate::Error refusal;
 };
 
-// The names that CLI11 gives an option, and a positional in the usage line: "-o,--output"; "FILE" of "[KIND] FILE...".
-std::string name_of(const OptionModel& option) {
-  if (!option.names.empty()) {
-    return fmt::format("{}", fmt::join(option.names, ","));
-  }
-  const std::string_view word = std::string_view(option.value).substr(option.value.rfind(' ') + 1);
-  const std::size_t begin = word.find_first_not_of('[');
-  return std::string(word.substr(begin, word.find_first_of("].") - begin));
-}
-
-// Adds an option with a value, which `name` names to CLI11. `option` has to live as long as `command`.
-CLI::Option* add_value(CLI::App& command, const OptionModel& option, const std::string& name, bool repeats,
+// Adds an option with a value, or a positional. `option` has to live as long as `command`.
+CLI::Option& add_value(CLI::App& command, const OptionModel& option, const std::string& names,
                        const std::string& meaning) {
-  const auto take_all = [&option, name](const std::vector<std::string>& values) {
-    for (const std::string& value : values) {
-      if (const auto taken = option.take(value); !taken) {
-        // The name that CLI11 gives it in its own errors; a setting has one without dashes.
-        const auto named =
-            std::ranges::find_if(option.names, [](const std::string& one) { return one.starts_with("--"); });
-        throw RefusedValue(named != option.names.end() ? *named
-                           : option.names.empty()      ? name
-                                                       : option.names.back(),
-                           taken.error());
-      }
+  CLI::Option& added = *command.add_option(names, meaning);
+  added.check([&added, &option](const std::string& value) {
+    if (auto taken = option.take(value); !taken) {
+      const auto& longs = added.get_lnames();
+      taken.error().message = fmt::format(
+          "{}: {}", longs.empty() ? added.get_name(true) : "--" + longs.front(), taken.error().message);
+      throw RefusedValue(std::move(taken.error()));
     }
-  };
-  return repeats ? command.add_option_function<std::vector<std::string>>(name, take_all, meaning)
-                 : command.add_option_function<std::string>(
-                       name, [take_all](const std::string& value) { take_all({value}); }, meaning);
+    return std::string();
+  });
+  if (option.repeats) {
+    added.take_all()
+        ->expected(CLI::detail::expected_max_vector_size)
+        ->allow_extra_args(option.value.ends_with("..."));
+  }
+  return added;
 }
 
 void add_option(CLI::App& command, const OptionModel& option) {
-  const std::string name = name_of(option);
+  const std::string names = fmt::format("{}", fmt::join(option.names, ","));
   std::string meaning =
       render_table({{option.meaning}}, std::max(text_width(widest_help), left_column) - left_column);
   meaning.pop_back(); // the end of the line
+  if (!option.take) {
+    return; // CLI11 adds --help itself
+  }
   if (option.value.empty()) {
     command.add_flag_callback(
-        name, [&option] { (void)option.take(""); }, meaning);
-    return;
-  }
-  const bool all_that_follow = option.value.ends_with("...");
-  CLI::Option* const added = add_value(command, option, name, all_that_follow || option.repeats, meaning);
-  added->allow_extra_args(all_that_follow);
-  if (option.names.empty()) {
-    added->required(!option.value.starts_with('['))->option_text(" "); // where it would repeat the type
-  } else {
-    added->type_name(option.value);
-  }
-  for (const OptionModel& setting : option.settings) {
-    const std::string_view key = setting.names.front();
-    add_value(command, setting, fmt::format("--{},--{}", key, key.substr(key.rfind('.') + 1)), true, "")
-        ->allow_extra_args(false)
-        ->group(""); // not in the help
+        names, [&option] { (void)option.take(""); }, meaning);
+  } else if (!names.empty()) {
+    add_value(command, option, names, meaning).type_name(option.value);
+  } else { // FILE of "[KIND] FILE..."
+    const std::string_view word = std::string_view(option.value).substr(option.value.rfind(' ') + 1);
+    const std::size_t begin = word.find_first_not_of('[');
+    add_value(command, option, std::string(word.substr(begin, word.find_first_of("].") - begin)), meaning)
+        .required(!option.value.starts_with('['))
+        ->option_text(" "); // where it would repeat the type
   }
 }
 
-void add_command(CLI::App& parser, const CommandModel& command) {
-  for (const OptionModel& option : command.options) {
-    if (option.take) {
+// Adds the options and subcommands of a command. `run` becomes what the command that was named runs.
+void add_command(CLI::App& parser, const CommandModel& command, Action& run) {
+  for (const auto* const options : {&command.options, &command.positionals}) {
+    for (const OptionModel& option : *options) {
       add_option(parser, option);
-    } else if (option.names.back() == "--help") {
-      parser.set_help_flag(name_of(option), option.meaning);
-    } else {
-      parser.set_version_flag(name_of(option), "tidegate " TIDEGATE_VERSION, option.meaning);
     }
   }
-  for (const OptionModel& positional : command.positionals) {
-    add_option(parser, positional);
+  for (const OptionModel& setting : command.settings) {
+    const std::string& key = setting.names.front();
+    add_value(parser, setting, fmt::format("--{},--{}", key, key.substr(key.rfind('.') + 1)), "")
+        .group(""); // not in the help
   }
   for (const CommandModel& subcommand : command.subcommands) {
     CLI::App* const added = parser.add_subcommand(subcommand.name, subcommand.summary);
     added->group(subcommand.group.empty() ? "COMMANDS" : subcommand.group);
     added->fallthrough(); // --errors may stand after the command too
-    add_command(*added, subcommand);
+    add_command(*added, subcommand, run);
   }
   std::string examples = "Examples:";
   for (const CommandExample& example : command.examples) {
@@ -163,30 +148,10 @@ void add_command(CLI::App& parser, const CommandModel& command) {
   if (!command.examples.empty()) {
     parser.footer(examples);
   }
-  parser.require_subcommand(command.subcommands.empty() ? 0 : 1);
-}
-
-// The innermost command that was parsed, and its names from the outside.
-struct Innermost {
-  const CommandModel* command = nullptr;
-  std::string path;
-  std::vector<std::string> options; // that may stand there, with two dashes
-};
-
-Innermost innermost(const CLI::App& parser, const CommandModel& root) {
-  Innermost found{.command = &root, .path = root.name, .options = {}};
-  for (const CLI::App* at = &parser;; at = at->get_subcommands().front()) {
-    for (const OptionModel& option : found.command->options) {
-      std::ranges::copy_if(option.names, std::back_inserter(found.options),
-                           [](const std::string& name) { return name.starts_with("--"); });
-    }
-    if (at->get_subcommands().empty()) {
-      return found;
-    }
-    found.command = &*std::ranges::find(found.command->subcommands, at->get_subcommands().front()->get_name(),
-                                        &CommandModel::name);
-    found.path += ' ' + found.command->name;
+  if (command.run) {
+    parser.callback([&command, &run] { run = command.run; });
   }
+  parser.require_subcommand(command.subcommands.empty() ? 0 : 1);
 }
 
 Error with_nearest(Error error, std::optional<std::string_view> nearest) {
@@ -197,74 +162,60 @@ Error with_nearest(Error error, std::optional<std::string_view> nearest) {
   return error;
 }
 
-Error unknown_command(const std::string& path, const std::string& word, std::string fix,
-                      std::span<const std::string_view> known) {
-  return with_nearest({.code = ErrorCode::unknown_command,
-                       .message = fmt::format("{} has no command {}", path, in_quotes(word)),
-                       .fix = std::move(fix)},
-                      nearest_name(word, known));
-}
-
-// Returns the subcommand that the arguments name: their first word that is not an option, or an empty string. Errors:
-// unknown_command; invalid_usage for an option with nothing after its "=", which CLI11 would fill with the next word.
-Result<std::string> named_subcommand(const std::vector<std::string>& arguments) {
-  for (const std::string& argument : arguments) {
-    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      return misuse(fmt::format("{} has no value", in_quotes(argument)),
-                    "give a value after the =, or leave the option out");
-    }
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--errors") {
-      ++i; // its value
-    } else if (!arguments[i].starts_with('-')) {
-      std::array<std::string_view, subcommands.size()> known;
-      std::ranges::transform(subcommands, known.begin(), &Subcommand::name);
-      if (std::ranges::find(known, arguments[i]) != known.end()) {
-        return arguments[i];
-      }
-      return tl::unexpected(
-          unknown_command("tidegate", arguments[i], "`tidegate --help` lists the commands", known));
-    }
-  }
-  return std::string();
-}
-
 // Returns the error of a command line that CLI11 refused.
-Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::ParseError& refusal) {
-  const Innermost at = innermost(parser, root);
-  const std::string fix = fmt::format("`{} --help` shows the usage", at.path);
-  std::vector<std::string_view> commands;
-  std::ranges::transform(at.command->subcommands, std::back_inserter(commands), &CommandModel::name);
-
+Error usage_error(const CLI::App& parser, const std::vector<std::string>& arguments,
+                  const CLI::ParseError& refusal) {
   const std::vector<std::string> unexpected = parser.remaining(true);
-  const auto option = std::ranges::find_if(
-      unexpected, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
-  if (option != unexpected.end()) {
+  const auto first = unexpected.empty() ? arguments.end() : std::ranges::find(arguments, unexpected.front());
+  const CLI::App* at = nullptr; // the innermost command
+  std::string path;
+  std::vector<std::string> options; // that may stand there
+  for (const CLI::App* next = &parser; next != at;) {
+    at = next;
+    path += (path.empty() ? "" : " ") + at->get_name();
+    for (const CLI::Option* const option : at->get_options()) {
+      std::ranges::transform(option->get_lnames(), std::back_inserter(options),
+                             [](const std::string& name) { return "--" + name; });
+    }
+    const auto below = at->get_subcommands();
+    next =
+        below.empty() || first < std::ranges::find(arguments, below.front()->get_name()) ? at : below.front();
+  }
+  const std::string fix = fmt::format("`{} --help` shows the usage", path);
+  std::vector<std::string_view> commands;
+  for (const CLI::App* const command : at->get_subcommands(nullptr)) {
+    commands.emplace_back(command->get_name());
+  }
+  const auto is_option = [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); };
+  if (!unexpected.empty() && !commands.empty() && !is_option(unexpected.front())) {
+    return with_nearest({.code = ErrorCode::unknown_command,
+                         .message = fmt::format("{} has no command {}", path, in_quotes(unexpected.front())),
+                         .fix = fix},
+                        nearest_name(unexpected.front(), commands));
+  }
+  if (const auto option = std::ranges::find_if(unexpected, is_option); option != unexpected.end()) {
     const std::string word = option->substr(0, option->find('='));
     const auto* const former = std::ranges::find_if(
-        former_spellings, [&](const Former& one) { return one.command == at.path && one.word == word; });
+        former_spellings, [&](const Former& one) { return one.command == path && one.word == word; });
     const bool is_former = former != former_spellings.end();
     const bool of_compiler = (word.starts_with("-D") || word.starts_with("-I")) &&
-                             std::ranges::find(at.options, "--options") != at.options.end();
-    const std::vector<std::string_view> known(at.options.begin(), at.options.end());
+                             std::ranges::find(options, "--options") != options.end();
+    const std::vector<std::string_view> known(options.begin(), options.end());
     return with_nearest({.code = ErrorCode::unknown_option,
-                         .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
+                         .message = fmt::format("{} has no option {}", path, in_quotes(word)),
                          .fix = is_former ? fmt::format("give {}", former->now)
                                 : of_compiler
                                     ? fmt::format("give the compiler's: --options={}", in_quotes(*option))
                                     : fix},
                         is_former ? std::nullopt : nearest_name(word, known));
   }
-  if (!unexpected.empty() && !commands.empty()) {
-    return unknown_command(at.path, unexpected.front(), fix, commands);
-  }
   Error error{.code = ErrorCode::invalid_usage, .message = refusal.what(), .fix = fix};
   if (!unexpected.empty()) {
-    error.message = fmt::format("{} takes no further argument {}", at.path, in_quotes(unexpected.front()));
+    error.message = fmt::format("{} takes no further argument {}", path, in_quotes(unexpected.front()));
   } else if (dynamic_cast<const CLI::RequiredError*>(&refusal) != nullptr && !commands.empty()) {
-    error.message = fmt::format("{} needs a command: {}", at.path, fmt::join(commands, ", "));
+    error.message = fmt::format("{} needs a command: {}", path, fmt::join(commands, ", "));
   } else if (const auto* const refused = dynamic_cast<const RefusedValue*>(&refusal)) {
+    error.message = refused->refusal.message;
     error.fix = refused->refusal.fix.empty() ? error.fix : refused->refusal.fix;
     return with_nearest(std::move(error), refused->refusal.nearest);
   }
@@ -279,7 +230,7 @@ bool wants_json_errors(const std::vector<std::string>& arguments) {
          (arguments.end() - option > 1 && option[1] == "json");
 }
 
-CommandModel command_line(std::string_view only) {
+CommandModel command_line(std::span<const std::string> words) {
   CommandModel root{
       .name = "tidegate",
       .summary = "Runs programs of OpenCL kernels, and graph algorithms, as one persistent launch.",
@@ -291,12 +242,13 @@ CommandModel command_line(std::string_view only) {
                   flag("-q,--quiet", reporting.quiet,
                        "No warnings, hints, summaries or progress on standard error, only errors")}};
   for (const Subcommand& subcommand : subcommands) {
-    if (only.empty() || only == subcommand.name) {
-      CommandModel& command = root.subcommands.emplace_back(subcommand.describe());
-      command.name = subcommand.name;
-      command.summary = subcommand.summary;
-      command.group = subcommand.group;
+    CommandModel& command = root.subcommands.emplace_back();
+    if (words.empty() || std::ranges::find(words, subcommand.name) != words.end()) {
+      command = subcommand.describe();
     }
+    command.name = subcommand.name;
+    command.summary = subcommand.summary;
+    command.group = subcommand.group;
   }
   return root;
 }
@@ -310,17 +262,27 @@ Result<Action> parse(std::vector<std::string> arguments) {
     arguments.erase(arguments.begin());
     return [words = std::move(arguments)] { return write_text("-", complete(command_line(), words)); };
   }
-  TIDEGATE_TRY(const auto named, named_subcommand(arguments));
-  if (ranks::launched().rank != 0 && named != "run" && named != "devices") {
-    return [] { return ExitCode::done; }; // rank 0 answers
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    const bool sets = *word == "--set" && word + 1 != arguments.end();
+    if (sets) { // --set KEY=VALUE is --KEY=VALUE
+      word = arguments.erase(word);
+      word->insert(0, "--");
+    }
+    const std::size_t equals = word->find('=');
+    if (word->starts_with("--") && (sets ? equals >= word->size() - 1 : equals == word->size() - 1)) {
+      return misuse(fmt::format("{} has no value", in_quotes(*word)), // CLI11 would take the next word
+                    "give a value after the =, or leave the option out");
+    }
   }
-  const CommandModel root = command_line(named);
+  const CommandModel root = command_line(arguments);
   CLI::App parser(root.summary, root.name);
   parser.get_formatter()->column_width(left_column);
+  parser.set_version_flag("-V,--version", "tidegate " TIDEGATE_VERSION);
   parser.footer(
       "`tidegate COMMAND --help` describes a command; these options may follow any command. TIDEGATE_DEVICE names the device of\n"
       "run, XDG_CACHE_HOME the folder of what is kept, NO_COLOR and CLICOLOR_FORCE decide on colour.");
-  add_command(parser, root);
+  Action run;
+  add_command(parser, root, run);
   try {
     // CLI11 takes the arguments last to first.
     parser.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
@@ -329,9 +291,13 @@ Result<Action> parse(std::vector<std::string> arguments) {
     parser.exit(help_or_version, text, text);
     return [text = text.str()] { return write_text("-", text); };
   } catch (const CLI::ParseError& refusal) {
-    return tl::unexpected(usage_error(parser, root, refusal));
+    return tl::unexpected(usage_error(parser, arguments, refusal));
   }
-  return innermost(parser, root).command->run;
+  const std::string& command = parser.get_subcommands().front()->get_name();
+  if (ranks::launched().rank != 0 && command != "run" && command != "devices") {
+    return [] { return ExitCode::done; }; // rank 0 answers
+  }
+  return run;
 }
 
 Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
@@ -394,47 +360,39 @@ namespace {
 constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
                                                            "jpg",  "jpeg", "gif", "webp", "ps",  "eps"};
 
-std::string in_case(std::string text, int (*change)(int)) {
-  std::ranges::transform(text, text.begin(), [change](unsigned char c) { return change(c); });
-  return text;
-}
-
 } // namespace
 
 std::vector<std::string> words_in(std::string_view list, char separator) {
   std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(separator, begin), list.size());
+  for (std::size_t begin = 0, end = 0; begin <= list.size(); begin = end + 1) {
+    end = std::min(list.find(separator, begin), list.size());
     words.emplace_back(list.substr(begin, end - begin));
-    begin = end + 1;
   }
   return words;
 }
 
 Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || stop != end || count < least || count > most) {
+  const auto count = number_in<std::uint64_t>(text);
+  if (!count || *count < least || *count > most) {
     return tl::unexpected(
         Error{.message = fmt::format("{} is not a whole number from {} to {}", in_quotes(text), least,
                                      most == ~std::uint64_t{0} ? "2^64 - 1" : std::to_string(most))});
   }
-  return count;
+  return *count;
 }
 
 OptionModel written_file_option(std::string_view names, std::string& target, std::vector<std::string> endings,
                                 std::string meaning) {
   const auto read = [endings = std::move(endings)](const std::string& file) -> Result<std::string> {
     const std::string dotted = std::filesystem::path(file).extension().string();
-    const std::string ending = in_case(dotted.substr(dotted.empty() ? 0 : 1), std::tolower);
+    std::string ending = lower_case(dotted.substr(dotted.empty() ? 0 : 1));
     if (std::ranges::find(telling_endings, ending) == telling_endings.end() ||
         std::ranges::find(endings, ending) != endings.end()) {
       return file;
     }
-    return tl::unexpected(
-        Error{.message = fmt::format("cannot write {}; use a name ending in .{}",
-                                     in_case(ending, std::toupper), fmt::join(endings, " or ."))});
+    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::toupper(c); });
+    return tl::unexpected(Error{.message = fmt::format("cannot write {}; use a name ending in .{}", ending,
+                                                       fmt::join(endings, " or ."))});
   };
   OptionModel model = option(names, "FILE", target, read, std::move(meaning));
   model.takes_file = true;
@@ -468,36 +426,6 @@ Error unknown_word(std::string_view word, std::span<const std::string_view> know
   return error;
 }
 
-OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning) {
-  const auto take = [settings](const std::string& text) -> Result<void> {
-    const std::size_t equals = std::min(text.find('='), text.size());
-    const std::string key = text.substr(0, equals);
-    std::vector<std::string_view> known;
-    for (const OptionModel& setting : settings) {
-      known.push_back(setting.names.front());
-      if (key == known.back()) {
-        return equals == text.size()
-                   ? tl::unexpected(Error{.message = fmt::format("{} has no value", in_quotes(key)),
-                                          .fix = fmt::format("give --set {}={}", key, setting.value)})
-                   : setting.take(text.substr(equals + 1)).map_error([&key](Error error) {
-                       error.message = key + ": " + error.message;
-                       return error;
-                     });
-      }
-    }
-    Error error{.message = fmt::format("there is no setting {}", in_quotes(key)),
-                .fix = "`tidegate schema run_settings` lists the settings"};
-    error.nearest = nearest_name(key, known);
-    return tl::unexpected(std::move(error));
-  };
-  return {.names = {"--set"},
-          .value = "KEY=VALUE",
-          .repeats = true,
-          .meaning = std::move(meaning),
-          .settings = std::move(settings),
-          .take = take};
-}
-
 OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {
   const auto take = [&parameters](const std::string& text) -> Result<void> {
     const std::size_t equals = text.find('=');
@@ -522,7 +450,7 @@ OptionModel positional(std::string value, OptionModel option) {
   return option;
 }
 
-OptionModel format_option(std::string_view& format, std::span<const std::string_view> names,
+OptionModel format_option(std::string_view& format, std::initializer_list<std::string_view> names,
                           std::string meaning) {
   Words<std::string_view> words;
   std::ranges::transform(names, std::back_inserter(words), [](auto name) { return std::pair(name, name); });
@@ -534,16 +462,19 @@ OptionModel output_option(std::string& output, std::vector<std::string> endings)
                              "Write to a file, which appears complete or not at all");
 }
 
-std::string_view picture_format(std::string_view format, const std::string& output) {
-  return !format.empty() ? format : output.ends_with(".svg") ? "svg" : "json";
-}
-
-OptionModel stream_option(bool& stream) {
-  return flag("--stream", stream, "Read newline-delimited JSON, write one line per line, in order");
-}
-
-OptionModel input_positional(std::string& input, const std::string& document) {
-  return positional("[FILE]", file_option("", input, document + " to read; - or none is standard input"));
+CommandModel answering(Route& route, const std::string& document, CommandModel command, bool draws_pictures) {
+  command.options.push_back(
+      draws_pictures
+          ? format_option(route.format, {"json", "table", "svg"},
+                          "JSON (default), a table for people, or a picture; -o x.svg means that")
+          : format_option(route.format, {"json", "table"}, "JSON (default) or a table for people"));
+  command.options.push_back(
+      flag("--stream", route.stream, "Read newline-delimited JSON, write one line per line, in order"));
+  command.options.push_back(draws_pictures ? output_option(route.output, {"json", "svg"})
+                                           : output_option(route.output));
+  command.positionals = {
+      positional("[FILE]", file_option("", route.input, document + " to read; - or none is standard input"))};
+  return command;
 }
 
 std::vector<std::string> document_kinds() {

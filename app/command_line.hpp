@@ -16,8 +16,6 @@ struct OptionModel {
   bool takes_file = false;
   std::string meaning;  // one line
   std::string no_value; // a value that stands for the option's absence, such as auto
-  std::vector<OptionModel>
-      settings; // the keys of KEY=VALUE; each is an option --KEY, too, which help does not list
   // Stores a given value; a flag's is empty. The parser uses an error's message and nearest name. Empty for
   // help and version.
   std::function<Result<void>(const std::string& value)> take;
@@ -34,6 +32,7 @@ struct CommandModel {
   std::string summary; // one line
   std::string group;   // under which its parent's help lists it; empty: none
   std::vector<OptionModel> options;
+  std::vector<OptionModel> settings; // --set KEY=VALUE, or --KEY VALUE; help does not list them
   std::vector<OptionModel> positionals;
   std::vector<CommandModel> subcommands;
   std::vector<CommandExample> examples;
@@ -50,8 +49,8 @@ CommandModel init_command(), run_command(), check_command(), tune_command(), dev
     export_command(), schema_command(), completion_command(), version_command();
 CommandModel tune_measure_command(), tune_choose_command(), tune_step_command(); // of tune
 
-// With the subcommand called `only`, or with all if that is empty: describing one takes longer than a recommendation.
-CommandModel command_line(std::string_view only = {});
+// Describes the subcommands that `words` name, or all without words: describing one takes longer than a recommendation.
+CommandModel command_line(std::span<const std::string> words = {});
 
 using Action = std::function<Result<ExitCode>()>;
 Result<Action> parse(std::vector<std::string> arguments);
@@ -190,27 +189,20 @@ OptionModel switch_option(std::string_view name, Target& on, std::string meaning
   return choice_option(name, on, {{"yes", true}, {"no", false}}, std::move(meaning), std::move(usual));
 }
 
-// --set: KEY=VALUE for one of these, as often as wanted.
-OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning);
-
 // Returns the option as a word without a name: "SHELL", or "[FILE]" if it may be left out; of a list "FILE..." or
 // "[KIND] FILE...".
 OptionModel positional(std::string value, OptionModel option);
 
 // --format; `meaning` explains the names.
-inline constexpr std::array<std::string_view, 2> json_or_table{"json", "table"};
 OptionModel
-format_option(std::string_view& format, std::span<const std::string_view> names = json_or_table,
+format_option(std::string_view& format, std::initializer_list<std::string_view> names = {"json", "table"},
               std::string meaning = "JSON or a table for people (default: a table on a terminal)");
-inline constexpr std::string_view json_by_default = "JSON for programs (default) or a table for people";
-inline constexpr std::array<std::string_view, 3> picture_formats{"json", "table", "svg"};
-// The given one, else that of `-o x.svg`, else json.
-std::string_view picture_format(std::string_view given, const std::string& output);
 // -o; `endings` as in written_file_option().
 OptionModel output_option(std::string& output, std::vector<std::string> endings = {"json"});
 
-OptionModel stream_option(bool& stream);
-OptionModel input_positional(std::string& input, const std::string& document);
+// Adds what commands that answer documents have: --format, --stream, -o and the input.
+CommandModel answering(Route& route, const std::string& document, CommandModel command,
+                       bool draws_pictures = false);
 
 OptionModel
 parameter_option(std::vector<documents::Parameter>& parameters); // the last value of a name counts

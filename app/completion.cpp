@@ -12,16 +12,20 @@ std::string complete(const CommandModel& root, std::span<const std::string> word
   const OptionModel* waiting = nullptr;    // for its value
   std::size_t position = 0;
   bool ended = false; // by --
-  const auto add_options = [&] {
-    std::ranges::transform(command->options, std::back_inserter(options),
-                           [](const auto& one) { return &one; });
+  const auto enter = [&](const CommandModel& named) {
+    command = &named;
+    position = 0;
+    for (const OptionModel& option : named.options) {
+      options.push_back(&option);
+    }
   };
-  add_options();
+  enter(root);
   for (const std::string& word : words.first(words.empty() ? 0 : words.size() - 1)) {
+    if (std::exchange(waiting, nullptr) != nullptr) {
+      continue;
+    }
     const auto below = std::ranges::find(command->subcommands, word, &CommandModel::name);
-    if (waiting != nullptr) {
-      waiting = nullptr;
-    } else if (!ended && word == "--") {
+    if (!ended && word == "--") {
       ended = true;
     } else if (!ended && word.size() > 1 && word[0] == '-') { // --name, --name=value, -n or -nvalue
       const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
@@ -35,9 +39,7 @@ std::string complete(const CommandModel& root, std::span<const std::string> word
         }
       }
     } else if (below != command->subcommands.end()) {
-      command = &*below;
-      position = 0;
-      add_options();
+      enter(*below);
     } else {
       ++position;
     }
@@ -49,8 +51,10 @@ std::string complete(const CommandModel& root, std::span<const std::string> word
     }
   };
   const auto offer_values = [&](const OptionModel& option) {
-    for (const OptionModel& setting : option.settings) {
-      offer(setting.names[0] + '=', setting.meaning);
+    for (const OptionModel& setting : command->settings) {
+      if (option.value == "KEY=VALUE") {
+        offer(setting.names[0] + '=', setting.meaning);
+      }
     }
     for (const std::string& choice : option.choices) {
       offer(choice);

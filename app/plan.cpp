@@ -14,10 +14,9 @@ using documents::PlanObjective;
 
 using WaveNames = std::unordered_map<std::string_view, std::uint64_t>;
 
-Error unknown_wave(const std::string& name, const WaveNames& names, std::string pointer) {
-  std::vector<std::string_view> known;
-  std::ranges::transform(names, std::back_inserter(known), &WaveNames::value_type::first);
-  std::ranges::sort(known, {}, [&names](std::string_view each) { return names.at(each); });
+Error unknown_wave(const std::string& name, const NamedDag& named, std::string pointer) {
+  std::vector<std::string_view> known(named.names.begin(), named.names.end());
+  std::erase(known, "");
   const auto nearest = nearest_name(name, known);
   return {.code = ErrorCode::invalid_wave, // the same code as for an index past the last wave
           .message = fmt::format("no wave is called {}", in_quotes(name)),
@@ -81,42 +80,39 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
   const std::size_t count = document.waves.size();
   named.dag.dependencies.reserve(document.dependencies.size());
   for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
-    std::array<std::optional<std::uint64_t>, 2> ends; // before, after
-    const std::array<const Identifier*, 2> given{&document.dependencies[i].before,
-                                                 &document.dependencies[i].after};
-    const auto pointer = [i](std::size_t end) {
-      return fmt::format("/dependencies/{}/{}", i, end == 0 ? "before" : "after");
-    };
-    for (std::size_t end = 0; end < 2; ++end) {
-      const std::string* const name = given[end]->name();
-      if (name == nullptr) {
-        ends[end] = given[end]->number();
-      } else if (const auto found = names.find(*name); found != names.end()) {
-        ends[end] = found->second;
-      } else {
-        errors.add(unknown_wave(*name, names, pointer(end)));
+    const auto pointer = [i](std::string_view end) { return fmt::format("/dependencies/{}/{}", i, end); };
+    const auto index_of = [&](const Identifier& given, std::string_view end) -> std::optional<std::uint64_t> {
+      if (given.name() == nullptr) {
+        return given.number();
       }
-    }
-    for (std::size_t end = 0; end < 2; ++end) {
-      if (ends[end] && *ends[end] >= count) {
+      if (const auto found = names.find(*given.name()); found != names.end()) {
+        return found->second;
+      }
+      errors.add(unknown_wave(*given.name(), named, pointer(end)));
+      return {};
+    };
+    const auto before = index_of(document.dependencies[i].before, "before");
+    const auto after = index_of(document.dependencies[i].after, "after");
+    for (const auto& [wave, end] : {std::pair(before, "before"), std::pair(after, "after")}) {
+      if (wave && *wave >= count) {
         errors.add({.code = ErrorCode::invalid_wave,
-                    .message = fmt::format("there is no wave {}", *ends[end]),
+                    .message = fmt::format("there is no wave {}", *wave),
                     .fix = count == 0 ? "add the waves, or leave the dependencies out"
                                       : fmt::format("waves are counted from 0 to {}", count - 1),
                     .pointer = pointer(end),
                     .wave_count = count,
-                    .before = ends[0],
-                    .after = ends[1]});
+                    .before = before,
+                    .after = after});
       }
     }
-    if (ends[0] && ends[0] == ends[1] && *ends[0] < count) {
-      Error error = planning::worded({.code = ErrorCode::self_dependency, .wave = *ends[0]},
+    if (before && before == after && *before < count) {
+      Error error = planning::worded({.code = ErrorCode::self_dependency, .wave = *before},
                                      [&named](std::uint64_t wave) { return named.wave_text(wave); });
       error.pointer = fmt::format("/dependencies/{}", i);
       errors.add(std::move(error));
     }
     named.dag.dependencies.push_back(
-        {static_cast<std::uint32_t>(ends[0].value_or(0)), static_cast<std::uint32_t>(ends[1].value_or(0))});
+        {static_cast<std::uint32_t>(before.value_or(0)), static_cast<std::uint32_t>(after.value_or(0))});
   }
   TIDEGATE_CHECK(errors.result());
   return named;
@@ -278,7 +274,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 namespace {
 
 struct PlanSettings {
-  Route route{.format = ""};
+  Route route;
   PlanOptions plan;
   std::optional<Planner> planner;
   std::optional<PlanObjective> objective;
@@ -286,7 +282,6 @@ struct PlanSettings {
 
 Result<ExitCode> run_plan(PlanSettings& settings) {
   auto& [route, plan, planner, objective] = settings;
-  route.format = picture_format(route.format, route.output);
   if (objective && planner == Planner::layered) {
     return misuse("--objective is for --strategy compact", "leave it out, or plan with --strategy compact");
   }
@@ -314,28 +309,26 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
 
 CommandModel plan_command() {
   const auto settings = std::make_shared<PlanSettings>();
-  return {
-      .options =
-          {choice_option(
-               "--strategy", settings->planner, words_for<Planner>(),
-               "layered: each wave as early as possible, a full group is closed (default); compact: as few groups as "
-               "possible"),
-           choice_option(
-               "--objective", settings->objective, words_for<PlanObjective>(),
-               "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
-               "Means --strategy compact"),
-           bytes_option("--budget", settings->plan.budget_bytes, "Memory budget, in place of the document's"),
-           format_option(
-               settings->route.format, picture_formats,
-               "JSON for programs (default), a table for people, or a picture; -o x.svg means that"),
-           parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope),
-           stream_option(settings->route.stream), output_option(settings->route.output, {"json", "svg"})},
-      .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
-      .examples = {{"A picture of the plan with the fewest groups:",
-                    "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
-                   {"The plan of a wave program:",
-                    "tidegate plan examples/programs/reduction/program.json --format table"}},
-      .run = [settings] { return run_plan(*settings); }};
+  return answering(
+      settings->route, "Wave DAG, or a wave program,",
+      {.options =
+           {choice_option(
+                "--strategy", settings->planner, words_for<Planner>(),
+                "layered: each wave as early as possible, a full group is closed (default); compact: as few groups as "
+                "possible"),
+            choice_option(
+                "--objective", settings->objective, words_for<PlanObjective>(),
+                "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
+                "Means --strategy compact"),
+            bytes_option("--budget", settings->plan.budget_bytes,
+                         "Memory budget, in place of the document's"),
+            parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope)},
+       .examples = {{"A picture of the plan with the fewest groups:",
+                     "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
+                    {"The plan of a wave program:",
+                     "tidegate plan examples/programs/reduction/program.json --format table"}},
+       .run = [settings] { return run_plan(*settings); }},
+      true);
 }
 
 } // namespace tidegate::app

@@ -24,21 +24,6 @@ constexpr std::array<std::string_view, 4> adapter_fields{
     "max_workgroup_size_x", "max_compute_workgroups_per_dimension", "max_compute_invocations_per_workgroup",
     "device_memory_budget_bytes"};
 
-documents::Evidence collect_evidence(const RecommendSettings& settings, const LaunchRequestDocument& request,
-                                     const policy::LaunchRecommendation& recommendation) {
-  const policy::LaunchRequest effective = policy::infer_missing_signals(request.request);
-  documents::Evidence evidence;
-  if ((settings.evidence & 1U) != 0) {
-    evidence.topology = policy::topology_evidence(effective, recommendation);
-    evidence.complete.topology = !policy::incomplete_field(*evidence.topology);
-  }
-  if ((settings.evidence & 2U) != 0) {
-    evidence.promotion = policy::promotion_evidence(request.policy, effective, recommendation);
-    evidence.complete.promotion = !policy::incomplete_field(*evidence.promotion);
-  }
-  return evidence;
-}
-
 // Answers one request.
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
                                                std::string_view request_json) {
@@ -58,7 +43,16 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
     document.explanation = policy::explain(request.policy, request.request, decision);
   }
   if (settings.evidence != 0) {
-    document.evidence = collect_evidence(settings, request, document.recommendation);
+    documents::Evidence& evidence = document.evidence.emplace();
+    if ((settings.evidence & 1U) != 0) {
+      evidence.topology = policy::topology_evidence(decision.effective, decision.recommendation);
+      evidence.complete.topology = !policy::incomplete_field(*evidence.topology);
+    }
+    if ((settings.evidence & 2U) != 0) {
+      evidence.promotion =
+          policy::promotion_evidence(request.policy, decision.effective, decision.recommendation);
+      evidence.complete.promotion = !policy::incomplete_field(*evidence.promotion);
+    }
   }
   return document;
 }
@@ -144,28 +138,25 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
 
 CommandModel recommend_command() {
   const auto settings = std::make_shared<RecommendSettings>();
-  return {
-      .options =
-          {file_option("--policy", settings->policy_file,
-                       "Launch policy that a request's own policy overrides"),
-           choice_option("--previous-topology", settings->first.previous_topology,
-                         words_for<policy::Topology>(),
-                         "Topology of the previous launch, for requests that state none"),
-           option("--evidence", "topology|promotion|all", settings->evidence, read_evidence,
-                  "Add the evidence of the choice, and whether it is complete"),
-           flag("--explain", settings->explain, "Add the rule of each step and its reason"),
-           device_option(
-               settings->selector,
-               "Take the device limits and the memory budget that a request leaves out from a device: an index, "
-               "cpu, gpu, a UUID, a name or a part of one"),
-           stream_option(settings->route.stream),
-           format_option(settings->route.format, json_or_table, std::string(json_by_default)),
-           output_option(settings->route.output)},
-      .positionals = {input_positional(settings->route.input, "Launch request")},
-      .examples = {{"How should this launch run, and why?",
-                    "tidegate recommend examples/bfs_wave.json --format table"},
-                   {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
-      .run = [settings] { return run_recommend(*settings); }};
+  return answering(
+      settings->route, "Launch request",
+      {.options =
+           {file_option("--policy", settings->policy_file,
+                        "Launch policy that a request's own policy overrides"),
+            choice_option("--previous-topology", settings->first.previous_topology,
+                          words_for<policy::Topology>(),
+                          "Topology of the previous launch, for requests that state none"),
+            option("--evidence", "topology|promotion|all", settings->evidence, read_evidence,
+                   "Add the evidence of the choice, and whether it is complete"),
+            flag("--explain", settings->explain, "Add the rule of each step and its reason"),
+            device_option(
+                settings->selector,
+                "Take the device limits and the memory budget that a request leaves out from a device: an index, "
+                "cpu, gpu, a UUID, a name or a part of one")},
+       .examples = {{"How should this launch run, and why?",
+                     "tidegate recommend examples/bfs_wave.json --format table"},
+                    {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
+       .run = [settings] { return run_recommend(*settings); }});
 }
 
 // Parts of the launch policy by themselves: priority drain, priority diffuse, tune choose and tune step.
@@ -174,17 +165,15 @@ namespace {
 
 using namespace documents;
 
-// A command that turns one document into another: FILE, --format, --stream and -o.
+// A command that turns one document into another.
 CommandModel document_command(std::string name, std::string summary, const std::string& document,
                               CommandExample example, Answer answer) {
   const auto route = std::make_shared<Route>();
-  return {.name = std::move(name),
-          .summary = std::move(summary),
-          .options = {format_option(route->format, json_or_table, std::string(json_by_default)),
-                      stream_option(route->stream), output_option(route->output)},
-          .positionals = {input_positional(route->input, document)},
-          .examples = {std::move(example)},
-          .run = [route, answer = std::move(answer)] { return serve(*route, answer); }};
+  return answering(*route, document,
+                   {.name = std::move(name),
+                    .summary = std::move(summary),
+                    .examples = {std::move(example)},
+                    .run = [route, answer = std::move(answer)] { return serve(*route, answer); }});
 }
 
 // Answers with the document that `compute` makes of an Input.

@@ -18,19 +18,13 @@ OptionModel choice_or_auto(std::string_view names, std::optional<E>& value, std:
 // Notes which options are given: "--strategy", with its value "--strategy plain", and "--set tuning.mode".
 void note_given(std::vector<OptionModel>& options, const std::string& prefix, std::set<std::string>& given) {
   for (OptionModel& option : options) {
-    const std::string name = prefix + option.names.back();
-    if (!option.settings.empty()) {
-      note_given(option.settings, option.names.back() + ' ', given);
-      option = settings_option(std::move(option.settings), std::move(option.meaning));
-    } else {
-      option.take = [name, &given, take = std::move(option.take),
-                     none = option.no_value](const std::string& value) -> Result<void> {
-        if (value.empty() || value != none) {
-          given.insert({name, name + ' ' + value});
-        }
-        return take(value);
-      };
-    }
+    option.take = [name = prefix + option.names.back(), &given, take = std::move(option.take),
+                   none = option.no_value](const std::string& value) -> Result<void> {
+      if (value.empty() || value != none) {
+        given.insert({name, name + ' ' + value});
+      }
+      return take(value);
+    };
   }
 }
 
@@ -123,8 +117,11 @@ CommandModel run_command() {
                 "Use no device; report plan, recommendation, evidence and memory"),
            duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
                            "End the run without outputs after this: 10s, 2m (default 60s)"),
-           settings_option(run_settings(*request),
-                           "Change a setting, also --KEY VALUE; `tidegate schema run_settings` lists them"),
+           {.names = {"--set"},
+            .value = "KEY=VALUE",
+            .repeats = true,
+            .meaning = "Change a setting, also --KEY VALUE; `tidegate schema run_settings` lists them",
+            .take = [](const std::string&) { return Result<void>(); }}, // of no KEY=VALUE
            flag("--by-wave", request->by_wave,
                 "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
@@ -138,6 +135,7 @@ CommandModel run_command() {
            output_option(request->output),
            flag("-v,--verbose", request->verbose, "Print what the run is doing, a line a second"),
            path_scope_option(options.scope)},
+      .settings = run_settings(*request),
       .positionals = {positional("[PROGRAM]",
                                  file_option("", request->program,
                                              "Program or algorithm to run; - or none is standard input")),
@@ -153,6 +151,7 @@ CommandModel run_command() {
         return run_program(*request);
       }};
   note_given(command.options, "", request->given);
+  note_given(command.settings, "--set ", request->given);
   return command;
 }
 

@@ -162,7 +162,7 @@ std::string_view take_lines(std::string_view& lines, std::size_t most) {
 } // namespace
 
 unsigned all_cores() {
-  return std::max(std::thread::hardware_concurrency(), 1U);
+  return std::max(std::thread::hardware_concurrency(), 2U); // one alone would write each line by itself
 }
 
 Result<std::string_view> LineReply::replaced(std::string_view document) {
@@ -174,45 +174,39 @@ Result<std::string_view> LineReply::replaced(std::string_view document) {
 }
 
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
-                                    unsigned workers, Pace pace, std::string_view name) {
+                                    unsigned workers, std::string_view name) {
   constexpr std::size_t most_of_worker = std::size_t{1} << 20U, least_of_worker = std::size_t{16} << 10U;
   StreamSummary total;
   const auto ends = [&] { return output.closed() || total.exit_code == ExitCode::interrupted; };
-  try {
-    Lines input_lines(input, output);
-    while (!ends()) {
-      TIDEGATE_TRY(std::string_view lines, input_lines.next(most_of_worker * workers));
-      if (lines.empty()) {
-        break;
+  Lines input_lines(input, output);
+  while (!ends()) {
+    TIDEGATE_TRY(std::string_view lines, input_lines.next(most_of_worker * workers));
+    if (lines.empty()) {
+      break;
+    }
+    const std::size_t share = workers == 1 ? 1 : std::max(lines.size() / workers + 1, least_of_worker);
+    for (std::uint64_t number = input_lines.first(); !lines.empty() && !ends();) {
+      std::vector<StreamPart> parts;
+      while (parts.size() < workers && !lines.empty()) {
+        parts.push_back({.input = name, .lines = take_lines(lines, share), .first_line = number});
+        number += static_cast<std::uint64_t>(std::ranges::count(parts.back().lines, '\n'));
       }
-      const std::size_t share =
-          pace == Pace::lines ? 1 : std::max(lines.size() / workers + 1, least_of_worker);
-      for (std::uint64_t number = input_lines.first(); !lines.empty() && !ends();) {
-        std::vector<StreamPart> parts;
-        while (parts.size() < workers && !lines.empty()) {
-          parts.push_back({.input = name, .lines = take_lines(lines, share), .first_line = number});
-          number += static_cast<std::uint64_t>(std::ranges::count(parts.back().lines, '\n'));
-        }
-        std::vector<std::future<void>> others; // in this thread if there are no more
-        for (std::size_t i = 1; i < parts.size(); ++i) {
-          others.push_back(std::async(answer_part, std::ref(parts[i]), std::cref(answer)));
-        }
-        answer_part(parts.front(), answer);
-        std::ranges::for_each(others, &std::future<void>::get);
-        for (const StreamPart& part : parts) {
-          total.lines += part.summary.lines;
-          total.failed += part.summary.failed;
-          total.exit_code = worst(total.exit_code, part.summary.exit_code);
-          TIDEGATE_CHECK(output.write(part.answers));
-        }
+      std::vector<std::future<void>> others; // in this thread if there are no more
+      for (std::size_t i = 1; i < parts.size(); ++i) {
+        others.push_back(std::async(answer_part, std::ref(parts[i]), std::cref(answer)));
+      }
+      answer_part(parts.front(), answer);
+      std::ranges::for_each(others, &std::future<void>::get);
+      for (const StreamPart& part : parts) {
+        total.lines += part.summary.lines;
+        total.failed += part.summary.failed;
+        total.exit_code = worst(total.exit_code, part.summary.exit_code);
+        TIDEGATE_CHECK(output.write(part.answers));
       }
     }
-  } catch (const std::exception& exception) { // outside of a line's answer, such as a lack of memory
-    return tl::unexpected(uncaught_error(exception, "please report these lines as a bug"));
   }
   if (!reporting.quiet && !reporting.json && !output.closed()) {
-    std::fputs(fmt::format("tidegate: {}, {} failed\n", plural(total.lines, "line"), total.failed).c_str(),
-               stderr);
+    fmt::print(stderr, "tidegate: {}, {} failed\n", plural(total.lines, "line"), total.failed);
   }
   return total;
 }
@@ -237,7 +231,7 @@ auto in_file(const std::string& input) {
 } // namespace
 
 Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
-                             const LineAnswer& answer, unsigned workers, Pace pace) {
+                             const LineAnswer& answer, unsigned workers) {
   ExitCode code = ExitCode::done;
   std::optional<Output> opened;
   for (const std::string& input : inputs) {
@@ -245,7 +239,7 @@ Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::str
     if (!opened) {
       TIDEGATE_TRY(opened, Output::open(output));
     }
-    TIDEGATE_TRY(const StreamSummary summary, answer_stream(lines, *opened, answer, workers, pace, input));
+    TIDEGATE_TRY(const StreamSummary summary, answer_stream(lines, *opened, answer, workers, input));
     code = worst(code, summary.exit_code);
   }
   TIDEGATE_CHECK(opened->commit());
@@ -307,7 +301,10 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text) {
   return Output::open(output).and_then([text](Output file) { return finish(file, text); });
 }
 
-Result<ExitCode> serve(const Route& route, const Answer& answer) {
+Result<ExitCode> serve(Route& route, const Answer& answer) {
+  if (route.format.empty()) {
+    route.format = route.output.ends_with(".svg") ? "svg" : "json";
+  }
   const bool json = route.format == "json";
   TIDEGATE_CHECK(refuse_stream(route.stream, route.format, route.parameters));
   hint_at_terminal(route.input);

@@ -96,10 +96,7 @@ struct LineReply {
 // Several threads call it at once.
 using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& reply)>;
 
-// Lines that share one write of their answers: a worker's part, or one.
-enum class Pace : std::uint8_t { parts, lines };
-
-unsigned all_cores(); // for workers
+unsigned all_cores(); // for workers, of which one alone answers and writes line by line
 
 struct StreamSummary {
   std::uint64_t lines = 0;             // with an answer or an error
@@ -111,18 +108,17 @@ struct StreamSummary {
 // stream_error document. Skips blank lines; line numbers count them. Ends early, without an error, when the reader
 // of `output` has gone, and after a line that was interrupted.
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
-                                    unsigned workers, Pace pace = Pace::parts, std::string_view name = "-");
+                                    unsigned workers, std::string_view name = "-");
 
 // Answers the lines of each input in turn.
 Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
-                             const LineAnswer& answer, unsigned workers = all_cores(),
-                             Pace pace = Pace::parts);
+                             const LineAnswer& answer, unsigned workers = all_cores());
 
 struct Route {
-  std::string input = "-";          // path, or - for standard input
-  std::string output = "-";         // path, or - for standard output
-  bool stream = false;              // newline-delimited JSON
-  std::string_view format = "json"; // other formats give one answer and no stream
+  std::string input = "-";   // path, or - for standard input
+  std::string output = "-";  // path, or - for standard output
+  bool stream = false;       // newline-delimited JSON
+  std::string_view format{}; // other than JSON for one answer; empty: JSON, or what `output` ends with
   std::vector<NamedFile> other_inputs;
   std::vector<documents::Parameter> parameters{}; // in place of those of the document
 
@@ -138,9 +134,9 @@ void append(const T& document, documents::Style style, std::string& json) {
   documents::encode(documents::DocumentOf<T>::document, &document, style, json);
 }
 
-// Reads the input, answers it and writes the answer; with `stream`, line by line on all cores. The exit code is that of
-// the worst line.
-Result<ExitCode> serve(const Route& route, const Answer& answer);
+// Decides on the route's format, reads the input, answers it and writes the answer; with `stream`, line by line on all cores. The
+// exit code is that of the worst line.
+Result<ExitCode> serve(Route& route, const Answer& answer);
 
 // Refuses a stream of tables or pictures, or with parameters.
 Result<void> refuse_stream(bool stream, std::string_view format,

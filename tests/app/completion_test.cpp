@@ -48,10 +48,8 @@ CommandModel tool() {
                 {.names = {"-o", "--output"}, .value = "FILE", .takes_file = true, .meaning = "Where to"},
                 {.names = {"--page"}, .value = "FILE", .takes_file = true},
                 {.names = {"--device"}, .value = "SEL", .choices = {"cpu", "gpu"}},
-                {.names = {"--set"},
-                 .value = "KEY=VALUE",
-                 .repeats = true,
-                 .settings = {order, {.names = {"slice"}, .value = "TIME"}}}},
+                {.names = {"--set"}, .value = "KEY=VALUE", .repeats = true}},
+           .settings = {order, {.names = {"slice"}, .value = "TIME"}},
            .positionals = {{.value = "[FILE]", .takes_file = true, .meaning = "Input"}}},
           {.name = "group",
            .subcommands = {
@@ -109,13 +107,12 @@ TEST_CASE("meanings stand after a tab") {
 }
 
 TEST_CASE("the help says how long a run and a slice take at most by default") {
-  const CommandModel root = command_line("run");
+  const CommandModel run = run_command();
   const engine::RunOptions defaults;
   std::string text;
-  for (const OptionModel& option : root.subcommands[0].options) {
-    text += option.meaning;
-    for (const OptionModel& setting : option.settings) {
-      text += setting.meaning;
+  for (const auto* const options : {&run.options, &run.settings}) {
+    for (const OptionModel& option : *options) {
+      text += option.meaning;
     }
   }
   CHECK(text.find(fmt::format("(default {}s)", defaults.max_wall_time_ns / 1'000'000'000)) !=

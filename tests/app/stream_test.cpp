@@ -136,7 +136,7 @@ TEST_CASE("lines are answered one by one, and one that was interrupted is the la
     reply.exit_code = line == "stop" ? ExitCode::interrupted : ExitCode::negative;
     return brackets()(line, reply);
   };
-  const auto summary = answer_stream(input, *output, read_and_answer, 1, Pace::lines);
+  const auto summary = answer_stream(input, *output, read_and_answer, 1);
   REQUIRE(summary);
   CHECK(before == "|[a]\n|"
                   R"({"id":"bad","error":{"code":"syntax_error","message":"bad","fix":"good"},"line":3})"
