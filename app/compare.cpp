@@ -116,23 +116,21 @@ Result<ReportJson> read_compared(const std::string& file) {
 // Adds the nanoseconds of an execution of each wave in the mean, in the order of the first report.
 void add_waves(const ReportJson& a, const ReportJson& b, std::vector<ComparedNumber>& waves) {
   std::vector<std::string> names;
-  std::array<std::map<std::string, double>, 2> times;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    for (const ReportJson& wave : value_in(i == 0 ? a : b, "/wave_times/waves")) {
-      const std::string& name = names.emplace_back(value_at<std::string>(wave, "/waves").value_or("?"));
-      times[i].try_emplace(name, value_at<double>(wave, "/time_ns").value_or(0) /
-                                     std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
+  std::map<std::string, std::array<std::optional<double>, 2>> times;
+  for (const ReportJson* const report : {&a, &b}) {
+    for (const ReportJson& wave : value_in(*report, "/wave_times/waves")) {
+      const std::string name = value_at<std::string>(wave, "/waves").value_or("?");
+      const auto [found, is_new] = times.try_emplace(name);
+      if (is_new) {
+        names.push_back(name);
+      }
+      std::optional<double>& time = found->second[report == &a ? 0 : 1];
+      time = time.value_or(value_at<double>(wave, "/time_ns").value_or(0) /
+                           std::max(1.0, value_at<double>(wave, "/executions").value_or(1)));
     }
   }
-  std::set<std::string> added;
   for (const std::string& name : names) {
-    if (added.insert(name).second) {
-      const auto time = [&name](const std::map<std::string, double>& of) {
-        const auto found = of.find(name);
-        return found == of.end() ? std::nullopt : std::optional(found->second);
-      };
-      add_number(name, time(times[0]), time(times[1]), waves);
-    }
+    add_number(name, times[name][0], times[name][1], waves);
   }
 }
 
@@ -210,14 +208,12 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
 
 // 5% or 5 as 0.05.
 Result<double> read_percent(const std::string& text) {
-  double percent = 0;
-  const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
-  const auto [stop, error] = std::from_chars(text.data(), end, percent);
-  if (error != std::errc() || stop != end || !(percent >= 0 && percent <= 1000)) {
+  const auto percent = number_in<double>(text.ends_with('%') ? text.substr(0, text.size() - 1) : text);
+  if (!percent || !(*percent >= 0 && *percent <= 1000)) {
     return tl::unexpected(
         Error{.message = fmt::format("{} is not a percentage such as 5%", in_quotes(text))});
   }
-  return percent / 100;
+  return *percent / 100;
 }
 
 struct CompareSettings {

@@ -18,7 +18,7 @@ std::filesystem::path cache_file(const device::DeviceInfo& device) {
     return {};
   }
   const std::string key =
-      device_key(device) + TIDEGATE_VERSION + '\n' + device::kernel_source("common/self_test.cl");
+      device::cache_key(device) + TIDEGATE_VERSION + '\n' + device::kernel_source("common/self_test.cl");
   return folder / ("device-" + hash_of(key) + ".json");
 }
 
@@ -83,11 +83,6 @@ TableRows figures(const device::DeviceInfo& device) {
 }
 
 } // namespace
-
-std::string device_key(const device::DeviceInfo& device) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", device.platform, device.name, device.uuid.value_or(""),
-                     device.vendor, device.opencl_version, device.driver_version, device.compute_units);
-}
 
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device) {
   auto profile = documents::decode<device::DeviceProfile>(json);
@@ -243,31 +238,15 @@ CommandModel devices_command() {
 
 namespace {
 
-std::string compiler() {
-#if defined(__clang__)
-  return "clang " __clang_version__;
-#else
-  return "g++ " __VERSION__;
-#endif
-}
-
 // Returns text such as "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64".
 std::string system_text() {
-  std::string text;
   constexpr std::size_t most = 65536;
-  if (const auto release = read_all("/etc/os-release", most)) {
-    constexpr std::string_view key = "PRETTY_NAME=\"";
-    const std::size_t found = release->find(key);
-    if (found != std::string::npos) {
-      const std::size_t begin = found + key.size();
-      text = release->substr(begin, release->find('"', begin) - begin) + ", ";
-    }
-  }
+  const std::string release = read_all("/etc/os-release", most).value_or("");
+  const std::size_t name = release.find("PRETTY_NAME=\"");
   utsname kernel{};
-  if (::uname(&kernel) == 0) {
-    text += fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine);
-  }
-  return text;
+  (void)::uname(&kernel);
+  return fmt::format("{}, {} {} {}", name == release.npos ? "?" : words_in(release.substr(name), '"')[1],
+                     kernel.sysname, kernel.release, kernel.machine);
 }
 
 std::vector<std::string> opencl_environment() {
@@ -285,7 +264,7 @@ std::vector<std::string> opencl_environment() {
 documents::VersionReport versions() {
   return {.tidegate = TIDEGATE_VERSION,
           .build_type = TIDEGATE_BUILD_TYPE,
-          .compiler = compiler(),
+          .compiler = TIDEGATE_COMPILER,
           .cli11 = CLI11_VERSION,
           .nlohmann_json = fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                        NLOHMANN_JSON_VERSION_PATCH),
@@ -318,11 +297,7 @@ void add_devices(documents::VersionReport& report) {
 } // namespace
 
 CommandModel version_command() {
-  struct Settings {
-    std::string output = "-";
-    std::string_view format{};
-  };
-  const auto settings = std::make_shared<Settings>();
+  const auto settings = std::make_shared<DevicesSettings>();
   return {.options = {format_option(settings->format), output_option(settings->output)},
           .examples = {{"Include this in a bug report:", "tidegate version --format table"}},
           .run = [settings] {

@@ -381,17 +381,16 @@ std::string policy_part(const engine::RunReport& report) {
 }
 
 // A word as a shell takes it for that word.
-std::string shell_word(const std::string& word) {
+std::string shell_word(std::string word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
   if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
     return word;
   }
-  std::string quoted = "'";
-  for (const char c : word) {
-    c == '\'' ? quoted += "'\\''" : quoted += c;
+  for (std::size_t at = word.find('\''); at != word.npos; at = word.find('\'', at + 4)) {
+    word.replace(at, 1, "'\\''");
   }
-  return quoted + '\'';
+  return '\'' + word + '\'';
 }
 
 // Puts the parts of a page into report_page.html.
@@ -416,13 +415,10 @@ std::string page_of(const Report& report, const RunTable& made, const std::strin
                   fmt::format("<pre id=\"command\" tabindex=\"0\">{}</pre>", xml_text(command)));
   std::string status(choice_name(report.status));
   std::ranges::replace(status, '_', ' ');
-  const bool good = report.status == runtime::RunStatus::done ||
-                    report.status == runtime::RunStatus::planned ||
-                    report.status == runtime::RunStatus::checked;
   const std::string heading = fmt::format(
       "<p class=\"over\">tidegate run</p>\n<h1><bdi class=\"name\">{}</bdi><span id=\"status\" class=\"badge {}\">{}</span></h1>\n"
       "<p id=\"lead\">{}{}.</p>",
-      xml_text(program), good ? "good" : "bad", status, xml_text(made.headline),
+      xml_text(program), is_success(report.status) ? "good" : "bad", status, xml_text(made.headline),
       report.device ? " on " + xml_text(report.device->name) : "");
   const std::array<std::pair<std::string_view, std::string>, 4> parts{
       {{"{{data}}", script_safe(documents::encode(report, documents::Style::compact))},
@@ -518,18 +514,13 @@ std::string quoted(std::string_view text) {
   return json;
 }
 
-std::string micros(std::uint64_t ns) {
-  std::string json;
-  documents::append_number(json, static_cast<double>(ns) / 1000);
-  return json;
-}
-
 } // namespace
 
 std::string trace_json(const runtime::Timeline& timeline, std::string_view title) {
   std::string text = fmt::format(
       R"({{"displayTimeUnit":"ns","otherData":{{"tool":"tidegate","clock":"{}","left_out_spans":{}}},"traceEvents":[)",
       runtime::device_clock_names[static_cast<std::size_t>(timeline.clock)], timeline.left_out);
+  const auto micros = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
   // Adds an event of thread `tid` of the only process.
   const auto event = [&text](char phase, std::string_view name, std::size_t tid, const std::string& rest) {
     text += fmt::format("{}\n{{\"ph\":\"{}\",\"name\":{},\"pid\":1,\"tid\":{},{}}}",

@@ -351,7 +351,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   program.policy.launch = taken.policy.value_or(program.policy.launch);
   options.slice_ns = run.slice_ns.value_or(options.slice_ns);
   const std::string folder = program_folder(run.program);
-  if (device && run.cache) {
+  if (device && !options.cache_folder.empty()) {
     options.checked = checked_file(run.json, program, folder, *device, options);
   }
   const InterruptWatch interrupts;

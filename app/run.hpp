@@ -96,6 +96,12 @@ TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps);
 
 bool is_frontier_program(std::string_view json);
 
+// The statuses of a success are listed, so that an unknown one is none.
+constexpr bool is_success(runtime::RunStatus status) {
+  using runtime::RunStatus;
+  return status == RunStatus::done || status == RunStatus::planned || status == RunStatus::checked;
+}
+
 std::string trace_json(const runtime::Timeline& timeline, std::string_view title);
 
 // A run takes its device profile and its launch policy from the files of --profile and --policy, or from the user's folder,
@@ -184,8 +190,6 @@ enum class SelfTest : std::uint8_t {
 // Fills in `profile` and `megakernel`. A result in the user's cache folder serves while device, driver and tool are the same.
 // `begins` is called before a test, which takes seconds.
 Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::function<void()>& begins = {});
-
-std::string device_key(const device::DeviceInfo& device);
 
 // Nothing if it is damaged, impossible, or of another device or driver.
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);

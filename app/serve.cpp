@@ -206,7 +206,8 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, con
     }
   }
   if (!reporting.quiet && !reporting.json && !output.closed()) {
-    fmt::print(stderr, "tidegate: {}, {} failed\n", plural(total.lines, "line"), total.failed);
+    std::fputs(fmt::format("tidegate: {}, {} failed\n", plural(total.lines, "line"), total.failed).c_str(),
+               stderr);
   }
   return total;
 }

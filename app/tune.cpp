@@ -28,15 +28,16 @@ constexpr std::array<std::string_view, 4> verdict_words{"adopted", "kept", "noth
 // The number of an optional enumeration in a key.
 constexpr auto number_of = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
 
-// Paths in the user's folder for the measurements of a program on a device and its driver; empty if there is no folder.
+// Paths in the cache folder for the measurements of a program on a device and its driver; empty if there is no folder.
 struct TunedFiles {
   std::filesystem::path profile, policy;
   std::filesystem::path first_run; // what first runs have found
 };
 
-TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
-  const std::string name = "tuned-" + hash_of(device_key(device).append(program_key));
-  const auto file = [folder = cache_folder(), &name](std::string_view what) {
+TunedFiles tuned_files(const std::filesystem::path& folder, const device::DeviceInfo& device,
+                       std::string_view program_key) {
+  const std::string name = "tuned-" + hash_of(device::cache_key(device).append(program_key));
+  const auto file = [&](std::string_view what) {
     return folder.empty() ? folder : folder / fmt::format("{}.{}.json", name, what);
   };
   return {file("profile"), file("policy"), file("first_run")};
@@ -67,7 +68,6 @@ std::string program_key(const engine::WaveProgram& program, const engine::Job& j
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
                                    const traversal::RunOptions& options) {
-  const std::filesystem::path cache = cache_folder();
   std::string key = fmt::format("{}\n{} {} {} {} {}\n{}\n{}\n{}\n", program_text, number_of(options.strategy),
                                 number_of(options.force_topology), number_of(options.workers),
                                 number_of(options.group_size), number_of(options.alone_vertices),
@@ -84,7 +84,7 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
     }
     key += contents + '\n';
   }
-  return cache.empty() ? cache : cache / ("checked-" + hash_of(device_key(device) + key));
+  return options.cache_folder / ("checked-" + hash_of(device::cache_key(device) + key));
 }
 
 namespace {
@@ -133,7 +133,7 @@ bool must_choose_again(const engine::RunReport& report, const engine::CompileOpt
 
 void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options,
                     const device::DeviceInfo& device, const std::string& program_key) {
-  const TunedFiles files = tuned_files(device, program_key);
+  const TunedFiles files = tuned_files(options.cache_folder, device, program_key);
   std::optional<engine::FirstRun>& first = report.first_run;
   if (const std::string why = out_of_date(report, options.compile); first && !why.empty()) {
     forget_tuned(files);
@@ -185,13 +185,12 @@ static std::optional<Warning> difference_of(const engine::FirstRun& first, std::
                                         : std::nullopt;
 }
 
-// Returns the path of the file with the result of the first run with the stated strategy; empty with --no-cache.
+// Returns the path of the file with the result of the first run with the stated strategy; empty without a cache folder.
 static std::filesystem::path stated_file(const Run& run, const device::DeviceInfo& device,
                                          const std::string& key) {
-  return !run.cache ? std::filesystem::path()
-                    : tuned_files(device,
-                                  fmt::format("{}\n{}", key, static_cast<int>(*run.options.compile.strategy)))
-                          .first_run;
+  return tuned_files(run.options.cache_folder, device,
+                     fmt::format("{}\n{}", key, static_cast<int>(*run.options.compile.strategy)))
+      .first_run;
 }
 
 // Returns what an earlier run has found.
@@ -267,7 +266,7 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
   if (options.compile.strategy) {
     return look_at_stated(run, lowering.program(), *device, key);
   }
-  const TunedFiles files = !run.cache ? TunedFiles{} : tuned_files(*device, key);
+  const TunedFiles files = tuned_files(options.cache_folder, *device, key);
   const auto take = [&](engine::FirstRun report, std::string_view of_whom) {
     options.compile.why = report.reason;
     return ChosenWay{.report = report, .warning = difference_of(report, of_whom, run)};
@@ -312,10 +311,12 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
       tried.profile->ordering.reset(); // so that no persistent launch is tried
     }
   }
-  tuning::FirstRunResult earlier{.settings = {.tuning = taken.tuning.value_or(device::Tuning()),
+  tuning::FirstRunResult earlier{.report = taken.first_run.value_or(engine::FirstRun()),
+                                 .settings = {.tuning = taken.tuning.value_or(device::Tuning()),
                                               .traversal = {},
-                                              .policy = taken.policy.value_or(lowering.program().policy)}};
-  earlier.report = taken.first_run.value_or(engine::FirstRun());
+                                              .policy = taken.policy.value_or(lowering.program().policy)},
+                                 .different = {},
+                                 .fault_at = {}};
   std::error_code unknown;
   const std::filesystem::path folder = files.first_run.parent_path();
   std::filesystem::create_directories(folder, unknown);
@@ -348,7 +349,7 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
   if (building && found->report.kept && notes.begins_again && device->type == device::DeviceType::cpu) {
     device::go_on_in_another_process(start);
   }
-  if (!found->report.kept && run.cache && !keeps && !files.profile.empty() && !chosen.warning) {
+  if (!found->report.kept && !keeps && !files.profile.empty() && !chosen.warning) {
     chosen.warning = not_kept_warning(files.profile);
   }
   if (!found->report.kept && measures) {
@@ -379,7 +380,7 @@ Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                                 const device::DeviceInfo* device, std::optional<std::uint64_t> repeat) {
   if (!run.profile && !run.policy) {
     const TunedFiles kept =
-        device == nullptr || !run.cache ? TunedFiles{} : tuned_files(*device, program_key);
+        device == nullptr ? TunedFiles{} : tuned_files(run.options.cache_folder, *device, program_key);
     const auto profile = read_profile(kept.profile.string(), device);
     const auto policy = read_as<policy::LaunchPolicy>(kept.policy.string());
     auto first_run = read_as<engine::FirstRun>(kept.first_run.string());
@@ -520,7 +521,7 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   if (!settings.policy_file.empty()) {
     TIDEGATE_CHECK(write_text(settings.policy_file, documents::encode(report->policy) + '\n'));
   }
-  if (const TunedFiles files = tuned_files(device, key); common.cache && !files.profile.empty()) {
+  if (const TunedFiles files = tuned_files(options.cache_folder, device, key); !files.profile.empty()) {
     forget_tuned(files); // what first runs found
     if (!keep_tuned(files, report->profile, report->policy)) {
       print_warning(not_kept_warning(files.profile), common.program);

@@ -230,6 +230,11 @@ Error no_device(const DeviceList& list) {
   return error;
 }
 
+std::string cache_key(const DeviceInfo& device) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", device.platform, device.name, device.uuid.value_or(""),
+                     device.vendor, device.opencl_version, device.driver_version, device.compute_units);
+}
+
 bool is_pocl(const DeviceInfo& device) {
   return device.platform == "Portable Computing Language";
 }

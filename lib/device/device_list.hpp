@@ -65,6 +65,9 @@ bool is_pocl(const DeviceInfo& device);
 // a clock.
 bool takes_ptx(const DeviceInfo& device);
 
+// Returns what names the device and its driver in the keys of kept results.
+std::string cache_key(const DeviceInfo& device);
+
 // A driver that is registered with the loader but cannot be used.
 struct BrokenDriver {
   std::string file; // the .icd file

@@ -37,14 +37,8 @@ std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelS
   if (folder.empty()) {
     return {};
   }
-  std::string key;
-  for (const std::string& part :
-       {device.platform, device.name, device.uuid.value_or(""), device.opencl_version, device.driver_version,
-        source.options, source.source, std::to_string(source.groups_per_unit)}) {
-    key += part;
-    key += '\n';
-  }
-  key += std::to_string(dynamic_local_bytes);
+  std::string key = fmt::format("{}{}\n{}\n{}\n{}", device::cache_key(device), source.options, source.source,
+                                source.groups_per_unit, dynamic_local_bytes);
   if (const char* const drivers_cache = std::getenv("POCL_CACHE_DIR")) {
     key += '\n' + std::string(drivers_cache);
   }

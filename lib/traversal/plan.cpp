@@ -171,12 +171,10 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
                          const RunOptions& options) {
   FileUses files = options.files;
   FileUses of_program = graphs::files_of(program, folder);
+  ErrorList errors;
   for (const auto* const list : {&of_program.inputs, &of_program.outputs}) {
     for (const NamedFile& file : *list) {
-      if (auto inside = check_scope(file.path, folder, options.scope); !inside) {
-        inside.error().pointer = file.pointer;
-        return inside;
-      }
+      errors.check(at_place(*file.pointer, check_scope(file.path, folder, options.scope)));
     }
   }
   if (!options.emit_kernel.empty()) {
@@ -184,7 +182,8 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
   }
   std::ranges::move(of_program.inputs, std::back_inserter(files.inputs));
   std::ranges::move(of_program.outputs, std::back_inserter(files.outputs));
-  return refuse_overwriting(files);
+  errors.check(refuse_overwriting(files));
+  return errors.result();
 }
 
 // Components use edges in both directions, pulls incoming ones.
@@ -264,8 +263,10 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
 
 Result<std::optional<OwnCode>> check_asked(const graphs::FrontierProgram& program, const std::string& folder,
                                            const device::DeviceInfo* device, const RunOptions& options) {
-  TIDEGATE_CHECK(graphs::check_program(program));
-  TIDEGATE_CHECK(check_files(program, folder, options));
+  ErrorList errors;
+  errors.check(graphs::check_program(program));
+  errors.check(check_files(program, folder, options));
+  TIDEGATE_CHECK(errors.result());
   TIDEGATE_CHECK(check_own_use(program, device, options));
   if (!program.own) {
     return std::nullopt;

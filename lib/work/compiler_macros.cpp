@@ -111,11 +111,7 @@ public:
   Compiler(const device::DeviceInfo& device, std::string options, const std::filesystem::path& folder)
       : device_(device), options_(std::move(options)) {
     if (!folder.empty()) {
-      entry_ =
-          folder / fmt::format("macros-{}.txt",
-                               hash_of(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", device.platform, device.name,
-                                                   device.uuid.value_or(""), device.opencl_version,
-                                                   device.driver_version, options_)));
+      entry_ = folder / fmt::format("macros-{}.txt", hash_of(device::cache_key(device) + options_));
       answers_ = read_answers(entry_);
     }
   }
