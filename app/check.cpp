@@ -315,7 +315,7 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
   }
   // A document with errors of form is not checked further.
   const std::shared_ptr<void> object = document->record->create();
-  TIDEGATE_CHECK(documents::decode(*document, json, object.get()));
+  TIDEGATE_CHECK(documents::decode(*document, json, object.get(), {.parameters = context.parameters}));
   const auto sound =
       judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
                documents::BufferLifetimes, LaunchRecommendationDocument, engine::RunReport,
@@ -338,10 +338,10 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
 
 CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                const std::string& file, std::optional<std::uint64_t> line,
-                               const CheckContext& context, std::string_view written) {
+                               const CheckContext& context) {
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
   const auto locate = [&](Error error) {
-    error = at_document(std::move(error), file, {.json = std::string(json), .written = std::string(written)});
+    error = at_document(std::move(error), file, json);
     const auto in_stream = [&](Error& each) {
       if (line && each.source == display_name(file)) {
         each.line = line; // a document of a stream is one line of its file
@@ -513,20 +513,22 @@ struct CheckSettings {
 Result<CheckContext> read_context(const CheckSettings& request) {
   CheckContext context{.scope = request.scope, .strict = request.strict};
   if (!request.against) {
+    context.parameters = request.parameters;
     return context;
   }
-  TIDEGATE_TRY(const auto text, read_document(*request.against, request.parameters));
-  const auto at = [&](Error error) { return at_document(std::move(error), *request.against, text); };
-  TIDEGATE_TRY(const Document* const kind, documents::recognise(text.json).map_error(at));
+  TIDEGATE_TRY(const std::string json, read_document(*request.against));
+  const auto at = [&](Error error) { return at_document(std::move(error), *request.against, json); };
+  TIDEGATE_TRY(const Document* const kind, documents::recognise(json).map_error(at));
   if (kind != &documents::DocumentOf<documents::BufferLifetimes>::document) {
-    TIDEGATE_TRY(NamedDag named, read_dag(text.json, {.budget_bytes = request.budget_bytes,
-                                                      .folder = program_folder(*request.against),
-                                                      .scope = request.scope})
+    TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
+                                                 .folder = program_folder(*request.against),
+                                                 .scope = request.scope,
+                                                 .parameters = request.parameters})
                                      .map_error(at));
     context.dag = std::move(named.dag);
     return context;
   }
-  TIDEGATE_TRY(context.lifetimes, documents::decode<documents::BufferLifetimes>(text.json).map_error(at));
+  TIDEGATE_TRY(context.lifetimes, documents::decode<documents::BufferLifetimes>(json).map_error(at));
   if (request.budget_bytes) {
     context.lifetimes->capacity_bytes = request.budget_bytes;
   }
@@ -538,9 +540,8 @@ Result<CheckContext> read_context(const CheckSettings& request) {
 Result<ExitCode> check_streams(const CheckSettings& request) {
   TIDEGATE_TRY(const auto context, read_context(request));
   const auto answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
-    TIDEGATE_TRY(const std::string_view json, reply.replaced(line));
     CheckedDocument checked =
-        check_document(json, request.document, std::string(reply.input), reply.line, context);
+        check_document(line, request.document, std::string(reply.input), reply.line, context);
     if (checked.error && checked.error->code == ErrorCode::syntax_error) {
       return tl::unexpected(*std::move(checked.error));
     }
@@ -563,13 +564,12 @@ Result<CheckReport> check_documents(const CheckSettings& request, bool graphs) {
       all.push_back(check_graph(file));
       continue;
     }
-    const auto text =
-        read_document(file, request.against ? std::span<const documents::Parameter>() : request.parameters);
-    all.push_back(text ? check_document(text->json, request.document, file, {}, context, text->written)
+    const auto json = read_document(file);
+    all.push_back(json ? check_document(*json, request.document, file, {}, context)
                        : CheckedDocument{.file = file,
                                          .document = request.document,
                                          .verdict = Verdict::invalid,
-                                         .error = text.error()});
+                                         .error = json.error()});
   }
   return report_of(std::move(all));
 }

@@ -94,15 +94,13 @@ void add_number(std::string name, std::optional<double> a, std::optional<double>
 }
 
 Result<ReportJson> read_compared(const std::string& file) {
-  TIDEGATE_TRY(const DocumentText text, read_document(file));
-  const auto kind = documents::kind_of(text.json);
-  if (!kind) {
-    return tl::unexpected(at_document(kind.error(), file, text));
-  }
+  TIDEGATE_TRY(const std::string json, read_document(file));
+  const auto at = [&](Error error) { return at_document(std::move(error), file, json); };
+  TIDEGATE_TRY(const documents::Head head, documents::head_of(json).map_error(at));
   const documents::Document& waves = documents::DocumentOf<engine::RunReport>::document;
   const documents::Document& frontier = documents::DocumentOf<traversal::FrontierReport>::document;
-  ReportJson report = ReportJson::parse(text.json, nullptr, false);
-  const bool of_run = *kind == waves.kind || *kind == frontier.kind;
+  ReportJson report = ReportJson::parse(json, nullptr, false);
+  const bool of_run = head.kind == waves.kind || head.kind == frontier.kind;
   if (!of_run || value_at<double>(report, "/schema_version") != waves.schema_version) {
     return tl::unexpected(Error{.code = of_run ? ErrorCode::unsupported_version : ErrorCode::wrong_kind,
                                 .message = fmt::format("this is no {} or {} of schema_version {}", waves.kind,

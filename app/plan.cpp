@@ -148,14 +148,14 @@ NamedDag dag_of(const engine::Job& program, std::uint64_t budget_bytes) {
 }
 
 Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
-  auto document = documents::decode<documents::NamedWaveDag>(json);
+  auto document = documents::decode<documents::NamedWaveDag>(json, options.parameters);
   if (!document) {
     // Reads the text a second time only if it is not a wave_dag, because those may be large.
     const auto type = documents::recognise(json);
     if (!type || *type != &documents::DocumentOf<engine::WaveProgram>::document) {
       return tl::unexpected(std::move(document.error()));
     }
-    TIDEGATE_TRY(const auto program, documents::decode<engine::WaveProgram>(json));
+    TIDEGATE_TRY(const auto program, documents::decode<engine::WaveProgram>(json, options.parameters));
     std::set<std::string> assumed;
     TIDEGATE_TRY(const auto resolved,
                  engine::resolve({program, options.folder, engine::assume_macros(assumed), options.scope}));
@@ -289,6 +289,7 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
   plan.objective = objective.value_or(plan.objective);
   plan.folder = program_folder(route.input);
   plan.files = route.files();
+  plan.parameters = route.parameters;
   return serve(
       route, [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
         TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));

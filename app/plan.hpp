@@ -34,6 +34,7 @@ struct PlanOptions {
   std::string folder = ".";            // of a program: its paths are relative to it
   PathScope scope = PathScope::folder; // of a program's paths
   FileUses files;                      // of the command line; outputs may not be sources of the program
+  std::vector<documents::Parameter> parameters{}; // of a program
 };
 
 struct PlannedDag {
@@ -103,13 +104,14 @@ struct CheckContext {
   std::optional<documents::BufferLifetimes> lifetimes; // reference of every arena_plan
   PathScope scope = PathScope::folder;                 // folders that a program's paths may reach
   bool strict = false;                                 // warnings are errors
+  std::vector<documents::Parameter> parameters{};      // in place of those of programs
 };
 
 // Returns the verdict on one document. `document` names its type; without it the document's own "kind" does, or else its keys.
-// `line`: in a stream; `written`: as in DocumentText.
+// `line`: in a stream.
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
-                                          const CheckContext& context = {}, std::string_view written = {});
+                                          const CheckContext& context = {});
 
 // Judge a report: the run reached its end, outputs are equal where they were compared, evidence is complete. Files that it
 // names are not opened.

@@ -28,10 +28,10 @@ constexpr std::array<std::string_view, 4> adapter_fields{
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
                                                std::string_view request_json) {
   LaunchRequestDocument request = settings.first;
-  std::span<const std::string_view> given;
+  documents::Given given;
   LaunchRecommendationDocument document;
   if (settings.device) {
-    given = adapter_fields;
+    given.fields = adapter_fields;
     document.device = settings.device;
   }
   TIDEGATE_CHECK(documents::decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json,

@@ -12,10 +12,10 @@
 namespace tidegate::app {
 
 bool is_frontier_program(std::string_view json) {
-  std::vector<std::string> keys;
-  const auto kind = documents::kind_of(json, &keys);
-  return kind && (kind->empty() ? std::ranges::find(keys, "graph") != keys.end()
-                                : *kind == documents::DocumentOf<graphs::FrontierProgram>::document.kind);
+  const auto head = documents::head_of(json);
+  return head &&
+         (head->kind.empty() ? std::ranges::find(head->keys, "graph") != head->keys.end()
+                             : head->kind == documents::DocumentOf<graphs::FrontierProgram>::document.kind);
 }
 
 std::string program_folder(const std::string& program_path) {
@@ -39,9 +39,7 @@ void shorten(engine::RunReport& report, const AskedRun& request) {
 }
 
 Result<void> read_text(Run& run) {
-  return read_document(run.program, run.parameters).map([&run](DocumentText text) {
-    static_cast<DocumentText&>(run) = std::move(text);
-  });
+  return read_document(run.program).map([&run](std::string json) { run.json = std::move(json); });
 }
 
 // tidegate writes the program of `run ALGORITHM GRAPH`, so its errors point to the graph's file or an option.
@@ -70,7 +68,7 @@ Error at_program(Error error, const Run& run) {
     }
     return error;
   }
-  return at_document(std::move(error), run.program, run);
+  return at_document(std::move(error), run.program, run.json);
 }
 
 ProgressStyle progress_style(const AskedRun& request) {
@@ -269,7 +267,7 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
   const Clock::time_point start = goes_on ? began : Clock::now();
   const std::string folder = program_folder(run.program);
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
-  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(run.json).map_error(at));
+  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(run.json, run.parameters).map_error(at));
   TIDEGATE_TRY(const auto device, device_of(run, monitor));
   const InterruptWatch interrupts;
   if (options.kept != nullptr && device) {
@@ -342,9 +340,11 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   traversal::RunOptions options = graph_options(run);
   const auto start = std::chrono::steady_clock::now();
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
-  TIDEGATE_TRY(auto program, documents::decode<graphs::FrontierProgram>(run.json).map_error(at));
+  TIDEGATE_TRY(auto program,
+               documents::decode<graphs::FrontierProgram>(run.json, run.parameters).map_error(at));
   TIDEGATE_TRY(auto device, device_of(run, monitor));
-  TIDEGATE_TRY(const TakenTuning taken, take_tuning(run, run.json, device ? &*device : nullptr));
+  const std::string key = run.json + documents::encode(program); // that has the values of parameters
+  TIDEGATE_TRY(const TakenTuning taken, take_tuning(run, key, device ? &*device : nullptr));
   if (taken.traversal && device && device->profile) { // the self-test stays that of this device
     device->profile->traversal = taken.traversal;
   }
@@ -352,7 +352,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   options.slice_ns = run.slice_ns.value_or(options.slice_ns);
   const std::string folder = program_folder(run.program);
   if (device && !options.cache_folder.empty()) {
-    options.checked = checked_file(run.json, program, folder, *device, options);
+    options.checked = checked_file(key, program, folder, *device, options);
   }
   const InterruptWatch interrupts;
   TIDEGATE_TRY(

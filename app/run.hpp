@@ -40,9 +40,10 @@ struct AskedRun {
 };
 
 // A run of a request: the options that follow from its program and its device, and what is known of both.
-struct Run : AskedRun, DocumentText { // the text is that of the program
+struct Run : AskedRun {
   explicit Run(const AskedRun& request) : AskedRun(request) {}
 
+  std::string json;                         // the text of the program
   bool changed = false;                     // the text is not that of the file
   std::optional<device::DeviceInfo> device; // once it is known
   std::optional<Warning> device_warning;    // ranks share devices

@@ -56,12 +56,12 @@ Result<void> read_program_of(const RunRequest& request, std::string_view line, R
     TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.json).map_error(at));
   }
   run.changed = true;
-  ordered_json changed = ordered_json::parse(run.written.empty() ? run.json : run.written);
+  ordered_json changed = ordered_json::parse(run.json);
   const ordered_json whole = ordered_json::parse(line);
   for (const auto& [place, value] : whole.at("set").items()) {
     TIDEGATE_CHECK(replace(changed, place, value));
   }
-  TIDEGATE_TRY(run.json, documents::replace_parameters(changed.dump()).map_error(at));
+  run.json = changed.dump();
   return {};
 }
 

@@ -43,8 +43,28 @@ Json object_schema(Json properties, Json required, const Record* record = nullpt
 }
 
 // By Kind, as people read them.
-constexpr std::array<std::string_view, 13> type_words{
-    "bool", "u16", "u32", "u64", "f64", "number", "string", "u64|string", "name", "object", "", "", "value"};
+constexpr std::array<std::string_view, 11> type_words{
+    "bool", "", "f64", "number", "string", "u64|string", "name", "object", "", "", "value"};
+
+std::string type_word(const Type& type) {
+  if (type.kind == Kind::integer) {
+    return fmt::format("u{}", 8 * type.bytes);
+  }
+  if (type.kind == Kind::map) {
+    return type_word(type.items->element) + "{}";
+  }
+  if (type.kind != Kind::list) {
+    return std::string(type_words[static_cast<std::size_t>(type.kind)]);
+  }
+  const std::string element = type_word(type.items->element);
+  const std::string list = type.items->fixed_length == 0
+                               ? element + "[]"
+                               : fmt::format("{}[{}]", element, type.items->fixed_length);
+  if (type.or_single) {
+    return fmt::format("{}|{}", element, list);
+  }
+  return type.left_out_word.empty() ? list : fmt::format("\"{}\"|{}", type.left_out_word, list);
+}
 
 // Makes the schema of one document. Integers and records become definitions, named after the first key that has them.
 class SchemaWriter {
@@ -90,19 +110,14 @@ private:
   Json integer_schema(const Type& type) {
     const Json range =
         number_schema({{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}});
-    const auto bits = std::size_t{16}
-                      << (static_cast<std::size_t>(type.kind) - static_cast<std::size_t>(Kind::u16));
-    const bool whole = type.minimum == 0 && type.maximum == ~std::uint64_t{0} >> (64 - bits);
-    const std::string_view& word = type_words[static_cast<std::size_t>(type.kind)];
-    return whole ? defined(&word, word, [&] { return range; }) : range;
+    const bool whole = type.minimum == 0 && type.maximum == ~std::uint64_t{0} >> (64 - 8 * type.bytes);
+    return whole ? defined(&type_words + type.bytes, type_word(type), [&] { return range; }) : range;
   }
 
   Json type_schema(const Type& type, std::string_view key) {
     switch (type.kind) {
     case Kind::boolean: return {{"type", "boolean"}};
-    case Kind::u16:
-    case Kind::u32:
-    case Kind::u64: return integer_schema(type);
+    case Kind::integer: return integer_schema(type);
     case Kind::f64:
       // Outputs write null for a value that is not finite.
       return direction_ == Direction::output || type.or_null ? Json{{"type", {"number", "null"}}}
@@ -150,7 +165,7 @@ private:
     result.update(schema);
     // Records show their defaults field by field.
     if (field.presence == Presence::defaulted && field.same_as.empty() && field.type.kind != Kind::record) {
-      result["default"] = Json::parse(default_json(record, field));
+      result["default"] = Json::parse(json_of(field, record.defaults()));
     }
     return result;
   }
@@ -232,29 +247,12 @@ std::string json_schema(const Document& document) {
   return laid_out(schema) + "\n";
 }
 
-std::string type_word(const Type& type) {
-  if (type.kind == Kind::map) {
-    return type_word(type.items->element) + "{}";
-  }
-  if (type.kind != Kind::list) {
-    return std::string(type_words[static_cast<std::size_t>(type.kind)]);
-  }
-  const std::string element = type_word(type.items->element);
-  const std::string list = type.items->fixed_length == 0
-                               ? element + "[]"
-                               : fmt::format("{}[{}]", element, type.items->fixed_length);
-  if (type.or_single) {
-    return fmt::format("{}|{}", element, list);
-  }
-  return type.left_out_word.empty() ? list : fmt::format("\"{}\"|{}", type.left_out_word, list);
-}
-
 std::string default_word(const Record& record, const Field& field) {
   return field.presence == Presence::required   ? "required"
          : field.presence == Presence::optional ? "optional"
          : !field.same_as.empty()               ? std::string(field.same_as)
          : field.type.kind == Kind::record      ? "standard"
-                                                : default_json(record, field);
+                                                : json_of(field, record.defaults());
 }
 
 // Tables leave out longer lists of choices: the element types fit a line, image formats do not.

@@ -165,14 +165,6 @@ unsigned all_cores() {
   return std::max(std::thread::hardware_concurrency(), 2U); // one alone would write each line by itself
 }
 
-Result<std::string_view> LineReply::replaced(std::string_view document) {
-  if (document.find("\"parameter") == std::string_view::npos) { // nearly all lines
-    return document;
-  }
-  TIDEGATE_TRY(room, documents::replace_parameters(std::string(document)));
-  return std::string_view(room);
-}
-
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, const LineAnswer& answer,
                                     unsigned workers, std::string_view name) {
   constexpr std::size_t most_of_worker = std::size_t{1} << 20U, least_of_worker = std::size_t{16} << 10U;
@@ -265,15 +257,15 @@ FileUses Route::files() const {
   return files;
 }
 
-Error at_document(Error error, const std::string& input, const DocumentText& document) {
-  error = documents::located(std::move(error), document.json);
+Error at_document(Error error, const std::string& input, std::string_view json) {
+  error = documents::located(std::move(error), json);
   if (error.code == ErrorCode::syntax_error && input.ends_with(".cl")) {
     error.fix = fmt::format("this is OpenCL C: `tidegate init {}` writes a program for its kernels",
                             display_name(input));
   }
   const auto complete = [&](Error& each) {
     if (!each.source) {
-      each = with_excerpt(std::move(each), document.written.empty() ? document.json : document.written);
+      each = with_excerpt(std::move(each), json);
       each.source = display_name(input);
     }
   };
@@ -282,16 +274,11 @@ Error at_document(Error error, const std::string& input, const DocumentText& doc
   return error;
 }
 
-Result<DocumentText> read_document(const std::string& input, std::span<const documents::Parameter> given) {
-  TIDEGATE_TRY(std::string text,
+Result<std::string> read_document(const std::string& input) {
+  TIDEGATE_TRY(std::string json,
                read_all(input, documents::document_bytes_limit, FileKinds::any).map_error(in_file(input)));
-  documents::remove_comments(text);
-  auto replaced = documents::replace_parameters(text, given);
-  if (!replaced) {
-    return tl::unexpected(at_document(std::move(replaced.error()), input, {.json = text, .written = {}}));
-  }
-  const bool same = *replaced == text;
-  return DocumentText{.json = std::move(*replaced), .written = same ? "" : std::move(text)};
+  documents::remove_comments(json);
+  return json;
 }
 
 bool is_table(std::string_view format, const std::string& output) {
@@ -311,17 +298,16 @@ Result<ExitCode> serve(Route& route, const Answer& answer) {
   hint_at_terminal(route.input);
   TIDEGATE_CHECK(refuse_overwriting(route.files()));
   if (route.stream) {
-    const auto answer_line = [&answer](std::string_view line, LineReply& reply) -> Result<void> {
-      TIDEGATE_TRY(const std::string_view replaced, reply.replaced(line));
-      return answer(replaced, Style::compact, reply.text);
+    const auto answer_line = [&answer](std::string_view line, LineReply& reply) {
+      return answer(line, Style::compact, reply.text);
     };
     return serve_lines({&route.input, 1}, route.output, answer_line);
   }
   // Opens the output first, so that no answer is computed that cannot be written.
   TIDEGATE_TRY(auto output, Output::open(route.output));
-  TIDEGATE_TRY(const auto document, read_document(route.input, route.parameters));
+  TIDEGATE_TRY(const std::string document, read_document(route.input));
   std::string text;
-  if (auto answered = answer(document.json, json ? Style::pretty : Style::table, text); !answered) {
+  if (auto answered = answer(document, json ? Style::pretty : Style::table, text); !answered) {
     return tl::unexpected(at_document(std::move(answered.error()), route.input, document));
   }
   return finish(output, json ? text + '\n' : text);

@@ -87,10 +87,6 @@ struct LineReply {
   std::uint64_t line = 0;              // its number in the stream, 1-based
   std::optional<Identifier> id{};      // of the request, for a stream_error
   ExitCode exit_code = ExitCode::done; // set by a negative answer
-  std::string room{};                  // for replaced()
-
-  // Returns a document with the values of parameters in place of their uses.
-  Result<std::string_view> replaced(std::string_view document);
 };
 
 // Several threads call it at once.
@@ -163,22 +159,17 @@ Result<ExitCode> write_document(const std::string& output, std::string_view form
   });
 }
 
-// A document without its comments.
-struct DocumentText {
-  std::string json;    // with the values of parameters in place of their uses
-  std::string written; // with the uses of parameters, for errors; empty if that is the same
-};
-Result<DocumentText> read_document(const std::string& input,
-                                   std::span<const documents::Parameter> given = {});
+// Returns the text of a document without its comments.
+Result<std::string> read_document(const std::string& input);
 
 // Adds locations in the document from `input`, with excerpts, to the error and its others.
-Error at_document(Error error, const std::string& input, const DocumentText& document);
+Error at_document(Error error, const std::string& input, std::string_view json);
 
 template <class T>
 Result<T> read_as(const std::string& file) {
-  TIDEGATE_TRY(const DocumentText text, read_document(file));
-  return documents::decode<T>(text.json).map_error(
-      [&](Error error) { return at_document(std::move(error), file, text); });
+  TIDEGATE_TRY(const std::string json, read_document(file));
+  return documents::decode<T>(json).map_error(
+      [&](Error error) { return at_document(std::move(error), file, json); });
 }
 
 } // namespace tidegate::app

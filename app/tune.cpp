@@ -482,9 +482,10 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   std::optional<engine::WaveProgram> waves;
   std::optional<graphs::FrontierProgram> frontier;
   if (is_frontier_program(common.json)) {
-    TIDEGATE_TRY(frontier, documents::decode<graphs::FrontierProgram>(common.json).map_error(at));
+    TIDEGATE_TRY(frontier,
+                 documents::decode<graphs::FrontierProgram>(common.json, common.parameters).map_error(at));
   } else {
-    TIDEGATE_TRY(waves, documents::decode<engine::WaveProgram>(common.json).map_error(at));
+    TIDEGATE_TRY(waves, documents::decode<engine::WaveProgram>(common.json, common.parameters).map_error(at));
   }
   TIDEGATE_TRY(auto device, find_device(common));
 
@@ -499,13 +500,14 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   };
   const std::string folder = program_folder(common.program);
   Result<tuning::TuningReport> report;
-  std::string key = common.json;
+  std::string key;
   if (waves) {
     engine::Lowering lowering(*waves, folder, &device, options);
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
     key = program_key(*waves, *job, options);
     report = tuning::measure(lowering, device, measuring, monitor);
   } else {
+    key = common.json + documents::encode(*frontier);
     report = tuning::measure(*frontier, folder, device, measuring, monitor);
   }
   progress.finish();

@@ -12,6 +12,7 @@
 #include <tidegate/core/text.hpp>
 
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 namespace tidegate {
@@ -36,9 +37,7 @@ namespace tidegate::documents {
 
 enum class Kind : std::uint8_t {
   boolean,
-  u16,
-  u32,
-  u64,
+  integer, // unsigned
   f64,
   number, // exact for integers
   text,
@@ -55,6 +54,7 @@ struct Sequence;
 
 struct Type {
   Kind kind = Kind::boolean;
+  std::size_t bytes = 0;     // of an integer
   std::uint64_t minimum = 0; // range of an integer or identifier
   std::uint64_t maximum = 0;
   std::span<const std::string_view> choices{}; // choice only; the value is the index in one byte
@@ -93,40 +93,36 @@ struct Field {
   void (*fill)(void* object) = nullptr;              // set if the default is another field's value
   std::string_view same_as{};                        // name of that field
 
-  template <class Change>
-  [[nodiscard]] constexpr Field with(Change change) const {
+  template <class T>
+  constexpr Field with(T Field::*member, std::type_identity_t<T> value) const {
     Field changed = *this;
-    change(changed);
+    changed.*member = value;
+    return changed;
+  }
+  template <class T>
+  constexpr Field with(T Type::*member, std::type_identity_t<T> value) const {
+    Field changed = *this;
+    changed.type.*member = value;
     return changed;
   }
   // A key that differs from the member's name.
-  [[nodiscard]] constexpr Field named(std::string_view key) const {
-    return with([&](Field& field) { field.name = key; });
-  }
+  constexpr Field named(std::string_view key) const { return with(&Field::name, key); }
   // Narrows an integer's range below that of its C++ type.
-  [[nodiscard]] constexpr Field between(std::uint64_t minimum, std::uint64_t maximum) const {
-    return with([&](Field& field) { field.type.minimum = minimum, field.type.maximum = maximum; });
+  constexpr Field between(std::uint64_t minimum, std::uint64_t maximum) const {
+    return with(&Type::minimum, minimum).with(&Type::maximum, maximum);
   }
   // Allows a list of one without brackets.
-  [[nodiscard]] constexpr Field or_single() const {
-    return with([](Field& field) { field.type.or_single = true; });
-  }
+  constexpr Field or_single() const { return with(&Type::or_single, true); }
   // `word` stands for an empty std::optional of a list or choice.
-  [[nodiscard]] constexpr Field or_word(std::string_view word) const {
-    return with([&](Field& field) { field.type.left_out_word = word, field.presence = Presence::defaulted; });
+  constexpr Field or_word(std::string_view word) const {
+    return with(&Type::left_out_word, word).with(&Field::presence, Presence::defaulted);
   }
   // Describes a struct by another of its records, with fewer fields.
-  [[nodiscard]] constexpr Field described_by(const Record& record) const {
-    return with([&](Field& field) { field.type.record = &record; });
-  }
+  constexpr Field described_by(const Record& record) const { return with(&Type::record, &record); }
   // Narrows the elements of a list: see `ranged`.
-  [[nodiscard]] constexpr Field of(const Sequence& items) const {
-    return with([&](Field& field) { field.type.items = &items; });
-  }
+  constexpr Field of(const Sequence& items) const { return with(&Type::items, &items); }
   // Narrows a choice to its first `count` names.
-  [[nodiscard]] constexpr Field first(std::size_t count) const {
-    return with([&](Field& field) { field.type.choices = type.choices.first(count); });
-  }
+  constexpr Field first(std::size_t count) const { return with(&Type::choices, type.choices.first(count)); }
 };
 
 __extension__ using FieldMask = unsigned __int128; // a bit for each field of a record
@@ -142,8 +138,6 @@ struct Rule {
 struct Record {
   std::span<const Field> fields; // at most 125
   std::span<const Rule> rules{};
-  FieldMask required_mask = 0;
-  FieldMask rule_mask = 0;                     // the fields that rules name
   const void* (*defaults)() = nullptr;         // a default-constructed object, shared
   std::shared_ptr<void> (*create)() = nullptr; // returns a new default-constructed object
 };
@@ -163,13 +157,9 @@ struct Description {
 namespace detail {
 
 template <class T>
-struct Optional : std::false_type {
-  using Content = T;
-};
+inline constexpr bool is_optional = false;
 template <class T>
-struct Optional<std::optional<T>> : std::true_type {
-  using Content = T;
-};
+inline constexpr bool is_optional<std::optional<T>> = true;
 
 template <class T>
 inline constexpr std::size_t length_of_array = 0;
@@ -191,46 +181,48 @@ template <class T>
 constexpr Type type_of();
 
 template <class Items>
-constexpr Sequence make_sequence() {
+inline constexpr Sequence sequence = [] {
   using Item = typename Items::value_type;
-  Sequence sequence{.fixed_length = length_of_array<Items>};
-  sequence.size = [](const void* items) { return static_cast<const Items*>(items)->size(); };
+  Sequence made{.fixed_length = length_of_array<Items>};
+  made.size = [](const void* items) { return static_cast<const Items*>(items)->size(); };
+  made.at = [](const void* items, std::size_t index) -> const void* {
+    const Item& item = (*static_cast<const Items*>(items))[index];
+    if constexpr (IsMap<Items>) {
+      return &item.second;
+    } else {
+      return &item;
+    }
+  };
+  made.clear = [](void* items) { *static_cast<Items*>(items) = Items{}; };
+  made.append = [](void* items, std::size_t index, std::string_view key) -> void* {
+    Items& all = *static_cast<Items*>(items);
+    if constexpr (IsMap<Items>) {
+      return &all.emplace_back(Item{std::string(key), {}}).second;
+    } else if constexpr (length_of_array<Items> == 0) {
+      return &all.emplace_back();
+    } else {
+      return &all[index];
+    }
+  };
   if constexpr (IsMap<Items>) {
-    sequence.element = type_of<decltype(Item::second)>();
-    sequence.at = [](const void* map, std::size_t index) -> const void* {
-      return &(*static_cast<const Items*>(map))[index].second;
-    };
-    sequence.key = [](const void* map, std::size_t index) -> const std::string& {
+    made.element = type_of<decltype(Item::second)>();
+    made.key = [](const void* map, std::size_t index) -> const std::string& {
       return (*static_cast<const Items*>(map))[index].first;
     };
-    sequence.append = [](void* map, std::size_t /*index*/, std::string_view key) -> void* {
-      return &static_cast<Items*>(map)->emplace_back(Item{std::string(key), {}}).second;
-    };
   } else {
-    sequence.element = type_of<Item>();
-    sequence.at = [](const void* items, std::size_t index) -> const void* {
-      return static_cast<const Items*>(items)->data() + index;
-    };
-    sequence.append = [](void* items, std::size_t index, std::string_view /*key*/) -> void* {
-      if constexpr (length_of_array<Items> == 0) {
-        return &static_cast<Items*>(items)->emplace_back();
-      }
-      return static_cast<Items*>(items)->data() + index;
-    };
+    made.element = type_of<Item>();
   }
-  sequence.clear = [](void* items) { *static_cast<Items*>(items) = Items{}; };
-  return sequence;
-}
-template <class Items>
-inline constexpr Sequence sequence = make_sequence<Items>();
+  return made;
+}();
 
 template <class T>
 constexpr Type type_of() {
-  if constexpr (std::is_same_v<T, bool>) {
+  if constexpr (is_optional<T>) {
+    return type_of<typename T::value_type>();
+  } else if constexpr (std::is_same_v<T, bool>) {
     return {.kind = Kind::boolean};
   } else if constexpr (std::is_unsigned_v<T>) {
-    constexpr Kind kind = sizeof(T) == 2 ? Kind::u16 : sizeof(T) == 4 ? Kind::u32 : Kind::u64;
-    return {.kind = kind, .maximum = std::numeric_limits<T>::max()};
+    return {.kind = Kind::integer, .bytes = sizeof(T), .maximum = std::numeric_limits<T>::max()};
   } else if constexpr (std::is_same_v<T, double>) {
     return {.kind = Kind::f64};
   } else if constexpr (std::is_same_v<T, Number>) {
@@ -251,14 +243,10 @@ constexpr Type type_of() {
   }
 }
 
-template <class M>
-struct MemberPointer;
 template <class C, class T>
-struct MemberPointer<T C::*> {
-  using Object = C;
-  using Member = T;
-  using Content = typename Optional<T>::Content;
-};
+C object_of(T C::*);
+template <class C, class T>
+T member_of(T C::*);
 
 // The name of a member, cut out of the compiler's spelling of this function: "… [with auto Member =
 // &tidegate::Error::code; …]".
@@ -276,19 +264,14 @@ inline constexpr auto member_name = [] { // a copy, so that the spelling stays o
 }();
 
 // A path of member pointers to a nested member, so that a flat JSON object can fill nested structs.
-template <auto First, auto... Rest>
+template <auto... Members>
 struct Path {
-  using Object = typename MemberPointer<decltype(First)>::Object;
-  using Member = typename Path<Rest...>::Member;
-  static constexpr std::string_view name = Path<Rest...>::name;
-  static constexpr auto& follow(auto& object) { return Path<Rest...>::follow(object.*First); }
-};
-template <auto Last>
-struct Path<Last> {
-  using Object = typename MemberPointer<decltype(Last)>::Object;
-  using Member = typename MemberPointer<decltype(Last)>::Member;
-  static constexpr std::string_view name{member_name<Last>.data(), member_name<Last>.size()};
-  static constexpr auto& follow(auto& object) { return object.*Last; }
+  static constexpr std::tuple members{Members...};
+  static constexpr auto last = std::get<sizeof...(Members) - 1>(members);
+  using Object = decltype(object_of(std::get<0>(members)));
+  using Member = decltype(member_of(last));
+  static constexpr std::string_view name{member_name<last>.data(), member_name<last>.size()};
+  static constexpr auto& follow(auto& object) { return (object.*....*Members); }
 };
 
 } // namespace detail
@@ -298,25 +281,27 @@ template <class Object, auto... Members>
 constexpr Field field_of(std::string_view meaning, Presence presence) {
   using Path = detail::Path<Members...>;
   using Member = typename Path::Member;
-  Field result{.name = Path::name,
-               .meaning = meaning,
-               .type = detail::type_of<typename detail::Optional<Member>::Content>(),
-               .presence = detail::Optional<Member>() ? Presence::optional : presence};
-  if constexpr (detail::Optional<Member>()) {
-    result.write = [](void* object) -> void* {
-      return &Path::follow(*static_cast<Object*>(object)).emplace();
-    };
-    result.read = [](const void* object) -> const void* {
-      const Member& member = Path::follow(*static_cast<const Object*>(object));
-      return member ? &*member : nullptr;
-    };
-  } else {
-    result.write = [](void* object) -> void* { return &Path::follow(*static_cast<Object*>(object)); };
-    result.read = [](const void* object) -> const void* {
-      return &Path::follow(*static_cast<const Object*>(object));
-    };
-  }
-  return result;
+  constexpr bool may_lack = detail::is_optional<Member>;
+  return {.name = Path::name,
+          .meaning = meaning,
+          .type = detail::type_of<Member>(),
+          .presence = may_lack ? Presence::optional : presence,
+          .write = [](void* object) -> void* {
+            Member& member = Path::follow(*static_cast<Object*>(object));
+            if constexpr (may_lack) {
+              return &member.emplace();
+            } else {
+              return &member;
+            }
+          },
+          .read = [](const void* object) -> const void* {
+            const Member& member = Path::follow(*static_cast<const Object*>(object));
+            if constexpr (may_lack) {
+              return member ? &*member : nullptr;
+            } else {
+              return &member;
+            }
+          }};
 }
 
 template <auto... Members>
@@ -351,11 +336,10 @@ constexpr Field optional(std::string_view meaning) {
 // One of several keys of an optional struct of a choice and a value: the key states the choice.
 template <auto Member, auto Choice, auto Chosen, auto Content>
 constexpr Field keyed(std::string_view key, std::string_view meaning) {
-  using Object = typename detail::MemberPointer<decltype(Member)>::Object;
-  using Kept = typename detail::MemberPointer<decltype(Content)>::Member;
+  using Object = typename detail::Path<Member>::Object;
   return {.name = key,
           .meaning = meaning,
-          .type = detail::type_of<Kept>(),
+          .type = detail::type_of<typename detail::Path<Content>::Member>(),
           .presence = Presence::optional,
           .write = [](void* object) -> void* {
             auto& pair = (static_cast<Object*>(object)->*Member).emplace();
@@ -422,21 +406,13 @@ consteval Rule needs(std::span<const Field> fields, std::string_view key, std::s
 
 template <class T>
 constexpr Record record_of(std::span<const Field> fields, std::span<const Rule> rules = {}) {
-  Record record{.fields = fields, .rules = rules};
-  for (const Rule& rule : rules) {
-    record.rule_mask |= rule.keys | rule.of;
-  }
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].presence == Presence::required) {
-      record.required_mask |= FieldMask{1} << i;
-    }
-  }
-  record.defaults = []() -> const void* {
-    static const T object{};
-    return &object;
-  };
-  record.create = []() -> std::shared_ptr<void> { return std::make_shared<T>(); };
-  return record;
+  return {.fields = fields,
+          .rules = rules,
+          .defaults = []() -> const void* {
+            static const T object{};
+            return &object;
+          },
+          .create = []() -> std::shared_ptr<void> { return std::make_shared<T>(); }};
 }
 
 enum class Direction : std::uint8_t { input, output };
@@ -506,20 +482,36 @@ std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view p
 inline constexpr std::size_t nesting_limit = 64;
 inline constexpr std::size_t document_bytes_limit = std::size_t{2} << 30U; // 2 GiB
 
-// Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's
-// value. Fields named in `given` have a value already and may be missing even if required.
-Result<void> decode(const Document& document, std::string_view json, void* object,
-                    std::span<const std::string_view> given = {});
+// A number of a program by its name.
+using Parameter = std::pair<std::string, Number>;
+
+// What a document need not state.
+struct Given {
+  std::span<const std::string_view> fields{}; // may be missing even if required: they have a value already
+  std::span<const Parameter> parameters{};    // in place of the document's values of them
+};
+
+// Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's value.
+//
+// In a document that may have "parameters", {"parameter": "n * 4 + 1"} stands for a number: see evaluate() in json.hpp.
+Result<void> decode(const Document& document, std::string_view json, void* object, const Given& given = {});
 
 template <class T>
-Result<T> decode(std::string_view json) {
+Result<T> decode(std::string_view json, std::span<const Parameter> parameters = {}) {
   T object{};
-  return decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
+  return decode(DocumentOf<T>::document, json, &object, {.parameters = parameters}).map([&] {
+    return std::move(object);
+  });
 }
 
-// Returns the top-level "kind", or an empty string if there is none, and stores the top-level keys in `keys`.
+// The top level of a document.
+struct Head {
+  std::string kind; // empty if it has none
+  std::vector<std::string> keys;
+};
+
 // Errors: syntax errors.
-Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys = nullptr);
+Result<Head> head_of(std::string_view json);
 
 // Encodes as JSON: fixed key order, exact integers, shortest floats. Equal objects yield equal bytes.
 enum class Style : std::uint8_t {
@@ -542,10 +534,12 @@ std::string encode(const T& object, Style style = Style::pretty) {
   return json;
 }
 
-// Returns a field's default as compact JSON, taken from a default-constructed struct.
-std::string default_json(const Record& record, const Field& field);
-
-// Returns the value that the field of this object has as compact JSON.
+// Returns the value that the field of this object has as compact JSON; of none, the word for it.
 std::string json_of(const Field& field, const void* object);
+
+// Returns true if the object has the value of a default-constructed one.
+inline bool is_default(const Record& record, const Field& field, const void* object) {
+  return json_of(field, object) == json_of(field, record.defaults());
+}
 
 } // namespace tidegate::documents

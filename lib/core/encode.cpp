@@ -34,9 +34,12 @@ public:
     }
     switch (type.kind) {
     case Kind::boolean: json_ += *static_cast<const bool*>(object) ? "true" : "false"; break;
-    case Kind::u16: append_number(json_, *static_cast<const std::uint16_t*>(object)); break;
-    case Kind::u32: append_number(json_, *static_cast<const std::uint32_t*>(object)); break;
-    case Kind::u64: append_number(json_, *static_cast<const std::uint64_t*>(object)); break;
+    case Kind::integer: {
+      std::uint64_t number = 0;
+      std::memcpy(&number, object, type.bytes); // the low bytes come first
+      append_number(json_, number);
+      break;
+    }
     case Kind::f64: append_number(json_, *static_cast<const double*>(object)); break;
     case Kind::number: append_number(json_, *static_cast<const Number*>(object)); break;
     case Kind::text: append_string(json_, *static_cast<const std::string*>(object)); break;
@@ -94,7 +97,7 @@ private:
           append_string(json_, field.type.left_out_word);
         }
       } else if (!brief_ || field.presence != Presence::defaulted || !field.same_as.empty() ||
-                 json_of(field, object) != default_json(record, field)) {
+                 !is_default(record, field, object)) {
         begin_item();
         key(field.name);
         value(field.type, given);
@@ -216,15 +219,11 @@ void encode(const Record& record, const void* object, Style style, std::string& 
   }
 }
 
-std::string default_json(const Record& record, const Field& field) {
-  const void* const defaults = record.defaults();
-  return field.read(defaults) == nullptr ? fmt::format("\"{}\"", field.type.left_out_word)
-                                         : json_of(field, defaults);
-}
-
 std::string json_of(const Field& field, const void* object) {
+  const void* const value = field.read(object);
   std::string json;
-  Encoder(json, Style::compact).value(field.type, field.read(object));
+  value == nullptr ? append_string(json, field.type.left_out_word)
+                   : Encoder(json, Style::compact).value(field.type, value);
   return json;
 }
 

@@ -212,6 +212,18 @@ std::string_view JsonValue::string(std::string& room) const {
   return room = nlohmann::json::parse(text()).get<std::string>();
 }
 
+std::string pointer_of(JsonValue whole, JsonValue value) {
+  std::string pointer;
+  for (std::optional<JsonValue> outer = whole; outer && *outer < value;) {
+    outer = find_inner(*outer, [&](const std::string& name, JsonValue inner) {
+      const bool around = value < inner.next();
+      pointer += around ? '/' + pointer_token(shortened(name)) : "";
+      return around;
+    });
+  }
+  return pointer;
+}
+
 Number number_of(std::string_view text) {
   if (const auto natural = number_in<std::uint64_t>(text)) {
     return *natural;
@@ -264,18 +276,18 @@ namespace {
 // Adds the place of the value that the error points to, or of the innermost one around it but the whole document.
 void add_place(Error& error, std::string_view json, JsonValue value) {
   std::string_view rest = *error.pointer;
+  const auto is_next = [&rest](const std::string& name, JsonValue /*value*/) {
+    return pointer_token(name) == rest.substr(0, rest.find('/'));
+  };
   std::optional<JsonValue> found;
   while (!rest.empty()) {
     rest.remove_prefix(1);
-    const std::string_view token = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(token.size());
-    const auto inner = find_inner(found.value_or(value), [token](std::string_view name, JsonValue) {
-      return pointer_token(name) == token;
-    });
+    const auto inner = find_inner(found.value_or(value), is_next);
     if (!inner) {
       break;
     }
     found = inner;
+    rest.remove_prefix(std::min(rest.find('/'), rest.size()));
   }
   if (found) {
     error = error_at(json, found->begin(), std::move(error));

@@ -25,6 +25,9 @@ public:
   [[nodiscard]] JsonValue inner() const { return {json_, entry_ + 1}; }
   [[nodiscard]] JsonValue next() const { return {json_, entry_ + 1 + (is_container() ? entry_->extent : 0)}; }
   friend bool operator==(const JsonValue& a, const JsonValue& b) { return a.entry_ == b.entry_; }
+  friend bool operator<(const JsonValue& a, const JsonValue& b) {
+    return a.entry_ < b.entry_;
+  } // stands before
 
   [[nodiscard]] std::size_t begin() const { return entry_->begin; }
   [[nodiscard]] std::size_t end() const; // of a container takes time
@@ -56,6 +59,9 @@ std::optional<JsonValue> find_inner(JsonValue value, auto fits) {
   }
   return std::nullopt;
 }
+
+// Returns the RFC 6901 pointer of a value in `whole`; of a key it is that of the key's value. Keys are shortened.
+std::string pointer_of(JsonValue whole, JsonValue value);
 
 // Integers past 64 bits, and -0, are double.
 Number number_of(std::string_view text);
@@ -139,17 +145,15 @@ std::vector<std::string_view> words_of(const Type& type);
 //
 //   {"parameters": {"n": 1024, "bytes": {"parameter": "n * 4"}},    // this is a comment
 //    "buffers": {"a": {"type": "f32", "count": {"parameter": "n"}}}, …}
-//
-// Their uses are replaced in the text, before it is decoded, so that no decoder knows of them. A replacement is filled
-// up with spaces: what follows keeps its line, and its column unless the value is longer than its use.
 
-using Parameter = std::pair<std::string, Number>;
+// Computes an expression: numbers and names of `known` with + - * / and brackets. Whole numbers stay whole, as in C: 7 / 2 is
+// 3. Errors: invalid_program for expressions, out_of_range for values beyond 64 bits.
+Result<Number> evaluate(std::string_view expression, std::span<const Parameter> known);
 
-// Replaces each {"parameter": "n * 4 + 1"} by its value: numbers and names of "parameters", with + - * / and brackets.
-// Whole numbers stay whole, as in C: 7 / 2 is 3. A parameter may use those before it. Values that are `given` take the
-// place of those in the document. Text that is not JSON stays as it is. Errors, with their places: invalid_program for
-// expressions, out_of_range for values beyond 64 bits; invalid_usage for a given parameter that the document lacks.
-Result<std::string> replace_parameters(std::string json, std::span<const Parameter> given = {});
+bool is_parameter_name(std::string_view text);
+
+// "its parameters are n, m"
+std::string parameters_text(std::span<const Parameter> known);
 
 // Reads a number as JSON writes it. Error: invalid_usage.
 Result<Number> read_number(std::string_view text);

@@ -33,7 +33,7 @@ static void add_changed(const Record& record, const void* object, const std::str
     const std::string name = place + std::string(field.name);
     if (field.type.kind == Kind::record) {
       add_changed(*field.type.record, field.read(object), name + '/', changed);
-    } else if (json_of(field, object) != default_json(record, field)) {
+    } else if (!is_default(record, field, object)) {
       changed.push_back(name);
     }
   }

@@ -1,22 +1,47 @@
-// Comments and parameters are replaced in the text of a document; what is refused of it is not written.
+// Comments are removed, and parameters computed.
 #include "core/json.hpp"
+
+namespace tidegate {
+
+struct ProgramOfTest {
+  std::vector<std::pair<std::string, Number>> parameters;
+  std::vector<Number> is;
+  std::optional<Value> any;
+};
+
+namespace documents {
+
+constexpr Field program_of_test_fields[] = {defaulted<&ProgramOfTest::parameters>(""),
+                                            defaulted<&ProgramOfTest::is>("").or_single(),
+                                            optional<&ProgramOfTest::any>("")};
+TIDEGATE_RECORD(ProgramOfTest, program_of_test_fields);
+template <>
+constinit const Document DocumentOf<ProgramOfTest>::document = document_of<ProgramOfTest>("test", "",
+                                                                                          Direction::input);
+
+} // namespace documents
+} // namespace tidegate
 
 using namespace tidegate;
 using namespace tidegate::documents;
 
 namespace {
 
-std::string replaced(const std::string& json, const std::vector<Parameter>& given = {}) {
-  const auto text = replace_parameters(json, given);
-  return text ? *text : "failed: " + text.error().message;
+// The document as it is read.
+std::string read(const std::string& json, const std::vector<Parameter>& given = {}) {
+  const auto program = decode<ProgramOfTest>(json, given);
+  std::string text;
+  program ? encode(Description<ProgramOfTest>::record, &*program, Style::compact, text)
+          : void(text = "failed: " + program.error().message);
+  return text;
 }
 
 // The value of an expression over n = 10 and x = 0.5, as it is written.
 std::string computed(const std::string& expression) {
   const std::string text =
-      replaced(R"({"parameters":{"n":10,"x":0.5},"is":{"parameter":")" + expression + "\"}}");
-  const std::size_t at = text.find("\"is\":");
-  return at == std::string::npos ? text : text.substr(at + 5, text.find_first_of(" }", at) - at - 5);
+      read(R"({"is":{"parameter":")" + expression + R"("},"parameters":{"n":10,"x":0.5}})");
+  const std::size_t at = text.find("\"is\":[");
+  return at == std::string::npos ? text : text.substr(at + 6, text.find(']') - at - 6);
 }
 
 } // namespace
@@ -27,18 +52,16 @@ TEST_CASE("comments become spaces, also at the end of a line") {
   CHECK(json == "{\"a\": \"http://x\\\"//\",      \n\"b\": 1}       ");
 }
 
-TEST_CASE("a parameter is replaced by its value, and what follows keeps its place") {
-  CHECK(replaced(R"({"parameters": {"n": 4}, "a": [{"parameter": "n"}, 1]})") ==
-        R"({"parameters": {"n": 4}, "a": [4                 , 1]})");
-  CHECK(replaced("{\"a\": {\"parameter\":\n\"n\"}, \"parameters\": {\"n\": 4}}") ==
-        "{\"a\": 4            \n    , \"parameters\": {\"n\": 4}}");
-  CHECK(
-      replaced(R"({"parameters": {"n": 4, "m": {"parameter": "n + 1"}}, "a": {"parameter": "m"}})",
-               {{"n", std::uint64_t{7}}}) ==
-      R"({"parameters": {"n": 4, "m": 8                     }, "a": 8                 })"); // n stays as stated
-  CHECK(replaced(R"({"args": [{"parameter": 1}, {"parameter": "n", "b": 2}]})") ==
-        R"({"args": [{"parameter": 1}, {"parameter": "n", "b": 2}]})"); // neither is a use
-  CHECK(replaced("{\"parameter") == "{\"parameter");                    // no JSON
+TEST_CASE("a use of a parameter is its value, wherever it stands") {
+  CHECK(read(R"({"parameters": {"n": 4}, "is": [{"parameter": "n"}, 1]})") ==
+        R"({"parameters":{"n":4},"is":[4,1]})");
+  CHECK(read(R"({"is": {"parameter": "n"}, "parameters": {"n": 4}, "any": {"a": {"parameter": "n"}}})") ==
+        R"({"parameters":{"n":4},"is":[4],"any":{"a":4}})");
+  CHECK(read(R"({"parameters": {"n": 4, "m": {"parameter": "n + 1"}}, "is": {"parameter": "m"}})",
+             {{"n", std::uint64_t{7}}}) == R"({"parameters":{"n":7,"m":8},"is":[8]})");
+  CHECK(read(R"({"any": [{"parameter": "n", "b": 2}]})") ==
+        R"({"parameters":{},"is":[],"any":[{"parameter":"n","b":2}]})"); // not a use
+  CHECK(read(R"({"parameters": {"n": {"parameter": "n"}}})") == "failed: there is no parameter \"n\"");
 }
 
 TEST_CASE("expressions are computed exactly for whole numbers, as in C") {
@@ -63,21 +86,21 @@ TEST_CASE("an expression that cannot be computed says why") {
 }
 
 TEST_CASE("a parameter that is not a number is named, and its uses are not") {
-  const auto text = replace_parameters(R"({"parameters": {"r": "5"}, "a": {"parameter": "2 * r"}})", {});
-  REQUIRE_FALSE(text.has_value());
-  CHECK(text.error().message == R"(the parameter "r" is "5", not a number)");
-  CHECK(text.error().pointer == "/parameters/r");
-  CHECK(text.error().others.empty());
+  const auto read = decode<ProgramOfTest>(R"({"parameters": {"r": "5"}, "is": {"parameter": "2 * r"}})");
+  REQUIRE_FALSE(read.has_value());
+  CHECK(read.error().message == "expected a number, got a string");
+  CHECK(read.error().pointer == "/parameters/r");
+  CHECK(read.error().others.empty());
 }
 
 TEST_CASE("all errors of parameters come at once, with their places") {
-  const auto text = replace_parameters("{\"parameters\": {\"2n\": 4},\n \"a\": [{\"parameter\": \"k\"}]}",
-                                       std::vector<Parameter>{{"m", std::uint64_t{1}}});
-  REQUIRE_FALSE(text.has_value());
-  CHECK(text.error().message == "\"2n\" is not a name of a parameter");
-  REQUIRE(text.error().others.size() == 2);
-  CHECK(text.error().others[0].message == "--param m: the program has no such parameter");
-  CHECK(text.error().others[1].pointer == "/a/0");
-  CHECK(text.error().others[1].line == 2);
-  CHECK(text.error().others[1].column == 8);
+  const auto read = decode<ProgramOfTest>("{\"parameters\": {\"2n\": 4},\n \"is\": [{\"parameter\": \"k\"}]}",
+                                          std::vector<Parameter>{{"m", std::uint64_t{1}}});
+  REQUIRE_FALSE(read.has_value());
+  CHECK(read.error().message == "\"2n\" is not a name of a parameter");
+  REQUIRE(read.error().others.size() == 2);
+  CHECK(read.error().others[0].message == "--param m: the program has no such parameter");
+  CHECK(read.error().others[1].pointer == "/is/0");
+  CHECK(read.error().others[1].line == 2);
+  CHECK(read.error().others[1].column == 9);
 }

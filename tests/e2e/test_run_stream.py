@@ -67,7 +67,7 @@ class RunStream(Programs):
         requests = [{"set": {"/parameters/add": 5, "/buffers/y/output": "z.raw"}}, {}, {"set": {"/parameters/sub": 5}}, {"set": {"/parameters/add": "5"}}]
         answers = self.ask(requests, rc=3, told="tidegate: 4 lines, 2 failed\n")
         self.assertEqual((self.output("z.raw"), self.output("y.raw")), ([11] * 64, [9] * 64))
-        self.assertEqual([answer["error"]["code"] for answer in answers[2:]], ["unknown_name", "invalid_program"])
+        self.assertEqual([answer["error"]["code"] for answer in answers[2:]], ["unknown_name", "wrong_type"])
 
     def test_an_error_of_the_program_has_its_line_there(self) -> None:
         """And none if the request has changed the program."""

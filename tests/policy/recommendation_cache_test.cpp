@@ -46,11 +46,8 @@ void change_each(const documents::Record& record, const LaunchQuestion& question
     const auto of_field = [&](LaunchQuestion& each) { return field.write(object(each)); };
     if (field.type.kind == documents::Kind::record) {
       change_each(*field.type.record, question, of_field, changed);
-    } else if (field.presence != documents::Presence::optional) { // the previous topology
-      void* const number = of_field(changed.emplace_back(question));
-      field.type.kind == documents::Kind::u16   ? void(++*static_cast<std::uint16_t*>(number))
-      : field.type.kind == documents::Kind::u32 ? void(++*static_cast<std::uint32_t*>(number))
-                                                : void(++*static_cast<std::uint64_t*>(number));
+    } else if (field.presence != documents::Presence::optional) {              // the previous topology
+      ++*static_cast<std::uint8_t*>(of_field(changed.emplace_back(question))); // the lowest byte
     }
   }
 }
