@@ -1,10 +1,129 @@
-// Walks a parsed text along the description; then finds and recognises document types.
+// Finds and recognises document types; then walks a parsed text along the description.
 //
 // After an error the walk continues after the invalid value, so that all errors are reported at once.
 #include "core/json.hpp"
 #include "core/npy.hpp"
 
 namespace tidegate::documents {
+namespace {
+
+Head head_of(JsonValue document) {
+  Head head;
+  std::string room;
+  if (document.first() == '{') {
+    (void)find_inner(document, [&](const std::string& name, JsonValue value) {
+      head.keys.push_back(name);
+      head.kind = name == "kind" && value.first() == '"' ? value.string(room) : head.kind;
+      return false;
+    });
+  }
+  return head;
+}
+
+std::span<const CatalogueEntry> entries;
+
+// How well keys fit a document type: the keys that it knows, and minus the required keys that are missing.
+using Fit = std::pair<std::size_t, std::ptrdiff_t>;
+
+Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
+  Fit fit;
+  for (const Field& field : document.record->fields) {
+    const bool given = std::ranges::find(keys, field.name) != keys.end();
+    fit.first += given ? 1 : 0;
+    fit.second -= !given && field.presence == Presence::required ? 1 : 0;
+  }
+  return fit;
+}
+
+// Returns the type of a document without a kind that fits best and knows at least half of the keys; nullptr if there is none
+// or a tie.
+const Document* find_by_keys(const Head& head) {
+  const Document* best = nullptr;
+  Fit best_fit;
+  for (const auto& [document, command] : entries) {
+    const Fit fit = fit_of(*document, head.keys);
+    if (fit >= best_fit) {
+      best = fit == best_fit ? nullptr : document;
+      best_fit = fit;
+    }
+  }
+  return head.kind.empty() && best_fit.first * 2 >= head.keys.size() ? best : nullptr;
+}
+
+// For valid JSON that was refused as `wanted`: returns another type that fits its keys better, or nullptr. Always nullptr if the
+// document states its kind.
+const Document* mistaken_type(const Document& wanted, JsonValue document) {
+  const Head head = head_of(document);
+  const Document* const found = find_by_keys(head);
+  if (found == nullptr || found == &wanted) {
+    return nullptr;
+  }
+  // `found` knows at least as many keys. If it knows no more, require it to be complete: a document that
+  // lacks keys of both types is more likely of type `wanted`.
+  const Fit fit = fit_of(*found, head.keys);
+  return fit.first > fit_of(wanted, head.keys).first || fit.second == 0 ? found : nullptr;
+}
+
+// Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
+std::string fix_for_kind(const Document& wanted, const Document& found) {
+  const auto entry = std::ranges::find(entries, &found, &CatalogueEntry::document);
+  return entry != entries.end() && !entry->command.empty()
+             ? fmt::format("`tidegate {}` takes it", entry->command)
+             : fmt::format("give a document of kind \"{}\"", wanted.kind);
+}
+
+} // namespace
+
+std::span<const CatalogueEntry> catalogue() {
+  return entries;
+}
+
+void set_catalogue(std::span<const CatalogueEntry> all) {
+  entries = all;
+}
+
+Result<const Document*> find_document(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const auto& [document, command] : entries) {
+    if (document->kind == name) {
+      return document;
+    }
+    names.push_back(document->kind);
+  }
+  const auto nearest = nearest_name(name, names);
+  auto error = failure(ErrorCode::unknown_name, fmt::format("unknown document type {}", in_quotes(name)),
+                       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+                               : "`tidegate schema --format table` lists them");
+  error.value().nearest = nearest;
+  return error;
+}
+
+Result<const Document*> recognise(std::string_view json) {
+  TIDEGATE_TRY(const Head head, head_of(json));
+  if (!head.kind.empty()) {
+    return at_place("/kind", find_document(head.kind).map_error([](Error error) {
+      error.code = ErrorCode::wrong_kind;
+      return error;
+    }));
+  }
+  if (const Document* const found = find_by_keys(head)) {
+    return found;
+  }
+  return failure(ErrorCode::missing_kind, "the document has no \"kind\"",
+                 "name its type on the command line, for example `tidegate check launch_request FILE`");
+}
+
+Result<Head> head_of(std::string_view json) {
+  JsonParser parser;
+  return parser.parse(json).map([](JsonValue document) { return head_of(document); });
+}
+
+std::vector<std::string_view> words_of(const Type& type) {
+  std::vector<std::string_view> words(type.left_out_word.empty() ? 0 : 1, type.left_out_word);
+  words.insert(words.end(), type.choices.begin(), type.choices.end());
+  return words;
+}
+
 namespace {
 
 // Where a value goes: an item, or a field, which is only written if the value is valid: a reply to a request that cannot be
@@ -384,7 +503,11 @@ private:
       }
     }
     if (missing != 0) {
-      missing_keys(names_of(record, missing), text);
+      const std::vector<std::string_view> names = names_of(record, missing);
+      const bool one = names.size() == 1;
+      fail_at(text.end() - 1, text, ErrorCode::missing_key,
+              fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
+              one ? "add it" : "add them", names.front());
     }
     if (!guesses) {
       check_rules(record, seen | misspelt, text, object);
@@ -432,22 +555,21 @@ private:
 
   // The errors. Those of a value or a key leave the value out.
 
-  struct Words { // of an error, for programs
-    std::optional<std::string_view> field, nearest;
-  };
+  using Word = std::optional<std::string_view>; // for programs
 
-  void fail(JsonValue at, ErrorCode code, std::string message, std::string fix, const Words& words = {}) {
-    fail_at(at.begin(), at, code, std::move(message), std::move(fix), words);
+  void fail(JsonValue at, ErrorCode code, std::string message, std::string fix, Word field = {},
+            Word nearest = {}) {
+    fail_at(at.begin(), at, code, std::move(message), std::move(fix), field, nearest);
   }
   void fail_at(std::size_t offset, JsonValue at, ErrorCode code, std::string message, std::string fix,
-               const Words& words = {}) {
+               Word field = {}, Word nearest = {}) {
     Error error = error_at(json_, offset,
                            {.code = code,
                             .message = std::move(message),
                             .fix = std::move(fix),
                             .pointer = pointer_of(whole_, at)});
-    error.field = words.field;
-    error.nearest = words.nearest;
+    error.field = field;
+    error.nearest = nearest;
     errors_.add(std::move(error));
   }
 
@@ -471,7 +593,7 @@ private:
              ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
                            document_.kind)
              : fmt::format("remove it, or give {}", one_of(known)),
-         {shortened(name), nearest});
+         shortened(name), nearest);
     return nearest ? std::optional<std::size_t>(std::ranges::find(known, *nearest) - known.begin())
                    : std::nullopt;
   }
@@ -495,14 +617,7 @@ private:
          : few   ? fmt::format("give {}", type_phrase(type))
                  : fmt::format("give one such as {}; `tidegate schema {}` has all", choices_like(name, words),
                                document_.kind),
-         {{}, nearest});
-  }
-
-  void missing_keys(const std::vector<std::string_view>& names, JsonValue text) {
-    const bool one = names.size() == 1;
-    fail_at(text.end() - 1, text, ErrorCode::missing_key,
-            fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
-            one ? "add it" : "add them", {names.front(), {}});
+         {}, nearest);
   }
 
   // A key whose value is its default counts as left out.
@@ -571,124 +686,6 @@ Result<void> decode(const Document& document, std::string_view json, void* objec
     }
   }
   return read;
-}
-
-// Finds document types by name, recognises documents without a kind by their keys, and says what a value should be.
-
-namespace {
-
-Head head_of(JsonValue document) {
-  Head head;
-  std::string room;
-  if (document.first() == '{') {
-    (void)find_inner(document, [&](const std::string& name, JsonValue value) {
-      head.keys.push_back(name);
-      head.kind = name == "kind" && value.first() == '"' ? value.string(room) : head.kind;
-      return false;
-    });
-  }
-  return head;
-}
-
-std::span<const CatalogueEntry> entries;
-
-// How well keys fit a document type: the keys that it knows, and minus the required keys that are missing.
-using Fit = std::pair<std::size_t, std::ptrdiff_t>;
-
-Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
-  Fit fit;
-  for (const Field& field : document.record->fields) {
-    const bool given = std::ranges::find(keys, field.name) != keys.end();
-    fit.first += given ? 1 : 0;
-    fit.second -= !given && field.presence == Presence::required ? 1 : 0;
-  }
-  return fit;
-}
-
-// Returns the type of a document without a kind that fits best and knows at least half of the keys; nullptr if there is none
-// or a tie.
-const Document* find_by_keys(const Head& head) {
-  const Document* best = nullptr;
-  Fit best_fit;
-  for (const auto& [document, command] : entries) {
-    const Fit fit = fit_of(*document, head.keys);
-    if (fit >= best_fit) {
-      best = fit == best_fit ? nullptr : document;
-      best_fit = fit;
-    }
-  }
-  return head.kind.empty() && best_fit.first * 2 >= head.keys.size() ? best : nullptr;
-}
-
-} // namespace
-
-std::span<const CatalogueEntry> catalogue() {
-  return entries;
-}
-
-void set_catalogue(std::span<const CatalogueEntry> all) {
-  entries = all;
-}
-
-Result<const Document*> find_document(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const auto& [document, command] : entries) {
-    if (document->kind == name) {
-      return document;
-    }
-    names.push_back(document->kind);
-  }
-  const auto nearest = nearest_name(name, names);
-  auto error = failure(ErrorCode::unknown_name, fmt::format("unknown document type {}", in_quotes(name)),
-                       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                               : "`tidegate schema --format table` lists them");
-  error.value().nearest = nearest;
-  return error;
-}
-
-Result<const Document*> recognise(std::string_view json) {
-  TIDEGATE_TRY(const Head head, head_of(json));
-  if (!head.kind.empty()) {
-    return at_place("/kind", find_document(head.kind).map_error([](Error error) {
-      error.code = ErrorCode::wrong_kind;
-      return error;
-    }));
-  }
-  const Document* const found = find_by_keys(head);
-  return found != nullptr
-             ? Result<const Document*>(found)
-             : failure(ErrorCode::missing_kind, "the document has no \"kind\"",
-                       "name its type on the command line, for example `tidegate check launch_request FILE`");
-}
-
-const Document* mistaken_type(const Document& wanted, JsonValue document) {
-  const Head head = head_of(document);
-  const Document* const found = find_by_keys(head);
-  if (found == nullptr || found == &wanted) {
-    return nullptr;
-  }
-  // `found` knows at least as many keys. If it knows no more, require it to be complete: a document that
-  // lacks keys of both types is more likely of type `wanted`.
-  const Fit fit = fit_of(*found, head.keys);
-  return fit.first > fit_of(wanted, head.keys).first || fit.second == 0 ? found : nullptr;
-}
-
-std::string fix_for_kind(const Document& wanted, const Document& found) {
-  const auto entry = std::ranges::find(entries, &found, &CatalogueEntry::document);
-  return entry != entries.end() && !entry->command.empty()
-             ? fmt::format("`tidegate {}` takes it", entry->command)
-             : fmt::format("give a document of kind \"{}\"", wanted.kind);
-}
-
-Result<Head> head_of(std::string_view json) {
-  JsonParser parser;
-  return parser.parse(json).map([](JsonValue document) { return head_of(document); });
-}
-
-std::vector<std::string_view> words_of(const Type& type) {
-  std::vector<std::string_view> words(type.left_out_word.empty() ? 0 : 1, type.left_out_word);
-  words.insert(words.end(), type.choices.begin(), type.choices.end());
-  return words;
 }
 
 } // namespace tidegate::documents

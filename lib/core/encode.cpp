@@ -10,22 +10,18 @@ public:
   Encoder(std::string& json, Style style)
       : json_(json), spaced_(style != Style::compact), brief_(style == Style::brief) {}
 
-  void document(const Document& document, const void* object) {
+  void record(const Record& record, const void* object, const Document* document = nullptr) {
     bracketed("{}", broken_, [&](auto begin_item) {
-      if (document.has_kind) {
+      if (document != nullptr && document->has_kind) {
         begin_item();
         key("kind");
-        append_string(json_, document.kind);
+        append_string(json_, document->kind);
         begin_item();
         key("schema_version");
-        append_number(json_, document.schema_version);
+        append_number(json_, document->schema_version);
       }
-      members(*document.record, object, begin_item);
+      members(record, object, begin_item);
     });
-  }
-
-  void record(const Record& record, const void* object) {
-    bracketed("{}", broken_, [&](auto begin_item) { members(record, object, begin_item); });
   }
 
   void value(const Type& type, const void* object) {
@@ -175,10 +171,11 @@ void add_rows(const Record& record, const void* object, const std::string& prefi
     const void* const value = field.read(object);
     const std::string name = prefix + std::string(field.name);
     const Type& type = field.type;
+    if (value == nullptr && type.left_out_word.empty()) {
+      continue;
+    }
     if (value == nullptr) {
-      if (!type.left_out_word.empty()) {
-        rows.push_back({name, std::string(type.left_out_word)});
-      }
+      rows.push_back({name, std::string(type.left_out_word)});
     } else if (type.kind == Kind::record) {
       add_rows(*type.record, value, name + ".", rows);
     } else if (type.kind == Kind::list && type.items->element.kind == Kind::record) {
@@ -192,9 +189,7 @@ void add_rows(const Record& record, const void* object, const std::string& prefi
     } else if (type.kind == Kind::boolean) {
       rows.push_back({name, *static_cast<const bool*>(value) ? "yes" : "no"});
     } else {
-      std::string text;
-      Encoder(text, Style::pretty).value(type, value);
-      rows.push_back({name, std::move(text)});
+      Encoder(rows.emplace_back(TableRows::value_type{name, ""}).back(), Style::pretty).value(type, value);
     }
   }
 }
@@ -202,21 +197,17 @@ void add_rows(const Record& record, const void* object, const std::string& prefi
 } // namespace
 
 void encode(const Document& document, const void* object, Style style, std::string& json) {
-  if (style == Style::table) {
-    encode(*document.record, object, style, json);
-  } else {
-    Encoder(json, style).document(document, object);
-  }
+  style == Style::table ? encode(*document.record, object, style, json)
+                        : Encoder(json, style).record(*document.record, object, &document);
 }
 
 void encode(const Record& record, const void* object, Style style, std::string& json) {
-  if (style == Style::table) {
-    TableRows rows;
-    add_rows(record, object, "", rows);
-    json += render_table(std::move(rows));
-  } else {
-    Encoder(json, style).record(record, object);
+  if (style != Style::table) {
+    return Encoder(json, style).record(record, object);
   }
+  TableRows rows;
+  add_rows(record, object, "", rows);
+  json += render_table(std::move(rows));
 }
 
 std::string json_of(const Field& field, const void* object) {

@@ -405,17 +405,13 @@ std::filesystem::path canonical_path(const std::string& path) {
 Result<void> refuse_overwriting(const FileUses& files) {
   for (const auto& [uses, stream] :
        {std::pair(&files.inputs, "input"), std::pair(&files.outputs, "output")}) {
-    const NamedFile* first = nullptr;
-    for (const NamedFile& use : *uses) {
-      if (use.path != standard_stream) {
-        continue;
-      }
-      if (first != nullptr) {
-        return failure(ErrorCode::invalid_usage,
-                       fmt::format("standard {} cannot be {} and {}", stream, first->role, use.role),
-                       "name a file for one of them");
-      }
-      first = &use;
+    const auto first = std::ranges::find(*uses, standard_stream, &NamedFile::path);
+    const auto second = std::find_if(first == uses->end() ? first : first + 1, uses->end(),
+                                     [](const NamedFile& use) { return use.path == standard_stream; });
+    if (second != uses->end()) {
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("standard {} cannot be {} and {}", stream, first->role, second->role),
+                     "name a file for one of them");
     }
   }
   std::map<Identity, const NamedFile*> known;

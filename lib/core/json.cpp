@@ -169,7 +169,8 @@ private:
 
 Result<JsonValue> JsonParser::parse(std::string_view json) {
   if (json.size() > document_bytes_limit) {
-    return tl::unexpected(too_large());
+    return failure(ErrorCode::input_too_large,
+                   fmt::format("the document is larger than {} bytes", document_bytes_limit), "split it");
   }
   if (is_utf_16(json)) {
     return tl::unexpected(error_at(json, 0,
@@ -263,12 +264,6 @@ Error error_at(std::string_view text, std::size_t offset, Error error) {
   error.line = position.line;
   error.column = position.column;
   return error;
-}
-
-Error too_large() {
-  return {.code = ErrorCode::input_too_large,
-          .message = fmt::format("the document is larger than {} bytes", document_bytes_limit),
-          .fix = "split it"};
 }
 
 namespace {

@@ -90,8 +90,6 @@ Position position_of(std::string_view text, std::size_t offset);
 
 Error error_at(std::string_view text, std::size_t offset, Error error);
 
-Error too_large();
-
 // Returns the error with line and column for each that points into the document `json` (RFC 6901), those of the enclosing value
 // if the value is missing, sorted in document order. Errors that have a line keep it; errors
 // without a location and errors in other files come last.
@@ -130,13 +128,6 @@ Result<const Document*> find_document(std::string_view name);
 // Returns the type of a document by its "kind" or, without one, by its keys. Errors: missing_kind if no type
 // or several types fit; wrong_kind; syntax errors.
 Result<const Document*> recognise(std::string_view json);
-
-// For valid JSON that was refused as `wanted`: returns another type that fits its keys better, or nullptr.
-// Always nullptr if the document states its kind.
-const Document* mistaken_type(const Document& wanted, JsonValue document);
-
-// Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
-std::string fix_for_kind(const Document& wanted, const Document& found);
 
 // The names of a choice, after the word for none of them.
 std::vector<std::string_view> words_of(const Type& type);

@@ -179,14 +179,14 @@ Result<LaunchGeometry> geometry_from_item_count(std::uint64_t item_count, std::u
                         .dispatch_grid = {workgroups_for(count, width, worker_count, sizing), 1, 1}};
 }
 
-Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
-                      const AdapterLimits& limits, const SizingPolicy& sizing) {
+Result<Grid> grid_for(const LaunchRequest& request, const SizingPolicy& sizing) {
+  const std::uint32_t most_groups = request.max_compute_workgroups_per_dimension;
+  const std::uint32_t invocations = request.max_compute_invocations_per_workgroup;
   constexpr std::string_view per_dimension = "max_compute_workgroups_per_dimension";
   for (const auto& [field, limit] :
-       {std::pair(std::string_view("max_workgroup_size_x"), limits.max_workgroup_size_x),
-        std::pair(per_dimension, limits.max_compute_workgroups_per_dimension),
-        std::pair(std::string_view("max_compute_invocations_per_workgroup"),
-                  limits.max_compute_invocations_per_workgroup)}) {
+       {std::pair(std::string_view("max_workgroup_size_x"), request.max_workgroup_size_x),
+        std::pair(per_dimension, most_groups),
+        std::pair(std::string_view("max_compute_invocations_per_workgroup"), invocations)}) {
     if (limit == 0) {
       return refused(ErrorCode::zero_adapter_limit, field, fmt::format("the adapter limit {} is 0", field),
                      fmt::format("give the device's limit{}",
@@ -196,16 +196,12 @@ Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_gr
                      fmt::format("/{}", field));
     }
   }
-  const std::uint32_t wanted =
-      requested_worker_groups != 0
-          ? requested_worker_groups
-          : default_worker_groups_from_limits(limits.max_compute_workgroups_per_dimension,
-                                              limits.max_compute_invocations_per_workgroup, sizing);
-  const std::uint32_t worker_groups =
-      std::max(std::min(wanted, limits.max_compute_workgroups_per_dimension), 1U);
-
-  const std::uint32_t width = worker_workgroup_size(worker_groups, limits.max_workgroup_size_x);
-  const std::uint32_t slots = padded_slot_count(queue_len, width);
+  const std::uint32_t wanted = request.requested_worker_groups != 0
+                                   ? request.requested_worker_groups
+                                   : default_worker_groups_from_limits(most_groups, invocations, sizing);
+  const std::uint32_t worker_groups = std::max(std::min(wanted, most_groups), 1U);
+  const std::uint32_t width = worker_workgroup_size(worker_groups, request.max_workgroup_size_x);
+  const std::uint32_t slots = padded_slot_count(request.queue_len, width);
   return Grid{.geometry = {.workgroup_size_x = width,
                            .slot_count = slots,
                            .dispatch_grid = {workgroups_for(slots, width, worker_groups, sizing), 1, 1}},
@@ -244,14 +240,9 @@ Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& r
   answer.topology = decision.chosen.topology;
 
   TIDEGATE_TRY(decision.shedding, shed_workers(policy, effective, answer.topology));
-
-  TIDEGATE_TRY(
-      const Grid grid,
-      grid_for(effective.queue_len, decision.shedding.worker_groups,
-               {.max_workgroup_size_x = effective.max_workgroup_size_x,
-                .max_compute_workgroups_per_dimension = effective.max_compute_workgroups_per_dimension,
-                .max_compute_invocations_per_workgroup = effective.max_compute_invocations_per_workgroup},
-               policy.sizing));
+  LaunchRequest shed = effective;
+  shed.requested_worker_groups = decision.shedding.worker_groups;
+  TIDEGATE_TRY(const Grid grid, grid_for(shed, policy.sizing));
   answer.geometry = grid.geometry;
   answer.worker_groups = grid.worker_groups;
 

@@ -224,10 +224,8 @@ struct Grid {
   std::uint32_t worker_groups = 0;
 };
 
-// Step 7: geometry and worker groups for a queue. `requested_worker_groups` 0 derives them from the limits.
-// Errors: zero_adapter_limit with the first limit that is 0.
-Result<Grid> grid_for(std::uint32_t queue_len, std::uint32_t requested_worker_groups,
-                      const AdapterLimits& limits, const SizingPolicy& sizing = {});
+// Step 7: geometry and worker groups for a request's queue. Errors: zero_adapter_limit with the first limit that is 0.
+Result<Grid> grid_for(const LaunchRequest& request, const SizingPolicy& sizing = {});
 
 // A recommendation with every intermediate choice, so that evidence and explanations read the deciding
 // numbers instead of computing them again.

@@ -156,12 +156,8 @@ TEST_CASE("golden vectors: promotion_evidence") {
 }
 
 TEST_CASE("golden vectors: grid") {
-  check_vectors("grid", [](const Json& input) {
-    const AdapterLimits limits{read(input, "max_workgroup_size_x"),
-                               read(input, "max_compute_workgroups_per_dimension"),
-                               read(input, "max_compute_invocations_per_workgroup")};
-    return outcome(grid_for(read(input, "queue_len"), read(input, "requested_worker_groups"), limits));
-  });
+  check_vectors("grid",
+                [](const Json& input) { return outcome(grid_for(read_as<LaunchQuestion>(input).request)); });
 }
 
 TEST_CASE("golden vectors: sizing_helper") {
