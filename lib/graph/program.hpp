@@ -63,8 +63,7 @@ struct FrontierPolicy {
 };
 
 struct FrontierProgram {
-  std::vector<std::pair<std::string, Number>>
-      parameters; // their uses are computed when a program is decoded
+  std::vector<std::pair<std::string, Number>> parameters; // their uses are computed when a program is decoded
   GraphSpec graph;
   Algorithm algorithm = Algorithm::bfs;
   std::optional<OwnAlgorithm> own; // set for Algorithm::own

@@ -210,8 +210,7 @@ struct Until { // ends the repetition after an iteration that leaves this value 
 };
 
 struct WaveProgram {
-  std::vector<std::pair<std::string, Number>>
-      parameters; // their uses are computed when a program is decoded
+  std::vector<std::pair<std::string, Number>> parameters; // their uses are computed when a program is decoded
   std::vector<std::pair<std::string, BufferSpec>> buffers;
   std::vector<std::pair<std::string, ImageSpec>> images;
   std::vector<std::pair<std::string, HitsSpec>> hits;
