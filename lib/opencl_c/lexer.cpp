@@ -56,43 +56,37 @@ Lexer::Lexer(std::string_view text, std::string_view path) : path_(path) {
       starts_.push_back(text_.size());
     }
   }
-}
-
-void Lexer::go_to(std::size_t at) {
-  at_ = std::min(at, text_.size());
-  while (line_ + 1 < starts_.size() && starts_[line_ + 1] <= at_) {
-    ++line_;
-  }
+  text_ += '\n';
 }
 
 Token Lexer::token_here() const {
-  return {.line = line(), .column = static_cast<std::uint32_t>(at_ - starts_[line_]) + 1};
+  const auto line = std::ranges::upper_bound(starts_, at_) - starts_.begin();
+  const std::size_t start = starts_[static_cast<std::size_t>(line) - 1];
+  return {.line = static_cast<std::uint32_t>(line), .column = static_cast<std::uint32_t>(at_ - start) + 1};
 }
 
 Result<std::vector<Token>> Lexer::next_line() {
   std::vector<Token> line;
   bool space = true;
-  go_to(at_);
   while (at_ < text_.size()) {
     const char c = text_[at_];
-    const char next = at(at_ + 1);
-    if (c == '\n') {
-      go_to(at_ + 1);
-      if (!line.empty()) {
-        break;
-      }
-    } else if (blanks.find(c) != std::string_view::npos) {
-      go_to(at_ + 1);
+    const char next = text_[at_ + 1];
+    if (c == '\n' && !line.empty()) {
+      ++at_;
+      break;
+    }
+    if (c == '\n' || blanks.find(c) != std::string_view::npos) {
+      ++at_;
       space = true;
     } else if (c == '/' && next == '/') {
-      go_to(text_.find('\n', at_));
+      at_ = text_.find('\n', at_);
     } else if (c == '/' && next == '*') {
       const std::size_t end = text_.find("*/", at_ + 2);
       if (end == std::string::npos) {
         return tl::unexpected(source_error(path_, token_here(), "this comment does not end",
                                            "close it with */ where it should end"));
       }
-      go_to(end + 2);
+      at_ = end + 2;
       space = true;
     } else {
       const bool includes = line.size() == 2 && line[0].is("#") && line[1].is("include");
@@ -114,25 +108,25 @@ Token Lexer::read_token(bool file_name_expected) {
   if (closing < text_.find('\n', at_)) {
     token.kind = TokenKind::string;
     end = closing + 1;
-  } else if (is_quote(c) || (c == 'L' && is_quote(at(end)))) {
-    const std::size_t quote = is_quote(c) ? at_ : end;
-    end = quote + 1;
-    while (!line_ended(end) && text_[end] != text_[quote]) {
-      end += text_[end] == '\\' && !line_ended(end + 1) ? 2 : 1;
+  } else if (is_quote(c) || (c == 'L' && is_quote(text_[end]))) {
+    end += is_quote(c) ? 0 : 1;
+    const char quote = text_[end - 1];
+    while (text_[end] != quote && text_[end] != '\n') {
+      end += text_[end] == '\\' && text_[end + 1] != '\n' ? 2 : 1;
     }
-    token.kind = line_ended(end)       ? TokenKind::punctuator
-                 : text_[quote] == '"' ? TokenKind::string
-                                       : TokenKind::character;
-    end += line_ended(end) ? 0 : 1;
+    const bool is_closed = text_[end] == quote;
+    token.kind = !is_closed ? TokenKind::punctuator : quote == '"' ? TokenKind::string : TokenKind::character;
+    end += is_closed ? 1 : 0;
   } else if (starts_identifier(c)) {
-    while (continues_identifier(at(end))) {
+    while (continues_identifier(text_[end])) {
       ++end;
     }
-  } else if (is_digit(c) || (c == '.' && is_digit(at(end)))) {
+  } else if (is_digit(c) || (c == '.' && is_digit(text_[end]))) {
     token.kind = TokenKind::number;
     constexpr std::string_view exponents = "eEpP";
-    while (continues_identifier(at(end)) || at(end) == '.' ||
-           ((at(end) == '+' || at(end) == '-') && exponents.find(text_[end - 1]) != std::string_view::npos)) {
+    while (continues_identifier(text_[end]) || text_[end] == '.' ||
+           ((text_[end] == '+' || text_[end] == '-') &&
+            exponents.find(text_[end - 1]) != std::string_view::npos)) {
       ++end;
     }
   } else {
@@ -143,13 +137,13 @@ Token Lexer::read_token(bool file_name_expected) {
     end = at_ + (is_trigraph(rest) ? 3 : found == long_punctuators.end() ? 1 : found->size());
   }
   token.text = text_.substr(at_, end - at_);
+  at_ = end;
   for (const auto& [digraph, meaning] : digraphs) {
     token.text = token.kind == TokenKind::punctuator && token.text == digraph ? meaning : token.text;
   }
   if (token.text.find("?\?/") != std::string::npos) { // which may escape the quote
     token.kind = TokenKind::punctuator;
   }
-  go_to(end);
   return token;
 }
 

@@ -54,20 +54,16 @@ public:
   Result<std::vector<Token>> next_line();
 
   // The line of the text where the next call starts.
-  [[nodiscard]] std::uint32_t line() const { return static_cast<std::uint32_t>(line_) + 1; }
+  [[nodiscard]] std::uint32_t line() const { return token_here().line; }
 
 private:
-  [[nodiscard]] char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
-  [[nodiscard]] bool line_ended(std::size_t i) const { return i >= text_.size() || text_[i] == '\n'; }
-  void go_to(std::size_t at);
   [[nodiscard]] Token token_here() const;
   Token read_token(bool file_name_expected);
 
-  std::string text_;                   // without the ends of lines that are spliced
+  std::string text_;                   // without the ends of lines that are spliced, and with one at its end
   std::vector<std::size_t> starts_{0}; // where each line of the source begins there
   std::string path_;
   std::size_t at_ = 0;
-  std::size_t line_ = 0; // of it: an index into starts_
 };
 
 // True for a quote not closed on its line, a punctuator that holds the rest of the line, and for a trigraph.

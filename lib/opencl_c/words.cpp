@@ -2,10 +2,8 @@
 #include "opencl_c/words.hpp"
 
 namespace tidegate::opencl_c {
-namespace {
 
-// True for one of the words between blanks.
-bool one_of(std::string_view words, std::string_view word) {
+bool is_one_of(std::string_view words, std::string_view word) {
   const auto is_edge = [words](std::size_t at) { return at >= words.size() || words[at] == ' '; };
   for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
     if ((at == 0 || is_edge(at - 1)) && is_edge(at + word.size())) {
@@ -14,6 +12,8 @@ bool one_of(std::string_view words, std::string_view word) {
   }
   return false;
 }
+
+namespace {
 
 std::string_view without_underscores(std::string_view word) {
   return word.substr(word.starts_with("__") ? 2 : 0);
@@ -34,23 +34,23 @@ AddressSpace address_space(std::string_view word) {
 }
 
 bool is_qualifier(std::string_view word) {
-  return one_of("const volatile restrict __restrict __restrict__ inline __inline static extern register "
-                "kernel __kernel private __private generic __generic",
-                word) ||
+  return is_one_of("const volatile restrict __restrict __restrict__ inline __inline static extern register "
+                   "kernel __kernel private __private generic __generic",
+                   word) ||
          address_space(word) != AddressSpace::none || image_access(word).has_value();
 }
 
 bool is_type_word(std::string_view word) {
-  return one_of("void bool unsigned signed size_t ptrdiff_t intptr_t uintptr_t struct union enum event_t "
-                "sampler_t",
-                word) ||
+  return is_one_of("void bool unsigned signed size_t ptrdiff_t intptr_t uintptr_t struct union enum event_t "
+                   "sampler_t typeof __typeof __typeof__",
+                   word) ||
          is_image_type(word) || arithmetic_type(word).has_value();
 }
 
 bool is_image_type(std::string_view word) {
-  return one_of("image1d_t image1d_buffer_t image1d_array_t image2d_t image2d_array_t image2d_depth_t "
-                "image2d_array_depth_t image3d_t",
-                word);
+  return is_one_of("image1d_t image1d_buffer_t image1d_array_t image2d_t image2d_array_t image2d_depth_t "
+                   "image2d_array_depth_t image3d_t",
+                   word);
 }
 
 std::optional<ImageAccess> image_access(std::string_view word) {
@@ -66,7 +66,7 @@ namespace {
 struct BuiltinRow {
   Builtin::Kind kind;
   std::string_view prefix;
-  std::string_view names; // after the prefix; "*" for all
+  std::string_view names; // after the prefix; a "*" for all others
   bool differs = false;
   bool of_launch = false;
 };
@@ -97,10 +97,8 @@ constexpr BuiltinRow builtin_rows[]{
      "fast_distance fast_length fast_normalize isequal isnotequal isfinite isinf isnan isnormal isordered isunordered "
      "signbit any all bitselect select vec_step shuffle shuffle2 isgreater isgreaterequal isless islessequal "
      "islessgreater"},
-    {B::math, "native_", "cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan"},
-    {B::math, "half_", "cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan"},
-    {B::math, "native_", "*"},
-    {B::math, "half_", "*"},
+    {B::math, "native_", "cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan *"},
+    {B::math, "half_", "cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan *"},
     {B::math, "isgreater", "*"},
     {B::math, "isless", "*"},
     {B::math, "shuffle", "*"},
@@ -109,14 +107,10 @@ constexpr BuiltinRow builtin_rows[]{
     {B::memory, "", "prefetch"},
     {B::memory, "vload", "*"},
     {B::memory, "vstore", "*"},
-    {B::atomic, "atomic_", "add sub xchg inc dec cmpxchg min max and or xor init store load exchange"},
-    {B::atomic, "atom_", "add sub xchg inc dec cmpxchg min max and or xor"},
-    {B::atomic, "atomic_", "*"},
-    {B::atomic, "atom_", "*"},
-    {B::image, "read_image", "f i ui"},
-    {B::image, "write_image", "f i ui"},
-    {B::image, "read_image", "*"},
-    {B::image, "write_image", "*"},
+    {B::atomic, "atomic_", "add sub xchg inc dec cmpxchg min max and or xor init store load exchange *"},
+    {B::atomic, "atom_", "add sub xchg inc dec cmpxchg min max and or xor *"},
+    {B::image, "read_image", "f i ui *"},
+    {B::image, "write_image", "f i ui *"},
     {B::print, "", "printf"},
     {B::other, "get_image_", "width height depth channel_data_type channel_order dim array_size"},
     {B::other, "get_", "*"},
@@ -140,7 +134,7 @@ std::optional<Builtin> builtin(std::string_view name) {
   static const std::unordered_map<std::string, Builtin> exact = [] {
     std::unordered_map<std::string, Builtin> all;
     for (const BuiltinRow& row : builtin_rows) {
-      each_word(row.names == "*" ? "" : row.names, [&](std::string_view word) {
+      each_word(row.names, [&](std::string_view word) {
         all.emplace(
             std::string(row.prefix) + std::string(word),
             Builtin{.kind = row.kind, .is_exact = true, .differs = row.differs, .of_launch = row.of_launch});
@@ -152,7 +146,7 @@ std::optional<Builtin> builtin(std::string_view name) {
     return found->second;
   }
   const auto* const family = std::ranges::find_if(builtin_rows, [name](const BuiltinRow& row) {
-    return row.names == "*" && name.starts_with(row.prefix);
+    return row.names.ends_with('*') && name.starts_with(row.prefix);
   });
   return family == std::end(builtin_rows) ? std::nullopt : std::optional(Builtin{.kind = family->kind});
 }
@@ -182,7 +176,7 @@ bool is_reserved_name(std::string_view name) {
 }
 
 bool is_unsupported(std::string_view word) {
-  return one_of(
+  return is_one_of(
              "queue_t clk_event_t ndrange_t reserve_id_t pipe __pipe enqueue_kernel enqueue_marker "
              "get_default_queue read_pipe write_pipe reserve_read_pipe reserve_write_pipe create_user_event",
              word) ||
@@ -196,7 +190,7 @@ std::optional<ArithmeticType> arithmetic_type(std::string_view type) {
   const std::size_t digits = std::min(type.find_first_of("0123456789"), type.size());
   const std::string_view width = type.substr(digits);
   for (const auto& [scalar, bytes] : scalars) {
-    if (scalar == type.substr(0, digits) && (width.empty() || one_of("2 3 4 8 16", width))) {
+    if (scalar == type.substr(0, digits) && (width.empty() || is_one_of("2 3 4 8 16", width))) {
       const bool is_wide = width == "16";
       const std::uint32_t single = width.empty() ? 1 : static_cast<std::uint32_t>(width[0] - '0');
       return ArithmeticType{.scalar = scalar, .width = is_wide ? 16 : single, .scalar_bytes = bytes};
@@ -224,18 +218,13 @@ constexpr std::string_view limits =
 constexpr std::string_view constants =
     "E LOG2E LOG10E LN2 LN10 PI PI_2 PI_4 1_PI 2_PI 2_SQRTPI SQRT2 SQRT1_2";
 constexpr std::string_view plain_macros =
-    "NULL INFINITY NAN HUGE_VAL HUGE_VALF MAXFLOAT CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX "
-    "SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX FP_ILOGB0 FP_ILOGBNAN "
-    "FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMA_HALF FLT_EVAL_METHOD FLT_RADIX printf kernel_exec CL_VERSION_1_0 "
-    "CL_VERSION_1_1 CL_VERSION_1_2 CL_VERSION_2_0 CL_VERSION_3_0 __OPENCL_VERSION__ __OPENCL_C_VERSION__ "
-    "__OPENCL_CPP_VERSION__ __OPENCL_C__ __ENDIAN_LITTLE__ __IMAGE_SUPPORT__ __FAST_RELAXED_MATH__ "
-    "__kernel_exec __clang__ __clang_major__ __GNUC__ __NVCC__ __NV_CL_C_VERSION __CUDA_ARCH__ __SPIR__ "
-    "__SPIRV__ __POCL__ __CPU__ __GPU__ __AMD__ __INTEL__ __x86_64__ __LP64__ __has_builtin __has_extension "
-    "__has_feature __has_attribute __cplusplus __STDC__ __STDC_VERSION__ __APPLE__ __linux__ "
-    "__OPTIMIZE__ __NO_SIGNED_ZEROS__ __SIZEOF_POINTER__ ATOMIC_VAR_INIT ATOMIC_FLAG_INIT "
-    "CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE CLK_IMAGE_MEM_FENCE CLK_NORMALIZED_COORDS_TRUE "
-    "CLK_NORMALIZED_COORDS_FALSE CLK_ADDRESS_NONE CLK_ADDRESS_CLAMP CLK_ADDRESS_CLAMP_TO_EDGE "
-    "CLK_ADDRESS_REPEAT CLK_ADDRESS_MIRRORED_REPEAT CLK_FILTER_NEAREST CLK_FILTER_LINEAR";
+    "NULL INFINITY NAN HUGE_VAL HUGE_VALF MAXFLOAT CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN "
+    "UCHAR_MAX SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX FP_ILOGB0 "
+    "FP_ILOGBNAN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMA_HALF FLT_EVAL_METHOD printf kernel_exec "
+    "ATOMIC_VAR_INIT ATOMIC_FLAG_INIT CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE CLK_IMAGE_MEM_FENCE "
+    "CLK_NORMALIZED_COORDS_TRUE CLK_NORMALIZED_COORDS_FALSE CLK_ADDRESS_NONE CLK_ADDRESS_CLAMP "
+    "CLK_ADDRESS_CLAMP_TO_EDGE CLK_ADDRESS_REPEAT CLK_ADDRESS_MIRRORED_REPEAT CLK_FILTER_NEAREST "
+    "CLK_FILTER_LINEAR";
 
 } // namespace
 
@@ -253,15 +242,6 @@ const std::set<std::string, std::less<>>& standard_macros() {
     for (const char* const suffix : {"", "_F", "_H"}) {
       add("M_", constants, suffix);
     }
-    add("__opencl_c_",
-        "3d_image_writes atomic_order_acq_rel atomic_order_seq_cst atomic_scope_device "
-        "atomic_scope_all_devices device_enqueue fp64 generic_address_space images int64 pipes "
-        "program_scope_global_variables read_write_images subgroups "
-        "work_group_collective_functions");
-    add("cl_khr_", "fp64 fp16 byte_addressable_store global_int32_base_atomics global_int32_extended_atomics "
-                   "local_int32_base_atomics local_int32_extended_atomics int64_base_atomics "
-                   "int64_extended_atomics 3d_image_writes subgroups");
-    add("cl_", "amd_fp64 nv_pragma_unroll");
     return all;
   }();
   return names;

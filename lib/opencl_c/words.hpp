@@ -5,9 +5,12 @@
 
 namespace tidegate::opencl_c {
 
+// True for one of the words between blanks.
+bool is_one_of(std::string_view words, std::string_view word);
+
 bool is_attribute(std::string_view word); // __attribute__
 bool is_qualifier(std::string_view word); // const, volatile, restrict, inline, … and the address spaces
-bool is_type_word(std::string_view word); // a word of a built-in type, void included
+bool is_type_word(std::string_view word); // a word of a built-in type, void included, or typeof
 
 // The address space named by a qualifier, or none.
 AddressSpace address_space(std::string_view word);
@@ -79,7 +82,7 @@ struct ArithmeticType {
 };
 std::optional<ArithmeticType> arithmetic_type(std::string_view type);
 
-// Macros named by the OpenCL C specification.
+// Macros named by the OpenCL C specification, except reserved names.
 const std::set<std::string, std::less<>>& standard_macros();
 
 // True if compilers may predefine the name: a standard macro or a reserved name.
