@@ -22,8 +22,8 @@ namespace {
 using Line = std::vector<Token>;
 
 struct Macro {
-  enum class Kind : std::uint8_t { object, function, line, file, counter };
-  Kind kind = Kind::object;
+  bool is_built_in = false; // __LINE__, __FILE__ or __COUNTER__
+  bool is_function = false;
   std::vector<std::string> parameters;
   bool variadic = false; // the last parameter takes all remaining arguments
   bool disabled = false; // its result is being read
@@ -133,10 +133,8 @@ Token stringized(const Argument& argument) {
 class Preprocessor {
 public:
   explicit Preprocessor(const PreprocessorOptions& options) : options_(options) {
-    using Kind = Macro::Kind;
-    for (const auto& [name, kind] :
-         {std::pair("__LINE__", Kind::line), {"__FILE__", Kind::file}, {"__COUNTER__", Kind::counter}}) {
-      macros_.emplace(name, std::make_shared<Macro>(Macro{.kind = kind}));
+    for (const char* const name : {"__LINE__", "__FILE__", "__COUNTER__"}) {
+      macros_.emplace(name, std::make_shared<Macro>(Macro{.is_built_in = true}));
     }
   }
 
@@ -180,35 +178,42 @@ private:
     if (leaves_va_opt_) {
       return "a macro uses \"__VA_OPT__\", which only the device's compiler replaces";
     }
-    if (overridden_.empty()) {
-      return {};
-    }
-    std::set<std::string> left(options_.undefinitions.begin(), options_.undefinitions.end());
-    for (const MacroDefinition& definition : options_.definitions) {
-      left.insert(definition.name);
-    }
-    for (const Token& token : stream_.tokens) {
-      if (token.kind == TokenKind::identifier) {
-        left.insert(token.text);
+    const auto spaced = [](const std::string& text) {
+      return fmt::format(" {} ", fmt::join(words_in(text), " "));
+    };
+    for (const auto& [own, macro] : macros_) {
+      const bool is_own = may_be_predefined(own) && (macro == nullptr || !macro->is_built_in);
+      const std::string* const replaced = is_own ? of_compiler(own) : nullptr;
+      if (replaced == nullptr) {
+        continue;
       }
-    }
-    for (const std::string& own : overridden_) {
+      const std::string value = spaced(*replaced);
+      const auto left = names_left();
       if (left.contains(own)) {
         return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
                            in_quotes(own));
       }
-      const auto value = words_in(*options_.predefined->names.at(own));
       for (const std::string& name : left) {
         const std::string* const text = may_be_predefined(name) ? predefined(name) : nullptr;
-        const auto other = words_in(text == nullptr ? "" : *text);
-        if (!value.empty() &&
-            std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
+        if (text != nullptr && value.size() > 2 && spaced(*text).find(value) != std::string::npos) {
           return fmt::format("it redefines {}, and {} of the device's compiler may depend on it",
                              in_quotes(own), in_quotes(name));
         }
       }
     }
     return {};
+  }
+
+  // Of the tokens, and those that the options define or undefine.
+  [[nodiscard]] std::set<std::string> names_left() const {
+    std::set<std::string> left(options_.undefinitions.begin(), options_.undefinitions.end());
+    for (const MacroDefinition& definition : options_.definitions) {
+      left.insert(definition.name);
+    }
+    for (const Token& token : stream_.tokens) {
+      left.insert(token.kind == TokenKind::identifier ? token.text : "");
+    }
+    return left;
   }
 
   void apply_definitions() {
@@ -223,7 +228,7 @@ private:
       }
     }
     for (const std::string& name : options_.undefinitions) {
-      undefine(name);
+      macros_[name] = nullptr;
     }
   }
 
@@ -311,10 +316,10 @@ private:
     const Token& name = line[1];
     std::vector<Conditional>& groups = file().groups;
     const bool skips = file().is_skipping();
-    if (name.is("if") || name.is("ifdef") || name.is("ifndef")) {
+    if (is_one_of("if ifdef ifndef", name.text)) {
       const bool holds = !skips && evaluate(line);
       groups.push_back({.opening = name, .taken = skips || holds, .active = holds});
-    } else if (name.is("elif") || name.is("else") || name.is("endif")) {
+    } else if (is_one_of("elif else endif", name.text)) {
       if (groups.empty()) {
         refuse(name, fmt::format("#{} without #if", name.text), "remove it, or add the #if");
       }
@@ -344,7 +349,7 @@ private:
       if (name.is("define")) {
         define(line);
       } else if (name.is("undef")) {
-        undefine(macro_name(line).text);
+        macros_[macro_name(line).text] = nullptr;
       } else if (name.is("include")) {
         include(line);
       } else if (name.is("line") || name.kind == TokenKind::number) { // preprocessors write "# 12 "file""
@@ -367,12 +372,11 @@ private:
     for (Token& token : line) {
       token.move_to(place);
     }
-    const auto is = [&line](std::size_t i, std::string_view word) {
-      return i < line.size() && line[i].text == word;
-    };
-    const bool as_it_is = is(2, "OPENCL") || is(2, "STDC") || is(2, "GCC") || is(2, "push_macro") ||
-                          is(2, "pop_macro") || (is(2, "clang") && (is(3, "diagnostic") || is(3, "poison")));
-    const std::size_t words = is(2, "clang") || is(2, "omp") ? 4 : 3;
+    const auto word = [&line](std::size_t i) { return i < line.size() ? line[i].text : std::string(); };
+    const bool is_clang = word(2) == "clang";
+    const bool as_it_is = is_one_of("OPENCL STDC GCC push_macro pop_macro", word(2)) ||
+                          (is_clang && is_one_of("diagnostic poison", word(3)));
+    const std::size_t words = is_clang || word(2) == "omp" ? 4 : 3;
     if (!as_it_is && line.size() > words) {
       const Line expanded = expand(std::span(line).subspan(words));
       line.resize(words);
@@ -401,45 +405,38 @@ private:
     }
     const std::string& path = stream_.files[directive.file];
     const bool has_compiler = options_.predefined != nullptr;
-    const auto value =
-        asks ? std::nullopt : taken(evaluate_condition(tokens, directive, path, !has_compiler));
-    const std::string text = value ? "" : spelling(tokens);
-    if (!value && has_compiler && !options_.predefined->conditions.contains(text)) {
-      options_.predefined->unknown_conditions.insert(text);
-      return false;
+    auto value = asks ? std::nullopt : taken(evaluate_condition(tokens, directive, path, !has_compiler));
+    if (value) {
+      return *value;
     }
-    const auto answer = value || !has_compiler ? value : options_.predefined->conditions.at(text);
-    if (!answer) {
+    const std::string text = spelling(tokens);
+    if (has_compiler) {
+      const auto answer = options_.predefined->conditions.find(text);
+      if (answer == options_.predefined->conditions.end()) {
+        options_.predefined->unknown_conditions.insert(text);
+        return false;
+      }
+      value = answer->second;
+    }
+    if (!value) {
       refuse(directive,
              has_compiler ? "the device's compiler refuses this condition"
                           : "compilers may differ in the value of this condition",
              fmt::format("it is `#if {}`, with the program's own macros replaced", printable(text)));
     }
-    return *answer;
+    return *value;
   }
 
   void set_line(const Line& line) {
     const Token& directive = line[1];
     const Line tokens = expand(std::span(line).subspan(directive.is("line") ? 2 : 1));
-    std::uint32_t number = 0;
-    const std::string digits = tokens.empty() ? "" : tokens.front().text;
-    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const auto number = number_in<std::uint32_t>(tokens.empty() ? "" : tokens.front().text);
     const bool named = tokens.size() > 1;
-    if (failure != std::errc() || end != digits.data() + digits.size() ||
-        (named && tokens[1].kind != TokenKind::string)) {
+    if (!number || (named && tokens[1].kind != TokenKind::string)) {
       refuse(directive, "#line needs a number and may name a file", "write it as in #line 12 \"file.cl\"");
     }
-    file().line_shift = number - file().lexer.line();
+    file().line_shift = *number - file().lexer.line();
     file().file = named ? index_of_file(unquoted(tokens[1].text)) : file().file;
-  }
-
-  // Folders to search for a name in quotes or angle brackets.
-  std::vector<std::string> folders_of(const std::string& delimited) {
-    std::vector<std::string> folders = options_.include_folders;
-    if (delimited.front() == '"') {
-      folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
-    }
-    return folders;
   }
 
   void include(const Line& line) {
@@ -448,13 +445,12 @@ private:
     if (tokens.empty() || tokens[0].kind != TokenKind::string) {
       tokens = expand(tokens);
     }
-    std::string delimited; // with its quotes or angle brackets
-    if (!tokens.empty() && tokens[0].kind == TokenKind::string) {
-      delimited = tokens[0].text;
-    } else if (!tokens.empty() && tokens[0].is("<")) {
-      const auto end = std::ranges::find(tokens, ">", &Token::text);
-      delimited = end == tokens.end() ? "" : spelling({tokens.begin(), end + 1});
-    }
+    const auto end = std::ranges::find(tokens, ">", &Token::text);
+    const bool is_angled = !tokens.empty() && tokens[0].is("<") && end != tokens.end();
+    const std::string delimited = is_angled
+                                      ? spelling({tokens.begin(), end + 1}) // with its quotes or brackets
+                                  : !tokens.empty() && tokens[0].kind == TokenKind::string ? tokens[0].text
+                                                                                           : "";
     if (delimited.size() < 3 || delimited[0] == 'L') {
       refuse(directive, "#include needs the name of a file", "write it as in #include \"file.cl\"");
     }
@@ -463,7 +459,10 @@ private:
              "look for a file that includes itself without an include guard");
     }
     const std::string name = delimited.substr(1, delimited.size() - 2);
-    std::vector<std::string> folders = folders_of(delimited);
+    std::vector<std::string> folders = options_.include_folders;
+    if (delimited.front() == '"') {
+      folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
+    }
     for (std::string& folder : folders) {
       const std::string path = in_folder(folder, name);
       if (only_once_.contains(identity(path))) {
@@ -501,13 +500,13 @@ private:
     Macro macro;
     std::size_t at = 3;
     if (at < line.size() && line[at].is("(") && !line[at].space_before) {
-      macro.kind = Macro::Kind::function;
+      macro.is_function = true;
       at = read_parameters(line, macro);
     }
     macro.body.assign(line.begin() + static_cast<std::ptrdiff_t>(at), line.end());
     for (std::size_t i = 0; i < macro.body.size(); ++i) {
       const bool pastes = macro.is(i, "##");
-      const bool quotes = macro.kind == Macro::Kind::function && macro.is(i, "#");
+      const bool quotes = macro.is_function && macro.is(i, "#");
       has_operators_ |= pastes || quotes;
       if (pastes && (i == 0 || i + 1 == macro.body.size())) {
         refuse(macro.body[i], "## has nothing to join on one side", "put it between two tokens of the macro");
@@ -516,8 +515,6 @@ private:
         refuse(macro.body[i], "# is not followed by a parameter of the macro", "name a parameter after it");
       }
     }
-    override_predefined(name.text);
-    undefined_.erase(name.text);
     macros_.insert_or_assign(name.text, std::make_shared<Macro>(std::move(macro)));
   }
 
@@ -547,25 +544,19 @@ private:
     return at + 1;
   }
 
-  void undefine(const std::string& name) {
-    override_predefined(name);
-    macros_.erase(name);
-    undefined_.insert(name);
+  bool is_defined(const std::string& name) {
+    const auto found = macros_.find(name);
+    return found == macros_.end() ? predefined(name) != nullptr : found->second != nullptr;
   }
 
-  void override_predefined(const std::string& name) {
-    if (may_be_predefined(name) && predefined(name) != nullptr) {
-      overridden_.insert(name);
-    }
-  }
-
-  bool is_defined(const std::string& name) { return macros_.contains(name) || predefined(name) != nullptr; }
-
-  // Replacement of a macro that the compiler predefines, unless the program undefined it; null if none is known, and for
-  // __has_include: the compiler does not know the program's folders.
+  // Replacement of a macro that the compiler predefines, unless the program defined or undefined it; null if none is known.
   const std::string* predefined(const std::string& name) {
-    if (options_.predefined == nullptr || undefined_.contains(name) || macros_.contains(name) ||
-        name == "__has_include") {
+    return macros_.contains(name) ? nullptr : of_compiler(name);
+  }
+
+  // The same whatever the program does. The compiler does not know the program's folders.
+  const std::string* of_compiler(const std::string& name) {
+    if (options_.predefined == nullptr || name == "__has_include") {
       return nullptr;
     }
     const auto found = options_.predefined->names.find(name);
@@ -620,8 +611,9 @@ private:
   // The macro that a name calls if it is not disabled; null for none.
   SharedMacro called(Token& name) {
     const auto found = name.kind == TokenKind::identifier ? macros_.find(name.text) : macros_.end();
-    name.stays |= found != macros_.end() && found->second->disabled;
-    return name.stays || found == macros_.end() ? nullptr : found->second;
+    const SharedMacro macro = found == macros_.end() ? nullptr : found->second;
+    name.stays |= macro != nullptr && macro->disabled;
+    return name.stays ? nullptr : macro;
   }
 
   // Returns the next token that no macro replaces, at the position of the outermost call. Predefined macros stay in the
@@ -642,8 +634,7 @@ private:
   // compiled with other options.
   bool enter_predefined(const Token& name) {
     const auto begins = [&name](std::string_view prefix) { return name.text.starts_with(prefix); };
-    const bool keyword = is_qualifier(name.text) || is_attribute(name.text) || begins("__builtin_") ||
-                         begins("__read_") || name.is("__write_only");
+    const bool keyword = is_qualifier(name.text) || is_attribute(name.text) || begins("__builtin_");
     const bool depends_on_options = !keyword && (begins("__") || begins("cl_") || begins("CL_"));
     if (name.kind != TokenKind::identifier || name.stays || name.is("defined") ||
         !(in_condition_ || (depth_ > 0 && has_operators_) || depends_on_options)) {
@@ -672,22 +663,8 @@ private:
 
   // Pushes the result of a macro; returns false if the name is not a call and stays.
   bool enter(const SharedMacro& macro, const Token& name) {
-    Token special = name;
     std::vector<Argument> arguments;
-    switch (macro->kind) {
-    case Macro::Kind::line:
-    case Macro::Kind::counter:
-      special.kind = TokenKind::number;
-      special.text = fmt::format("{}", macro->kind == Macro::Kind::line ? special.line : counter_++);
-      push({special});
-      return true;
-    case Macro::Kind::file:
-      special.kind = TokenKind::string;
-      special.text = fmt::format("\"{}\"", with_escapes(stream_.files[special.file]));
-      push({special});
-      return true;
-    case Macro::Kind::object: break;
-    case Macro::Kind::function: {
+    if (macro->is_function) {
       auto open = next(false); // a directive between the name and the parenthesis means no call
       if (!open || !open->is("(")) {
         push(open ? Line{std::move(*open)} : Line());
@@ -695,9 +672,16 @@ private:
       }
       arguments = read_arguments(*macro, name);
     }
-    }
-    push(substituted(*macro, arguments, name), macro);
+    push(macro->is_built_in ? Line{built_in(name)} : substituted(*macro, arguments, name), macro);
     return true;
+  }
+
+  Token built_in(Token name) {
+    const bool is_file = name.is("__FILE__");
+    name.kind = is_file ? TokenKind::string : TokenKind::number;
+    name.text = is_file ? fmt::format("\"{}\"", with_escapes(stream_.files[name.file]))
+                        : fmt::format("{}", name.is("__LINE__") ? name.line : counter_++);
+    return name;
   }
 
   // Reads up to the closing parenthesis.
@@ -744,7 +728,7 @@ private:
       const bool space_before = macro.body[i].space_before;
       const bool joins = macro.is(i, "##");
       i += joins ? 1 : 0;
-      const bool quotes = macro.kind == Macro::Kind::function && macro.is(i, "#");
+      const bool quotes = macro.is_function && macro.is(i, "#");
       i += quotes ? 1 : 0;
       leaves_va_opt_ |= macro.is(i, "__VA_OPT__");
       const auto parameter = macro.parameter(i);
@@ -828,31 +812,23 @@ private:
 
   // Reads NAME or (NAME) after "defined".
   void answer_defined(Token& defined) {
-    Line operand;
-    do {
-      auto token = next();
-      if (!token) {
-        break;
-      }
-      operand.push_back(std::move(*token));
-    } while (operand[0].is("(") && operand.size() < 3);
-    const bool enclosed = operand.size() == 3 && operand[2].is(")");
-    const std::size_t name = enclosed ? 1 : 0;
-    if ((operand.size() != 1 && !enclosed) || operand[name].kind != TokenKind::identifier) {
+    auto name = next();
+    const bool enclosed = name && name->is("(");
+    name = enclosed ? next() : name;
+    const auto end = enclosed ? next() : name;
+    if (!name || name->kind != TokenKind::identifier || !end || (enclosed && !end->is(")"))) {
       refuse(defined, "\"defined\" needs the name of a macro", "write defined(NAME) or defined NAME");
     }
     defined.kind = TokenKind::number;
-    defined.text = is_defined(operand[name].text) ? "1" : "0";
+    defined.text = is_defined(name->text) ? "1" : "0";
   }
 
   const PreprocessorOptions& options_;
   TokenStream stream_;
-  std::vector<OpenFile> open_;      // each included by the previous one
-  std::set<std::string> only_once_; // files with #pragma once
-  std::unordered_map<std::string, SharedMacro> macros_;
-  std::set<std::string> overridden_; // predefined macros that the program redefined or undefined
-  std::set<std::string> undefined_;  // by the program, whether or not a definition existed
-  bool leaves_va_opt_ = false;       // in an expansion, so that compilers may read another text
+  std::vector<OpenFile> open_;                // each included by the previous one
+  std::set<std::string> only_once_;           // files with #pragma once
+  std::map<std::string, SharedMacro> macros_; // null for an undefined one
+  bool leaves_va_opt_ = false;                // in an expansion, so that compilers may read another text
   bool in_condition_ = false;
   bool has_operators_ = false; // # and ## see how an argument is replaced
   std::vector<Text> texts_;    // to be read, the innermost last
@@ -870,83 +846,6 @@ Result<TokenStream> preprocess(const std::string& path, const PreprocessorOption
   } catch (Refusal& refusal) {
     return tl::unexpected(std::move(refusal.error));
   }
-}
-
-namespace {
-
-tl::unexpected<Error> refused_options(std::string message, std::string fix) {
-  return failure(ErrorCode::kernel_options, std::move(message), std::move(fix));
-}
-
-Result<std::vector<std::string>> split_into_words(std::string_view options) {
-  std::vector<std::string> words;
-  bool in_word = false, in_quotation = false;
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    if (!in_quotation && std::string_view(" \t\v\f\r\n").find(options[i]) != std::string_view::npos) {
-      in_word = false;
-      continue;
-    }
-    if (!std::exchange(in_word, true)) {
-      words.emplace_back();
-    }
-    if (options[i] == '"') {
-      in_quotation = !in_quotation;
-      continue;
-    }
-    if (options[i] == '\\' && ++i == options.size()) {
-      return refused_options("the compiler options end in a backslash", "write \\\\ for a backslash");
-    }
-    if (static_cast<unsigned char>(options[i]) < ' ') {
-      return refused_options("the compiler options have a control character between quotes", "leave it out");
-    }
-    words.back() += options[i];
-  }
-  if (in_quotation) {
-    return refused_options(
-        fmt::format("a quote is not closed in the compiler options: {}", in_quotes(words.back())),
-        "add the closing quote, or write \\\" for a quote");
-  }
-  return words;
-}
-
-} // namespace
-
-Result<CompilerOptions> parse_compiler_options(std::string_view options) {
-  TIDEGATE_TRY(const auto words, split_into_words(options));
-  constexpr std::string_view standard = "-cl-std=";
-  CompilerOptions result;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word.size() < 2 || word[0] != '-') {
-      return refused_options(fmt::format("{} is not a compiler option", in_quotes(word)),
-                             "options begin with -; put quotes around a value with blanks");
-    }
-    const bool takes_value = word[1] == 'D' || word[1] == 'I' || word[1] == 'U';
-    const bool is_standard = word.starts_with(standard);
-    std::string value = takes_value ? word.substr(2) : is_standard ? word.substr(standard.size()) : word;
-    if (takes_value && value.empty() && i + 1 < words.size()) {
-      value = words[++i];
-    }
-    if (value.empty()) {
-      return refused_options(fmt::format("the compiler option {} needs a value", word),
-                             "write it as in -D NAME=VALUE, -I FOLDER, -U NAME or -cl-std=CL1.2");
-    }
-    if (is_standard) {
-      result.language_standard = std::move(value);
-    } else if (word[1] == 'D') {
-      const std::size_t end = value.find('=');
-      result.definitions.push_back(
-          {.name = value.substr(0, end), .value = end == std::string::npos ? "1" : value.substr(end + 1)});
-    } else {
-      (word[1] == 'I'   ? result.include_folders
-       : word[1] == 'U' ? result.undefinitions
-                        : result.others)
-          .push_back(std::move(value));
-    }
-  }
-  std::ranges::sort(result.others);
-  result.others.erase(std::unique(result.others.begin(), result.others.end()), result.others.end());
-  return result;
 }
 
 } // namespace tidegate::opencl_c
