@@ -21,14 +21,12 @@ Constant converted(Value value, IntegerType type) {
 }
 
 std::optional<Constant> number(std::string_view text, bool declared) {
-  std::string suffix(text.substr(std::min(text.find_first_of("uUlL"), text.size())));
+  constexpr std::string_view suffixes =
+      "u U l L ll LL ul uL Ul UL lu lU Lu LU ull uLL Ull ULL llu llU LLu LLU";
+  const std::string_view suffix = text.substr(std::min(text.find_first_of("uUlL"), text.size()));
+  const bool says_unsigned = suffix.find_first_of("uU") != std::string_view::npos;
+  const bool says_long = suffix.find_first_of("lL") != std::string_view::npos;
   text.remove_suffix(suffix.size());
-  const std::size_t with_u = suffix.find_first_of("uU");
-  const bool says_unsigned = with_u != std::string::npos;
-  if (says_unsigned) {
-    suffix.erase(with_u, 1);
-  }
-  constexpr std::array<std::string_view, 5> suffixes{"", "l", "L", "ll", "LL"};
   const char prefix = text.size() > 1 && text[0] == '0' ? text[1] : ' ';
   const int base = prefix == 'x' || prefix == 'X'   ? 16
                    : prefix == 'b' || prefix == 'B' ? 2
@@ -38,17 +36,15 @@ std::optional<Constant> number(std::string_view text, bool declared) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc() || end != text.data() + text.size() ||
-      std::ranges::find(suffixes, suffix) == suffixes.end()) {
+      !(suffix.empty() || is_one_of(suffixes, suffix))) {
     return {};
   }
   // The first type that holds the number. Decimal numbers without u are never unsigned.
-  for (const std::uint32_t bits : {32U, 64U}) {
-    for (const bool is_unsigned : {false, true}) {
-      const Constant found = converted(value, {.bits = bits, .is_unsigned = is_unsigned});
-      const bool allowed = is_unsigned ? says_unsigned || base != 10 : !says_unsigned;
-      if (allowed && (bits == 64 || (declared && suffix.empty())) && found.value == value) {
-        return found;
-      }
+  for (const auto& [bits, is_unsigned] : {IntegerType{32, false}, {32, true}, {64, false}, {64, true}}) {
+    const Constant found = converted(value, {.bits = bits, .is_unsigned = is_unsigned});
+    const bool allowed = is_unsigned ? says_unsigned || base != 10 : !says_unsigned;
+    if (allowed && (bits == 64 || (declared && !says_long)) && found.value == value) {
+      return found;
     }
   }
   return {};
@@ -86,15 +82,23 @@ public:
       const bool plain = token.kind == TokenKind::character && token.text.size() == 3 && token.text[1] > 0;
       return plain ? in_its_type(token.text[1], plain_type()) : std::nullopt;
     }
-    case Kind::name: return is_declared() ? declared(expr) : name(token);
-    case Kind::unary: return unary(token, operand(0));
-    case Kind::binary: return binary(token, expr, operand(0));
+    case Kind::name:
+      return is_declared()                                    ? declared(expr)
+             : token.is("true") && rules_ == Rules::condition ? std::nullopt
+                                                              : truth(token.is("true"));
+    case Kind::unary: { // "~x" is -1 ^ x, "!x" is 0 == x
+      const Found of = operand(0);
+      const std::string sign = token.is("~") ? "^" : token.is("!") ? "==" : token.text;
+      return of && is_one_of("+ - ~ !", token.text)
+                 ? calculated(sign, token.is("~") ? -1 : 0, of->value, common_type(of->type, of->type))
+                 : std::nullopt;
+    }
+    case Kind::binary: return binary(token.text, expr);
     case Kind::conditional: {
-      const Found condition = operand(0);
-      const Found yes = operand(1);
-      const Found no = operand(2);
-      const Found& chosen = condition && condition->value != 0 ? yes : no;
-      return condition && yes && no ? as(*chosen, common_type(yes->type, no->type)) : std::nullopt;
+      const Found condition = operand(0), yes = operand(1), no = operand(2);
+      return condition && yes && no ? in_its_type(condition->value != 0 ? yes->value : no->value,
+                                                  common_type(yes->type, no->type))
+                                    : std::nullopt;
     }
     case Kind::cast: {
       const auto to = integer_type(*expr.type);
@@ -114,21 +118,15 @@ private:
   [[nodiscard]] bool is_declared() const { return rules_ == Rules::declaration; }
   // Of comparisons, names and characters.
   [[nodiscard]] IntegerType plain_type() const { return {.bits = is_declared() ? 32U : 64U}; }
-  [[nodiscard]] Constant truth(bool value) const { return {.value = value ? 1 : 0, .type = plain_type()}; }
+  [[nodiscard]] Found truth(bool value) const {
+    return Constant{.value = value ? 1 : 0, .type = plain_type()};
+  }
 
   // A result in its type. A signed one must fit; so must an unsigned one of a condition, whose width compilers choose.
   [[nodiscard]] Found in_its_type(Value value, IntegerType type) const {
     const Constant reduced = converted(value, type);
     const bool fits = reduced.value == value && (is_declared() || reduced.number());
     return fits || (is_declared() && type.is_unsigned) ? Found(reduced) : std::nullopt;
-  }
-
-  [[nodiscard]] Found as(const Constant& value, IntegerType type) const {
-    return in_its_type(value.value, type);
-  }
-
-  [[nodiscard]] Found name(const Token& token) const {
-    return token.is("true") && rules_ == Rules::condition ? std::nullopt : Found(truth(token.is("true")));
   }
 
   // An enumerator, or "const int count = 16".
@@ -153,64 +151,48 @@ private:
     return found ? Found(converted(found->value, *type)) : std::nullopt;
   }
 
-  [[nodiscard]] Found unary(const Token& sign, const Found& of) const {
-    if (!of) {
-      return {};
-    }
-    const IntegerType type = common_type(of->type, of->type);
-    return sign.is("+")   ? as(*of, type)
-           : sign.is("-") ? in_its_type(-of->value, type)
-           : sign.is("~") ? in_its_type(~of->value, type)
-           : sign.is("!") ? Found(truth(of->value == 0))
-                          : std::nullopt;
-  }
-
-  Found binary(const Token& sign, const Expr& expr, const Found& left) {
-    if (!left) {
-      return {};
-    }
-    if ((sign.is("&&") && left->value == 0) || (sign.is("||") && left->value != 0)) {
-      return truth(sign.is("||")); // the other operand is not evaluated
+  Found binary(std::string_view sign, const Expr& expr) {
+    const bool either = sign == "||";
+    const bool is_logical = either || sign == "&&";
+    const Found left = value(*expr.operands[0]);
+    if (!left || (is_logical && (left->value != 0) == either)) { // the other operand is not evaluated
+      return left ? truth(either) : left;
     }
     const Found right = value(*expr.operands[1]);
-    if (!right) {
-      return {};
+    if (!right || is_logical) {
+      return right ? truth(right->value != 0) : right;
     }
-    if (sign.is("&&") || sign.is("||")) {
-      return truth(right->value != 0);
-    }
-    const bool shifts = sign.is("<<") || sign.is(">>");
+    const bool shifts = sign == "<<" || sign == ">>";
     const IntegerType type = common_type(left->type, shifts ? left->type : right->type);
-    const Found first = as(*left, type);
-    const Found second = shifts ? right : as(*right, type);
+    const Found first = in_its_type(left->value, type);
+    const Found second = shifts ? right : in_its_type(right->value, type);
     return first && second ? calculated(sign, first->value, second->value, type) : std::nullopt;
   }
 
-  [[nodiscard]] Found calculated(const Token& sign, Value a, Value b, IntegerType type) const {
-    const bool is_short = sign.text.size() == 1;
-    const bool shifts = sign.is("<<") || sign.is(">>");
-    if (shifts && (b < 0 || b >= type.bits)) {
+  [[nodiscard]] Found calculated(std::string_view sign, Value a, Value b, IntegerType type) const {
+    const bool shifts = sign == "<<" || sign == ">>";
+    if ((shifts && (b < 0 || b >= type.bits)) || (b == 0 && (sign == "/" || sign == "%"))) {
       return {};
     }
-    switch (sign.text[0]) {
-    case '=': return truth(a == b);
-    case '!': return truth(a != b);
-    case '*': return in_its_type(static_cast<Value>(static_cast<Bits>(a) * static_cast<Bits>(b)), type);
-    case '+': return in_its_type(a + b, type);
-    case '-': return in_its_type(a - b, type);
-    case '&': return in_its_type(a & b, type);
-    case '^': return in_its_type(a ^ b, type);
-    case '|': return in_its_type(a | b, type);
-    case '/': return b == 0 ? std::nullopt : in_its_type(a / b, type);
-    case '%': return b == 0 ? std::nullopt : in_its_type(a % b, type);
-    case '>': return shifts ? in_its_type(a >> b, type) : truth(is_short ? a > b : a >= b);
-    default: break;
-    }
-    if (!shifts) {
-      return truth(is_short ? a < b : a <= b);
-    }
-    const auto shifted = static_cast<Value>(static_cast<Bits>(a) << static_cast<unsigned>(b));
-    return is_declared() ? Found(converted(shifted, type)) : in_its_type(shifted, type);
+    const auto product = [a](Bits by) { return static_cast<Value>(static_cast<Bits>(a) * by); };
+    const auto result = [&](Value value) { return in_its_type(value, type); };
+    return sign == "=="    ? truth(a == b)
+           : sign == "!="  ? truth(a != b)
+           : sign == "<"   ? truth(a < b)
+           : sign == ">"   ? truth(a > b)
+           : sign == "<="  ? truth(a <= b)
+           : sign == ">="  ? truth(a >= b)
+           : sign == "+"   ? result(a + b)
+           : sign == "-"   ? result(a - b)
+           : sign == "*"   ? result(product(static_cast<Bits>(b)))
+           : sign == "/"   ? result(a / b)
+           : sign == "%"   ? result(a % b)
+           : sign == "&"   ? result(a & b)
+           : sign == "^"   ? result(a ^ b)
+           : sign == "|"   ? result(a | b)
+           : sign == ">>"  ? result(a >> b)
+           : is_declared() ? converted(product(Bits{1} << b), type)
+                           : result(product(Bits{1} << b));
   }
 
   const TranslationUnit& unit_;
@@ -236,31 +218,17 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
   }
   const bool has_pairs = match_brackets(unit).has_value(); // of brackets
   const Condition condition = parse_condition(unit);
-  const auto refused = [&](std::size_t token, std::string message, std::string fix) {
-    return tl::unexpected(source_error(path, token < tokens.size() ? tokens[token] : directive,
-                                       std::move(message), std::move(fix)));
-  };
-  if (condition.too_deep) {
-    return refused(condition.stuck, "this condition is nested too deeply", "take it apart into several");
-  }
-  std::size_t stuck = has_pairs ? condition.stuck : std::min(condition.stuck, tokens.size());
-  each_expression(*condition.value, [&](const Expr& expr) {
-    using Kind = Expr::Kind;
-    static constexpr std::array<Kind, 7> kinds{Kind::number,      Kind::name,  Kind::text,  Kind::binary,
-                                               Kind::conditional, Kind::comma, Kind::opaque};
-    const bool is_sign = expr.kind == Kind::unary &&
-                         std::string_view("+-~!").find(tokens[expr.token].text) != std::string::npos;
-    const bool is_string = expr.kind == Kind::text && tokens[expr.token].kind == TokenKind::string;
-    if (is_string || (!is_sign && std::ranges::find(kinds, expr.kind) == kinds.end())) {
-      stuck = std::min(stuck, expr.token);
-    }
-  });
+  const std::size_t stuck = has_pairs ? condition.stuck : std::min(condition.stuck, tokens.size());
   if (stuck != no_token) {
-    return refused(stuck,
-                   fmt::format("{} is out of place in the condition of #{}",
-                               stuck < tokens.size() ? in_quotes(tokens[stuck].text) : "the end of the line",
-                               directive.text),
-                   "write an expression of integers, names and defined(NAME)");
+    const bool at_end = stuck >= tokens.size();
+    return tl::unexpected(source_error(
+        path, at_end ? directive : tokens[stuck],
+        condition.too_deep
+            ? "this condition is nested too deeply"
+            : fmt::format("{} is out of place in the condition of #{}",
+                          at_end ? "the end of the line" : in_quotes(tokens[stuck].text), directive.text),
+        condition.too_deep ? "take it apart into several"
+                           : "write an expression of integers, names and defined(NAME)"));
   }
   const auto value =
       Evaluation(unit, assumes_clang ? Rules::condition_of_clang : Rules::condition).value(*condition.value);
@@ -276,60 +244,30 @@ std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& ex
   return found ? found->number() : std::nullopt;
 }
 
-void evaluate_enumerators(const TranslationUnit& unit, std::span<Decl* const> enumerators) {
+std::optional<IntegerType> evaluate_enumerators(const TranslationUnit& unit,
+                                                std::span<Decl* const> enumerators) {
   std::optional<Constant> next = Constant{};
-  Enumerators values;
+  Value least = 0, most = 0;
   for (Decl* const enumerator : enumerators) {
     next = enumerator->value == nullptr ? next : constant_in(unit, *enumerator->value);
     if (!next || !next->number()) {
-      return;
+      return {};
     }
     enumerator->constant = next;
-    values.emplace_back("", *next->number());
+    least = std::min(least, next->value);
+    most = std::max(most, next->value);
     const Constant greater = converted(next->value + 1, next->type);
     next = greater.value == next->value + 1 ? std::optional(greater) : std::nullopt;
   }
+  const auto fits = [](Value value, IntegerType type) { return converted(value, type).value == value; };
+  IntegerType type{.is_unsigned = least >= 0};
+  type.bits = fits(least, type) && fits(most, type) ? 32 : 64;
   // After the list all enumerators are int, or have the enumeration's type if int cannot hold them.
-  const IntegerType type = integer_type_of(values);
   for (Decl* const enumerator : enumerators) {
-    const Constant as_int = converted(enumerator->constant->value, {});
-    const bool fits = as_int.value == enumerator->constant->value;
-    enumerator->constant = fits ? as_int : converted(enumerator->constant->value, type);
+    const Value value = enumerator->constant->value;
+    enumerator->constant = converted(value, fits(value, {}) ? IntegerType() : type);
   }
-}
-
-std::optional<Enumerators> enumerators_of(const TranslationUnit& unit, const Record& record) {
-  Enumerators found;
-  for (const Decl* const enumerator : record.members) {
-    if (!enumerator->constant) {
-      return {};
-    }
-    found.emplace_back(unit.source.tokens[enumerator->token].text, *enumerator->constant->number());
-  }
-  return found;
-}
-
-IntegerType integer_type_of(const Enumerators& enumerators) {
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-  for (const auto& [name, value] : enumerators) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-  const bool is_unsigned = least >= 0;
-  const auto fits = [is_unsigned](std::int64_t value) {
-    return converted(value, {.bits = 32, .is_unsigned = is_unsigned}).value == value;
-  };
-  return {.bits = fits(least) && fits(most) ? 32U : 64U, .is_unsigned = is_unsigned};
-}
-
-std::string integer_of(const TranslationUnit& unit, const Type& type) {
-  const bool plain = type.is(Type::Kind::number) && type.record != nullptr && !type.has_attributes &&
-                     type.record->body.end != 0 && !type.record->attributes.any();
-  const auto known = plain ? enumerators_of(unit, *type.record) : std::nullopt;
-  const IntegerType integer = known ? integer_type_of(*known) : IntegerType();
-  return !known ? ""
-                : fmt::format("{}{}", integer.is_unsigned ? "u" : "", integer.bits == 64 ? "long" : "int");
+  return type;
 }
 
 } // namespace tidegate::opencl_c

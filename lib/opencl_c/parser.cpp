@@ -1,12 +1,10 @@
 // One recursive descent over a file, or over the condition of a directive. It resolves names by the scopes of C (C99 6.2.1 to
 // 6.2.3) as it reads, so that it knows a type from a value. A construct that it does not know becomes opaque up to the end of its
 // brackets or statement; the names in there are still looked up. So does what is nested deeper than compilers read.
-#include "opencl_c/tree.hpp"
-#include "opencl_c/words.hpp"
+#include "opencl_c/type_rules.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::opencl_c {
-
 namespace {
 
 // Binary operators by rank, from the comma up. Those of assignment and of conditions bind to the right.
@@ -14,34 +12,43 @@ constexpr int comma_rank = 1;
 constexpr int assignment_rank = 2;
 constexpr int conditional_rank = 3;
 int rank_of(const Token& token) {
-  static constexpr std::array<std::string_view, 13> operators{
-      " , ",     " = *= /= %= += -= <<= >>= &= ^= |= ",
-      " ? ",     " || ",
-      " && ",    " | ",
-      " ^ ",     " & ",
-      " == != ", " < > <= >= ",
-      " << >> ", " + - ",
-      " * / % "};
-  if (token.kind != TokenKind::punctuator) {
-    return 0;
-  }
-  const std::string word = " " + token.text + " ";
-  const auto found = std::ranges::find_if(
-      operators, [&word](std::string_view rank) { return rank.find(word) != std::string_view::npos; });
-  return found == operators.end() ? 0 : static_cast<int>(found - operators.begin()) + 1;
+  static constexpr std::array<std::string_view, 13> operators{",",     "= *= /= %= += -= <<= >>= &= ^= |=",
+                                                              "?",     "||",
+                                                              "&&",    "|",
+                                                              "^",     "&",
+                                                              "== !=", "< > <= >=",
+                                                              "<< >>", "+ -",
+                                                              "* / %"};
+  const auto* const found = std::ranges::find_if(
+      operators, [&token](std::string_view rank) { return is_one_of(rank, token.text); });
+  const bool is_operator = token.kind == TokenKind::punctuator && found != operators.end();
+  return is_operator ? static_cast<int>(found - operators.begin()) + 1 : 0;
 }
 
-using Scope = std::unordered_map<std::string, const Decl*>;
+// A statement that begins with one of these words, and its parts: v is a value, ( one in parentheses, c a constant, s a statement,
+// e "else" with a statement, w "while", n a name, and : and ; are themselves. What a capital stands for may be missing.
+struct StatementForm {
+  std::string_view words;
+  Stmt::Kind kind = Stmt::Kind::expression;
+  std::string_view parts = "v;";
+};
+constexpr StatementForm statement_forms[]{{";", Stmt::Kind::nothing, ""},
+                                          {"if", Stmt::Kind::if_else, "(se"},
+                                          {"while", Stmt::Kind::while_loop, "(s"},
+                                          {"do", Stmt::Kind::do_loop, "sw(;"},
+                                          {"switch", Stmt::Kind::switch_block, "(s"},
+                                          {"case", Stmt::Kind::case_label, "c:S"},
+                                          {"default", Stmt::Kind::default_label, ":S"},
+                                          {"goto", Stmt::Kind::goto_label, "n;"},
+                                          {"return", Stmt::Kind::return_value, "V;"},
+                                          {"break", Stmt::Kind::break_out, ";"},
+                                          {"continue", Stmt::Kind::continue_loop, ";"},
+                                          {"asm __asm__ __asm", Stmt::Kind::opaque, ""}};
 
-class TreeParser {
+class TreeParser : TypeRules {
 public:
   explicit TreeParser(TranslationUnit& unit, bool is_condition = false)
-      : unit_(unit), tokens_(unit.source.tokens), is_condition_(is_condition) {
-    unit.meanings.assign(tokens_.size(), nullptr);
-    unit.tree = tree_;
-    opaque_ = type({});
-    number_ = type({.kind = Type::Kind::number});
-  }
+      : TypeRules(unit), is_condition_(is_condition) {}
 
   Result<void> run() {
     skip_pragmas();
@@ -64,92 +71,6 @@ public:
   }
 
 private:
-  using Kind = Expr::Kind;
-
-  // --- Tokens ---
-
-  [[nodiscard]] bool ended() const { return at_ >= tokens_.size(); }
-  [[nodiscard]] bool is(std::string_view text) const { return unit_.is(at_, text); }
-  [[nodiscard]] bool is(std::size_t i, std::string_view text) const { return unit_.is(i, text); }
-  [[nodiscard]] bool is_word(std::size_t i) const {
-    return i < tokens_.size() && tokens_[i].kind == TokenKind::identifier;
-  }
-  [[nodiscard]] bool is_attribute(std::size_t i) const {
-    return is_word(i) && opencl_c::is_attribute(tokens_[i].text);
-  }
-  [[nodiscard]] bool closes() const { return ended() || tokens_[at_].closes(); }
-  [[nodiscard]] const std::string& text() const { return tokens_[at_].text; }
-
-  void skip_pragmas() {
-    while (!ended() && tokens_[at_].kind == TokenKind::pragma) {
-      ++at_;
-    }
-  }
-
-  std::size_t advance() {
-    last_ = at_++;
-    skip_pragmas();
-    return last_;
-  }
-
-  bool take(std::string_view wanted) {
-    const bool found = is(wanted);
-    if (found) {
-      advance();
-    }
-    return found;
-  }
-
-  [[nodiscard]] TokenRange since(std::size_t begin) const {
-    return {.begin = begin, .end = std::max(begin, last_ + 1)};
-  }
-
-  // The first error ends the parsing.
-  void refuse(std::size_t token, ErrorCode code, std::string message, std::string fix) {
-    error_ = error_ ? error_ : error_at(unit_, token, code, std::move(message), std::move(fix));
-  }
-
-  // Passes a token of which nothing is known but what it names.
-  void look_up() {
-    if (!is_file_scope() && (is("static") || is("extern"))) {
-      refuse_shared(at_);
-    }
-    if (is_word(at_) && !unit_.is_member(at_)) {
-      const bool is_tag = at_ > 0 && (is(at_ - 1, "struct") || is(at_ - 1, "union") || is(at_ - 1, "enum"));
-      unit_.meanings[at_] = find(is_tag ? "struct " + text() : text());
-    }
-    advance();
-  }
-
-  void stuck_at(std::size_t token) { stuck_ = std::min(stuck_, token); }
-
-  // Reads what is in the brackets that are next with a function of the closing one. Returns false if it leaves some of it.
-  bool in_brackets(const auto& read) {
-    const std::size_t close = unit_.counterpart(at_);
-    advance();
-    read(close);
-    const bool complete = at_ >= close;
-    if (!complete) {
-      stuck_at(at_);
-    }
-    while (at_ < close && !ended()) {
-      look_up();
-    }
-    at_ = close;
-    advance();
-    return complete;
-  }
-
-  // Passes tokens up to one of these characters outside of brackets, or the end of the brackets around.
-  void look_up_until(std::string_view stops) {
-    while (!closes() && !(text().size() == 1 && stops.find(text()[0]) != std::string_view::npos)) {
-      const std::size_t end = tokens_[at_].opens() ? unit_.counterpart(at_) : at_;
-      while (at_ <= end && !ended()) {
-        look_up();
-      }
-    }
-  }
-
   static constexpr std::size_t most_depth = 256;        // of brackets and statements, as in clang
   static constexpr std::uint32_t most_operators = 2000; // one in another: visitors recurse
   bool too_deep() {
@@ -166,9 +87,6 @@ private:
 
   template <class T>
   std::span<const T> kept(const std::vector<T>& list) {
-    if (list.empty()) {
-      return {};
-    }
     T* const memory = std::pmr::polymorphic_allocator<T>(&tree_->memory).allocate(list.size());
     std::uninitialized_copy(list.begin(), list.end(), memory);
     return {memory, list.size()};
@@ -226,23 +144,6 @@ private:
                      .declared = kept(declared)});
   }
 
-  const Type* type(const Type& wanted) { return &*tree_->types.insert(wanted).first; }
-
-  const Type* pointer_to(const Type* inner) { return type({.kind = Type::Kind::pointer, .inner = inner}); }
-
-  // The type with the qualifiers of another one, too; those of an array are its elements'.
-  const Type* qualified(const Type* of, const Type& by) {
-    Type more = *of;
-    if (more.is(Type::Kind::array)) {
-      more.inner = qualified(more.inner, by);
-    } else if (!more.is(Type::Kind::function)) {
-      more.is_const |= by.is_const;
-      more.is_volatile |= by.is_volatile;
-      more.space = by.space == AddressSpace::none ? more.space : by.space;
-    }
-    return more == *of ? of : type(more);
-  }
-
   // Passes a qualifier.
   void qualify(Type& of) {
     const AddressSpace space = address_space(text());
@@ -252,121 +153,7 @@ private:
     advance();
   }
 
-  const Type* attributed(const Type* of) {
-    Type more = *of;
-    more.has_attributes = true;
-    return type(more);
-  }
-
-  // The type of a value: an array decays to a pointer.
-  const Type* value_type(const Type* of) { return of->is(Type::Kind::array) ? pointer_to(of->inner) : of; }
-  const Type* pointee(const Type* of) {
-    of = value_type(of);
-    return of->is(Type::Kind::pointer) ? of->inner : opaque_;
-  }
-
-  const Type* type_of(Kind kind, std::size_t token, const std::vector<const Expr*>& operands) {
-    const auto operand = [&](std::size_t i) { return value_type(operands[i]->type); };
-    switch (kind) {
-    case Kind::number: {
-      const std::string& digits = tokens_[token].text;
-      const bool plain = digits.find_first_not_of("0123456789") == std::string::npos && digits.size() < 10;
-      return plain ? type({.kind = Type::Kind::number, .name = "int"}) : number_;
-    }
-    case Kind::size: return number_;
-    case Kind::call: {
-      const Expr& callee = *operands[0];
-      return callee.kind == Kind::name && callee.type->is(Type::Kind::function) ? callee.type->inner
-                                                                                : opaque_;
-    }
-    case Kind::subscript: {
-      const bool swapped = operand(0)->is_arithmetic() && operand(1)->is(Type::Kind::pointer); // 1[a]
-      const Type* const array = operand(swapped ? 1 : 0);
-      return array->is_arithmetic() ? qualified(number_, *array) : pointee(array);
-    }
-    case Kind::member: { // it has the qualifiers of its object, too
-      const Type* const of = operands[0]->type;
-      const Type* const object = is(token - 1, "->") ? pointee(of) : of;
-      const Type* const member = object->is_arithmetic() && object->record == nullptr ? number_
-                                 : object->is(Type::Kind::record)
-                                     ? member_type(*object->record, tokens_[token].text, 0)
-                                     : nullptr;
-      return member == nullptr ? opaque_ : qualified(member, *object);
-    }
-    case Kind::unary:
-      return is(token, "&")                                          ? pointer_to(operands[0]->type)
-             : is(token, "*")                                        ? pointee(operands[0]->type)
-             : is(token, "!") && !operand(0)->is(Type::Kind::vector) ? number_
-                                                                     : operands[0]->type;
-    case Kind::postfix:
-    case Kind::assignment: return operands[0]->type;
-    case Kind::comma:
-    case Kind::designated: return operands.back()->type;
-    case Kind::binary: return combined(token, operand(0), operand(1));
-    case Kind::conditional: return either(operand(1), operand(2));
-    default: return opaque_;
-    }
-  }
-
-  const Type* combined(std::size_t token, const Type* left, const Type* right) const {
-    if (left->is(Type::Kind::opaque) || right->is(Type::Kind::opaque)) {
-      return opaque_;
-    }
-    const bool adds = is(token, "+");
-    if ((adds || is(token, "-")) && left->is(Type::Kind::pointer) && right->is_arithmetic()) {
-      return left;
-    }
-    if (adds && right->is(Type::Kind::pointer) && left->is_arithmetic()) {
-      return right;
-    }
-    return left->is(Type::Kind::vector) ? left : right->is(Type::Kind::vector) ? right : number_;
-  }
-
-  // Of two values one is taken. A pointer to const and another make a pointer to const.
-  const Type* either(const Type* yes, const Type* no) {
-    if (yes->is(Type::Kind::opaque) || no->is(Type::Kind::opaque)) {
-      return opaque_;
-    }
-    if (yes->is(Type::Kind::pointer) && no->is(Type::Kind::pointer)) {
-      const bool known = !yes->inner->is(Type::Kind::nothing);
-      return pointer_to(qualified(known ? yes->inner : no->inner, known ? *no->inner : *yes->inner));
-    }
-    if (yes->is_arithmetic() && no->is_arithmetic()) {
-      return yes->name == no->name ? yes : no->is(Type::Kind::vector) ? no : number_;
-    }
-    return yes->is(Type::Kind::pointer) ? yes : no;
-  }
-
-  [[nodiscard]] const Type* member_type(const Record& record, const std::string& name, int depth) const {
-    constexpr int deepest = 16;
-    for (const Decl* const member : record.members) {
-      const bool is_named = member->token != no_token;
-      if (is_named && tokens_[member->token].text == name) {
-        return member->type;
-      }
-      if (!is_named && member->type->is(Type::Kind::record) && depth < deepest) {
-        if (const Type* const inner = member_type(*member->type->record, name, depth + 1)) {
-          return inner;
-        }
-      }
-    }
-    return nullptr;
-  }
-
   // --- Names ---
-
-  [[nodiscard]] bool is_file_scope() const { return scopes_.size() == 1; }
-
-  // The visible name of this key; null for none.
-  [[nodiscard]] const Decl* find(const std::string& key, bool innermost = false) const {
-    for (auto scope = scopes_.rbegin(); scope != (innermost ? scopes_.rbegin() + 1 : scopes_.rend());
-         ++scope) {
-      if (const auto found = scope->find(key); found != scope->end()) {
-        return found->second;
-      }
-    }
-    return nullptr;
-  }
 
   // Keeps a declaration, of a name that the innermost scope may already have or of none.
   Decl* declare(Decl decl) {
@@ -387,41 +174,23 @@ private:
     return made;
   }
 
-  [[nodiscard]] const Decl* visible(std::size_t token) const {
-    return is_word(token) ? find(tokens_[token].text) : nullptr;
-  }
-
-  [[nodiscard]] bool is_typeof(std::size_t i) const {
-    return is(i, "typeof") || is(i, "__typeof__") || is(i, "__typeof");
-  }
-
   // True where a type starts in an expression.
   [[nodiscard]] bool starts_type(std::size_t i) const {
     if (!is_word(i) || is_condition_) {
       return false;
     }
     const Decl* const name = visible(i);
-    return name == nullptr ? is_qualifier(tokens_[i].text) || is_type_word(tokens_[i].text) || is_typeof(i) ||
-                                 is_attribute(i)
+    return name == nullptr ? is_qualifier(tokens_[i].text) || is_type_word(tokens_[i].text) || is_attribute(i)
                            : name->kind == Decl::Kind::type;
   }
 
   // True if a declaration starts here. An undeclared word may be a type that only the compiler knows.
   [[nodiscard]] bool is_declaration() const {
-    if (!is_word(at_)) {
-      return false;
-    }
-    if (is("typedef") || is_qualifier(text()) || is_type_word(text()) || is_typeof(at_)) {
-      return true;
-    }
-    if (const Decl* const name = visible(at_)) {
-      return name->kind == Decl::Kind::type;
-    }
     std::size_t next = at_ + 1;
     while (is(next, "*")) {
       ++next;
     }
-    return !is("sizeof") && is_word(next);
+    return starts_type(at_) || (is_word(at_) && visible(at_) == nullptr && !is("sizeof") && is_word(next));
   }
 
   // --- Declarations ---
@@ -474,23 +243,23 @@ private:
   const Type* tagged(std::size_t first) {
     const std::size_t keyword = advance();
     const bool is_enumeration = is(keyword, "enum");
-    const Record::Kind kind = is_enumeration         ? Record::Kind::enumeration
-                              : is(keyword, "union") ? Record::Kind::union_type
-                                                     : Record::Kind::structure;
     Attributes found;
     attributes(found);
-    Record* record = nullptr;
+    const Decl* tag = nullptr;
     if (is_word(at_)) {
       const bool declares = is(at_ + 1, "{") || (is(at_ + 1, ";") && first == keyword);
-      const Decl* tag = find("struct " + text(), declares); // all tags share one name space
+      tag = find("struct " + text(), declares); // all tags share one name space
       tag = tag == nullptr ? declare({.kind = Decl::Kind::tag, .token = at_, .type = opaque_}) : tag;
       unit_.meanings[at_] = tag;
-      Record*& of_tag = records_[tag];
-      of_tag = of_tag == nullptr ? &tree_->records.emplace_back(Record{.kind = kind, .tag = tag}) : of_tag;
-      record = of_tag;
       advance();
-    } else {
-      record = &tree_->records.emplace_back(Record{.kind = kind});
+    }
+    Record* unnamed = nullptr;
+    Record*& record = tag == nullptr ? unnamed : records_[tag];
+    if (record == nullptr) {
+      record = &tree_->records.emplace_back(Record{.kind = is_enumeration         ? Record::Kind::enumeration
+                                                           : is(keyword, "union") ? Record::Kind::union_type
+                                                                                  : Record::Kind::structure,
+                                                   .tag = tag});
     }
     if (is("{")) {
       std::vector<Decl*> enumerators;
@@ -511,7 +280,7 @@ private:
       record->members.insert(record->members.end(), enumerators.begin(), enumerators.end());
       attributes(found);
       record->attributes = found;
-      evaluate_enumerators(unit_, enumerators);
+      record->integer = is_enumeration ? evaluate_enumerators(unit_, enumerators) : std::nullopt;
     }
     return type({.kind = is_enumeration ? Type::Kind::number : Type::Kind::record, .record = record});
   }
@@ -545,15 +314,8 @@ private:
       const bool built_in = is_type_word(text());
       if (is_attribute(at_)) {
         attributes(found.attributes);
-      } else if (is("struct") || is("union") || is("enum")) {
+      } else if (is_one_of("struct union enum", text())) {
         found.type = tagged(found.tokens.begin);
-      } else if (is_typeof(at_)) {
-        unknown = true;
-        words.push_back(text());
-        advance();
-        if (is("(")) {
-          in_brackets([](std::size_t) {});
-        }
       } else if (is("typedef") || is_qualifier(text())) {
         found.is_typedef |= is("typedef");
         qualify(qualifiers);
@@ -561,9 +323,13 @@ private:
         found.type = name->type;
         look_up();
       } else if (built_in || !has_type || (is_word(at_ + 1) && !is_attribute(at_ + 1))) {
-        unknown |= !built_in || names_type;
+        const bool is_typeof = is_one_of("typeof __typeof __typeof__", text());
+        unknown |= !built_in || names_type || is_typeof;
         words.push_back(text());
         look_up();
+        if (is_typeof && is("(")) {
+          in_brackets([](std::size_t) {});
+        }
       } else {
         break;
       }
@@ -577,19 +343,6 @@ private:
     found.type = qualified(found.type, qualifiers);
     found.type = found.attributes.any() ? attributed(found.type) : found.type;
     return found;
-  }
-
-  const Type* named_type(const std::vector<std::string_view>& words) {
-    const std::string name = canonical_type(words);
-    if (name == "void") {
-      return type({.kind = Type::Kind::nothing});
-    }
-    const auto arithmetic = arithmetic_type(name);
-    const bool is_handle = name == "sampler_t" || name == "event_t" || is_image_type(name);
-    const Type::Kind kind = is_handle                             ? Type::Kind::handle
-                            : arithmetic && arithmetic->width > 1 ? Type::Kind::vector
-                                                                  : Type::Kind::number;
-    return is_type_word(name) ? type({.kind = kind, .name = name}) : opaque_;
   }
 
   struct Declarator {
@@ -783,19 +536,10 @@ private:
     }
     for (std::size_t i = decl.specifiers.begin; i < decl.specifiers.end && !is_file_scope(); ++i) {
       if ((is(i, "static") || is(i, "extern")) && element.space != AddressSpace::local) {
-        refuse_shared(i);
+        refuse_static(i);
       }
     }
   }
-
-  void refuse_shared(std::size_t word) {
-    refuse(word, ErrorCode::unsupported_kernel,
-           fmt::format("this {} variable is outside constant and local memory", tokens_[word].text),
-           fix_of_shared);
-  }
-  static inline const std::string fix_of_shared = fmt::format(
-      "pass it as a buffer: a persistent kernel and a plain one would each have a separate copy; {}",
-      see_unsupported);
 
   // Keeps a function of file scope.
   void keep_function(const Specifiers& common, const Declarator& made, const Decl& decl, const Stmt* body) {
@@ -809,11 +553,6 @@ private:
     }
     if (found.is_kernel && made.list.begin != made.name + 2) {
       refuse(made.name, ErrorCode::unsupported_kernel, "the name of a kernel is in brackets", "remove them");
-    }
-    if (body == nullptr && is_word(at_)) {
-      refuse(at_, ErrorCode::unsupported_kernel,
-             fmt::format("the types of the parameters of {} follow their list", in_quotes(found.name)),
-             "write them in the list: void k(global float* a, int n)");
     }
     std::array<std::uint64_t, 3> size{1, 1, 1};
     const std::vector<const Expr*>& required = made.attributes.required_size.empty()
@@ -835,14 +574,10 @@ private:
     if (!is("{")) {
       return expression(assignment_rank);
     }
-    if (too_deep()) {
-      in_brackets([](std::size_t) {});
-      return opaque(begin);
-    }
     std::vector<const Expr*> parts;
     const bool understood = in_brackets([&](std::size_t close) {
       do {
-        if (at_ < close) {
+        if (at_ < close && !too_deep()) {
           parts.push_back(initializer_part());
         }
       } while (take(","));
@@ -892,85 +627,45 @@ private:
   }
 
   Stmt* statement_form(std::size_t begin) {
-    using S = Stmt::Kind;
-    static const std::unordered_map<std::string_view, S> keywords{{"{", S::block},
-                                                                  {";", S::nothing},
-                                                                  {"if", S::if_else},
-                                                                  {"while", S::while_loop},
-                                                                  {"do", S::do_loop},
-                                                                  {"for", S::for_loop},
-                                                                  {"switch", S::switch_block},
-                                                                  {"case", S::case_label},
-                                                                  {"default", S::default_label},
-                                                                  {"goto", S::goto_label},
-                                                                  {"return", S::return_value},
-                                                                  {"break", S::break_out},
-                                                                  {"continue", S::continue_loop},
-                                                                  {"asm", S::opaque},
-                                                                  {"__asm__", S::opaque},
-                                                                  {"__asm", S::opaque}};
-    const auto keyword = keywords.find(text());
-    const S kind = keyword != keywords.end()          ? keyword->second
-                   : is_word(at_) && is(at_ + 1, ":") ? S::label
-                   : is_declaration()                 ? S::declaration
-                                                      : S::expression;
-    if (kind == S::block || kind == S::for_loop) {
+    if (const bool is_block = is("{"); is_block || is("for")) {
       scopes_.emplace_back();
-      Stmt* const made = kind == S::block ? block() : for_loop(begin);
+      Stmt* const made = is_block ? block() : for_loop(begin);
       scopes_.pop_back();
       return made;
     }
-    if (kind == S::declaration) {
+    const auto* const known = std::ranges::find_if(
+        statement_forms, [this](const StatementForm& known) { return is_one_of(known.words, text()); });
+    StatementForm form;
+    if (known != std::end(statement_forms)) {
+      form = *known;
+      advance();
+    } else if (is_word(at_) && is(at_ + 1, ":")) {
+      form = {.kind = Stmt::Kind::label, .parts = "n:S"};
+    } else if (is_declaration()) {
       std::vector<const Decl*> declared;
       declaration(declared);
-      return statement_node(kind, begin, {}, {}, declared);
+      return statement_node(Stmt::Kind::declaration, begin, {}, {}, declared);
     }
     std::vector<const Expr*> values;
     std::vector<const Stmt*> parts;
-    if (kind != S::nothing && kind != S::expression && kind != S::opaque) {
-      advance(); // the keyword or label
-    }
-    switch (kind) {
-    case S::if_else:
-    case S::while_loop:
-    case S::switch_block:
-      if (!is("(")) {
-        return opaque_statement(begin);
-      }
-      values.push_back(in_parentheses());
-      parts.push_back(statement());
-      if (kind == S::if_else && take("else")) {
+    bool fits = form.kind != Stmt::Kind::opaque;
+    for (std::size_t i = 0; fits && i < form.parts.size(); ++i) {
+      const char part = form.parts[i];
+      if (part == '(' && is("(")) {
+        values.push_back(in_parentheses());
+      } else if (part == 'v' || (part == 'V' && !is(";"))) {
+        values.push_back(expression());
+      } else if (part == 'c') {
+        values.push_back(expression(conditional_rank));
+      } else if (part == 's' || (part == 'S' && !closes()) || (part == 'e' && take("else"))) {
         parts.push_back(statement());
+      } else if (part == 'n') {
+        advance(); // labels have a separate name space
+      } else if (std::string_view("VSe").find(part) == std::string_view::npos) {
+        fits = take(part == 'w' ? "while" : form.parts.substr(i, 1));
       }
-      return statement_node(kind, begin, values, parts);
-    case S::case_label: values.push_back(expression(conditional_rank)); [[fallthrough]];
-    case S::default_label:
-    case S::label:
-      if (!take(":")) {
-        return opaque_statement(begin);
-      }
-      if (!closes()) {
-        parts.push_back(statement());
-      }
-      return statement_node(kind, begin, values, parts);
-    case S::do_loop:
-      parts.push_back(statement());
-      if (!take("while") || !is("(")) {
-        return opaque_statement(begin);
-      }
-      values.push_back(in_parentheses());
-      break;
-    case S::goto_label: advance(); break; // labels have a separate name space
-    case S::return_value:
-      if (is(";")) {
-        break;
-      }
-      [[fallthrough]];
-    case S::expression: values.push_back(expression()); break;
-    default: break;
     }
-    const bool understood = kind != S::opaque && take(";");
-    return understood ? statement_node(kind, begin, values, parts) : opaque_statement(begin);
+    return fits ? statement_node(form.kind, begin, values, parts) : opaque_statement(begin);
   }
 
   // At an opening brace. The scope is the caller's.
@@ -1026,7 +721,7 @@ private:
     Expr* left = unary();
     while (!ended()) {
       const int rank = rank_of(tokens_[at_]);
-      if (rank < least_rank || rank == 0) {
+      if (rank < least_rank || rank == 0 || (is_condition_ && rank == assignment_rank)) {
         break;
       }
       const Nested nested(depth_);
@@ -1040,28 +735,24 @@ private:
       }
       const bool to_the_right = rank == assignment_rank || rank == conditional_rank;
       operands.push_back(too_deep() ? opaque_rest(at_) : expression(to_the_right ? rank : rank + 1));
-      left = node(rank == comma_rank         ? Kind::comma
-                  : rank == assignment_rank  ? Kind::assignment
-                  : rank == conditional_rank ? Kind::conditional
-                                             : Kind::binary,
-                  begin, token, operands);
+      constexpr std::array kinds{Kind::binary, Kind::comma, Kind::assignment, Kind::conditional}; // by rank
+      left =
+          node(kinds[rank <= conditional_rank ? static_cast<std::size_t>(rank) : 0], begin, token, operands);
     }
     return left;
   }
 
   Expr* unary() {
-    static constexpr std::array<std::string_view, 8> operators{"++", "--", "&", "*", "+", "-", "~", "!"};
-    static constexpr std::array<std::string_view, 4> sizes{"sizeof", "_Alignof", "__alignof__", "vec_step"};
     const Nested nested(depth_);
     const std::size_t begin = at_;
     if (too_deep() || ended()) {
       return opaque_rest(begin);
     }
-    if (std::ranges::find(operators, text()) != operators.end()) {
+    if (is_one_of(is_condition_ ? "+ - ~ !" : "+ - ~ ! ++ -- & *", text())) {
       const std::size_t token = advance();
       return node(Kind::unary, begin, token, {unary()});
     }
-    if (std::ranges::find(sizes, text()) != sizes.end() && !is_condition_) {
+    if (is_one_of("sizeof _Alignof __alignof__ vec_step", text()) && !is_condition_) {
       const std::size_t token = advance();
       if (!is("(") || !starts_type(at_ + 1)) {
         return node(Kind::size, begin, token, {unary()});
@@ -1084,12 +775,16 @@ private:
   Expr* cast() {
     const std::size_t begin = at_;
     const Type* const to = type_name();
-    const std::size_t end = unit_.counterpart(at_);
     if (is("{")) {
       const Expr* const list = initializer();
       return postfix(node(Kind::compound, begin, begin, {list}, to), begin);
     }
-    if (is("(") && to->is(Type::Kind::vector) && unit_.find({.begin = at_ + 1, .end = end}, ",") != end) {
+    const std::size_t end = is("(") && to->is(Type::Kind::vector) ? unit_.counterpart(at_) : 0;
+    std::size_t comma = at_ + 1; // between elements of a vector
+    while (comma < end && !is(comma, ",")) {
+      comma = tokens_[comma].opens() ? unit_.counterpart(comma) + 1 : comma + 1;
+    }
+    if (comma < end) {
       std::vector<const Expr*> parts;
       return arguments(parts) ? postfix(node(Kind::vector, begin, begin, parts, to), begin) : opaque(begin);
     }
@@ -1114,7 +809,7 @@ private:
   }
 
   Expr* postfix(Expr* value, std::size_t begin) {
-    while (!ended()) {
+    while (!ended() && !is_condition_) {
       const std::size_t token = at_;
       std::vector<const Expr*> operands{value};
       if (is("[")) {
@@ -1142,9 +837,6 @@ private:
 
   Expr* primary() {
     const std::size_t begin = at_;
-    if (ended()) {
-      return opaque(begin);
-    }
     if (is("(") && is(at_ + 1, "{")) { // GNU C allows statements in parentheses
       in_brackets([this](std::size_t) { statement(); });
       return opaque(begin);
@@ -1158,6 +850,9 @@ private:
     case TokenKind::number: advance(); return node(Kind::number, begin, begin, {});
     case TokenKind::character: advance(); return node(Kind::text, begin, begin, {}, number_);
     case TokenKind::string:
+      if (is_condition_) {
+        return opaque_rest(begin);
+      }
       while (!ended() && tokens_[at_].kind == TokenKind::string) {
         advance();
       }
@@ -1188,20 +883,10 @@ private:
     return node(Kind::name, begin, begin, {}, of);
   }
 
-  TranslationUnit& unit_;
-  const std::vector<Token>& tokens_;
-  const std::shared_ptr<Tree> tree_ = std::make_shared<Tree>();
-  std::vector<Scope> scopes_{1}; // nested, that of the file first
-  std::size_t at_ = 0;
-  std::size_t last_ = 0; // the last token that was passed
   std::size_t depth_ = 0;
-  std::size_t stuck_ = no_token; // the first token that did not fit
-  bool too_deep_ = false;        // somewhere
+  bool too_deep_ = false; // somewhere
   const bool is_condition_;
-  std::optional<Error> error_;
   std::unordered_map<const Decl*, Record*> records_; // by tag
-  const Type* opaque_ = nullptr;
-  const Type* number_ = nullptr;
 };
 
 } // namespace

@@ -13,64 +13,27 @@ Result<void> match_brackets(TranslationUnit& unit) {
   unit.counterparts.assign(tokens.size(), tokens.size());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::string pair =
-        tokens[i].closes() && !open.empty() ? tokens[open.back()].text + tokens[i].text : "";
-    if (pair == "()" || pair == "[]" || pair == "{}") {
+    const bool closes = tokens[i].closes();
+    if (closes && !open.empty() && is_one_of("() [] {}", tokens[open.back()].text + tokens[i].text)) {
       unit.counterparts[i] = open.back();
       unit.counterparts[open.back()] = i;
       open.pop_back();
-    } else if (tokens[i].opens()) {
+    } else if (closes || tokens[i].opens()) {
       open.push_back(i);
-    } else if (tokens[i].closes()) {
-      open.push_back(i);
-      break;
+      i = closes ? tokens.size() : i;
     }
   }
-  if (open.empty()) {
-    return {};
-  }
-  return tl::unexpected(
-      error_at(unit, open.front(), ErrorCode::kernel_source,
-               fmt::format("this {} has no counterpart", in_quotes(tokens[open.front()].text)),
-               "close what is open, or remove it"));
+  return open.empty() ? Result<void>()
+                      : tl::unexpected(error_at(
+                            unit, open.front(), ErrorCode::kernel_source,
+                            fmt::format("this {} has no counterpart", in_quotes(tokens[open.front()].text)),
+                            "close what is open, or remove it"));
 }
 
 const Function* TranslationUnit::definition(std::string_view name) const {
   const auto found = std::ranges::find_if(
       functions, [name](const Function& function) { return function.body && function.name == name; });
   return found == functions.end() ? nullptr : &*found;
-}
-
-std::span<const Token> TranslationUnit::tokens(TokenRange range) const {
-  return std::span(source.tokens).subspan(range.begin, range.end - range.begin);
-}
-
-bool TranslationUnit::contains(TokenRange range, std::string_view text) const {
-  return std::ranges::find(tokens(range), text, &Token::text) != tokens(range).end();
-}
-
-bool TranslationUnit::is(std::size_t token, std::string_view text) const {
-  return token < source.tokens.size() && source.tokens[token].text == text;
-}
-
-std::size_t TranslationUnit::counterpart(std::size_t bracket) const {
-  return bracket < counterparts.size() ? counterparts[bracket] : source.tokens.size();
-}
-
-bool TranslationUnit::is_member(std::size_t token) const {
-  return token > 0 && (is(token - 1, ".") || is(token - 1, "->"));
-}
-
-std::size_t TranslationUnit::find(TokenRange range, std::string_view characters) const {
-  std::size_t i = range.begin;
-  while (i < range.end) {
-    const Token& token = source.tokens[i];
-    if (token.text.size() == 1 && characters.find(token.text[0]) != std::string_view::npos) {
-      return i;
-    }
-    i = token.opens() ? counterpart(i) + 1 : i + 1;
-  }
-  return range.end;
 }
 
 Result<TranslationUnit> parse_translation_unit(TokenStream source) {
@@ -129,15 +92,19 @@ std::string type_text(const TranslationUnit& unit, const Type& type, TokenRange 
 Parameter parameter_from(const TranslationUnit& unit, const Decl& decl) {
   Parameter made{.name = decl.token == no_token ? "" : unit.source.tokens[decl.token].text,
                  .is_pointer = decl.type->is(Type::Kind::pointer),
-                 .type = integer_of(unit, *decl.type),
                  .tokens = decl.tokens,
                  .decl = &decl};
   const Type* pointee = decl.type;
   while (pointee->is(Type::Kind::pointer)) {
     pointee = pointee->inner;
   }
-  made.is_enumeration = !made.type.empty();
-  made.type = made.is_enumeration ? made.type : type_text(unit, *pointee, decl.tokens, decl.token);
+  const bool plain = decl.type->record != nullptr && !decl.type->has_attributes && // others may be smaller
+                     !decl.type->record->attributes.any();
+  const auto integer = plain ? decl.type->record->integer : std::nullopt;
+  made.is_enumeration = integer.has_value();
+  made.type = integer
+                  ? fmt::format("{}{}", integer->is_unsigned ? "u" : "", integer->bits == 64 ? "long" : "int")
+                  : type_text(unit, *pointee, decl.tokens, decl.token);
   for (const Type* of = decl.type; of != nullptr; of = of->inner) {
     made.space = made.space == AddressSpace::none ? of->space : made.space;
     made.is_const = of->is_const;
@@ -264,14 +231,10 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 
 namespace {
 
-// Of pragmas, by their first words: those that affect only the next statement, or nothing that is compiled.
-constexpr std::array<std::string_view, 21> that_end{
-    "unroll ",     "nounroll ",         "unroll_and_jam ", "nounroll_and_jam ",
-    "ivdep ",      "loop_count ",       "vector ",         "novector ",
-    "message ",    "region ",           "endregion ",      "mark ",
-    "ident ",      "comment ",          "warning ",        "once ",
-    "clang loop ", "clang diagnostic ", "GCC diagnostic ", "GCC unroll ",
-    "GCC ivdep "};
+// Pragmas, by their first words, that affect only the next statement, or nothing that is compiled.
+constexpr std::string_view that_end =
+    "unroll nounroll unroll_and_jam nounroll_and_jam ivdep loop_count vector novector message region endregion mark "
+    "ident comment warning once clang/loop clang/diagnostic GCC/diagnostic GCC/unroll GCC/ivdep";
 constexpr std::array<std::string_view, 3> that_contract{"OPENCL FP_CONTRACT ", "STDC FP_CONTRACT ",
                                                         "clang fp contract ( "};
 
@@ -282,10 +245,8 @@ PragmaScope pragma_scope(const TranslationUnit& unit) {
   bool contraction = false;
   std::size_t depth = 0; // of braces
   for (const Token& token : unit.source.tokens) {
-    if (token.is("{") || token.is("}")) {
-      depth += token.is("{") ? 1U : 0U;
-      depth -= token.is("}") && depth > 0 ? 1U : 0U;
-    }
+    depth += token.is("{") ? 1 : 0;
+    depth -= token.is("}") ? 1 : 0;
     if (token.kind != TokenKind::pragma) {
       continue;
     }
@@ -294,7 +255,8 @@ PragmaScope pragma_scope(const TranslationUnit& unit) {
     const std::string text = fmt::format("{} ", fmt::join(words, " "));
     const auto begins = [&text](std::string_view with) { return text.starts_with(with); };
     const bool contracts = std::ranges::any_of(that_contract, begins);
-    if (words.empty() || std::ranges::any_of(that_end, begins) ||
+    if (words.empty() || is_one_of(that_end, words[0]) ||
+        (words.size() > 1 && is_one_of(that_end, words[0] + "/" + words[1])) ||
         (contracts && depth > 0)) { // the block ends it
       continue;
     }

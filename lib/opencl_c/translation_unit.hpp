@@ -69,22 +69,29 @@ struct TranslationUnit {
   [[nodiscard]] const Decl* meaning(std::size_t token) const { return meanings[token]; }
 
   // The tokens of the range.
-  [[nodiscard]] std::span<const Token> tokens(TokenRange range) const;
+  [[nodiscard]] std::span<const Token> tokens(TokenRange range) const {
+    return std::span(source.tokens).subspan(range.begin, range.end - range.begin);
+  }
 
   // True if a token of the range has this text.
-  [[nodiscard]] bool contains(TokenRange range, std::string_view text) const;
+  [[nodiscard]] bool contains(TokenRange range, std::string_view text) const {
+    return std::ranges::find(tokens(range), text, &Token::text) != tokens(range).end();
+  }
 
   // True if the token has this text; false past the end.
-  [[nodiscard]] bool is(std::size_t token, std::string_view text) const;
+  [[nodiscard]] bool is(std::size_t token, std::string_view text) const {
+    return token < source.tokens.size() && source.tokens[token].text == text;
+  }
 
   // The bracket that closes or opens this one; the number of tokens if it has none, or for another token.
-  [[nodiscard]] std::size_t counterpart(std::size_t bracket) const;
+  [[nodiscard]] std::size_t counterpart(std::size_t bracket) const {
+    return bracket < counterparts.size() ? counterparts[bracket] : source.tokens.size();
+  }
 
   // True for the name of a member: it follows a dot or an arrow.
-  [[nodiscard]] bool is_member(std::size_t token) const;
-
-  // The first token of the range that is one of these characters and not in brackets of the range; or its end.
-  [[nodiscard]] std::size_t find(TokenRange range, std::string_view characters) const;
+  [[nodiscard]] bool is_member(std::size_t token) const {
+    return token > 0 && (is(token - 1, ".") || is(token - 1, "->"));
+  }
 };
 
 // Error: kernel_source for brackets that do not match; unsupported_kernel for a file-scope variable that

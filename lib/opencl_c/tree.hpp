@@ -85,7 +85,8 @@ struct Record {
   const Decl* tag = nullptr;
   TokenRange body; // between its braces; empty while it is incomplete
   Attributes attributes;
-  std::vector<const Decl*> members; // or enumerators
+  std::vector<const Decl*> members;   // or enumerators
+  std::optional<IntegerType> integer; // of a complete enumeration whose enumerators are all known
 };
 
 // A name that is declared, or an unnamed parameter or member.
@@ -201,26 +202,16 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
 std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr);
 std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& expr);
 
-// Sets the values of a complete enumeration's enumerators, up to the first that is not known.
-void evaluate_enumerators(const TranslationUnit& unit, std::span<Decl* const> enumerators);
-
-// The enumerators of a complete enumeration; empty if the value of one is unknown.
-using Enumerators = std::vector<std::pair<std::string, std::int64_t>>;
-std::optional<Enumerators> enumerators_of(const TranslationUnit& unit, const Record& record);
-
-// The type of such an enumeration: compilers take the first of uint, int, ulong and long that holds every enumerator.
-IntegerType integer_type_of(const Enumerators& enumerators);
-
-// That type by name, such as "uint"; empty for another type. Those with attributes may be smaller.
-std::string integer_of(const TranslationUnit& unit, const Type& type);
+// Sets the values of a complete enumeration's enumerators, up to the first that is not known. Returns the enumeration's type
+// if all are known: compilers take the first of uint, int, ulong and long that holds every enumerator.
+std::optional<IntegerType> evaluate_enumerators(const TranslationUnit& unit,
+                                                std::span<Decl* const> enumerators);
 
 // Counts the nested calls of a reader.
-class Nested {
+class Nested : NotCopied {
 public:
   explicit Nested(std::size_t& depth) : depth_(++depth) {}
   ~Nested() { --depth_; }
-  Nested(const Nested&) = delete;
-  Nested& operator=(const Nested&) = delete;
 
 private:
   std::size_t& depth_;

@@ -65,17 +65,21 @@ public:
 
 private:
   TypeLayout enumeration(const Record& record) {
-    const auto values = enumerators_of(unit_, record);
-    require(values && !values->empty(), "it has enumerators whose values are not plain constants");
-    const IntegerType type = integer_type_of(*values);
-    require(type.bits == 32 && !record.attributes.packed && record.attributes.aligned.empty(),
+    const auto& integer = record.integer;
+    require(integer && !record.members.empty(), "it has enumerators whose values are not plain constants");
+    require(integer->bits == 32 && !record.attributes.packed && record.attributes.aligned.empty(),
             "it has an enumeration that is not an int");
-    return {.kind = TypeLayout::Kind::enumeration,
-            .name = type.is_unsigned ? "uint" : "int",
-            .bytes = 4,
-            .alignment = 4,
-            .members = {},
-            .enumerators = *values};
+    TypeLayout type{.kind = TypeLayout::Kind::enumeration,
+                    .name = integer->is_unsigned ? "uint" : "int",
+                    .bytes = 4,
+                    .alignment = 4,
+                    .members = {},
+                    .enumerators = {}};
+    for (const Decl* const enumerator : record.members) {
+      type.enumerators.emplace_back(unit_.source.tokens[enumerator->token].text,
+                                    *enumerator->constant->number());
+    }
+    return type;
   }
 
   TypeLayout structure(const Record& record) {

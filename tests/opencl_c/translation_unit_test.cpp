@@ -441,8 +441,3 @@ TEST_CASE("brackets around the name of a function, which keep a macro from being
   CHECK(refusal(try_parse("kernel void (k)(global int* a) {}")) ==
         "1:14 unsupported_kernel: the name of a kernel is in brackets");
 }
-
-TEST_CASE("types of parameters after their list are refused") {
-  CHECK(refusal(try_parse("kernel void k(a, n)\nglobal float* a;\nint n;\n{ a[n] = 1; }")) ==
-        "2:1 unsupported_kernel: the types of the parameters of \"k\" follow their list");
-}
