@@ -5,7 +5,7 @@
 namespace tidegate::opencl_c {
 namespace {
 
-constexpr auto code = ErrorCode::kernel_options;
+constexpr ErrorCode bad_options = ErrorCode::kernel_options;
 
 Result<std::vector<std::string>> split_into_words(std::string_view options) {
   std::vector<std::string> words;
@@ -23,15 +23,16 @@ Result<std::vector<std::string>> split_into_words(std::string_view options) {
       continue;
     }
     if (options[i] == '\\' && ++i == options.size()) {
-      return failure(code, "the compiler options end in a backslash", "write \\\\ for a backslash");
+      return failure(bad_options, "the compiler options end in a backslash", "write \\\\ for a backslash");
     }
     if (static_cast<unsigned char>(options[i]) < ' ') {
-      return failure(code, "the compiler options have a control character between quotes", "leave it out");
+      return failure(bad_options, "the compiler options have a control character between quotes",
+                     "leave it out");
     }
     words.back() += options[i];
   }
   if (in_quotation) {
-    return failure(code,
+    return failure(bad_options,
                    fmt::format("a quote is not closed in the compiler options: {}", in_quotes(words.back())),
                    "add the closing quote, or write \\\" for a quote");
   }
@@ -47,7 +48,7 @@ Result<CompilerOptions> parse_compiler_options(std::string_view options) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word.size() < 2 || word[0] != '-') {
-      return failure(code, fmt::format("{} is not a compiler option", in_quotes(word)),
+      return failure(bad_options, fmt::format("{} is not a compiler option", in_quotes(word)),
                      "options begin with -; put quotes around a value with blanks");
     }
     const bool takes_value = word[1] == 'D' || word[1] == 'I' || word[1] == 'U';
@@ -57,7 +58,7 @@ Result<CompilerOptions> parse_compiler_options(std::string_view options) {
       value = words[++i];
     }
     if (value.empty()) {
-      return failure(code, fmt::format("the compiler option {} needs a value", word),
+      return failure(bad_options, fmt::format("the compiler option {} needs a value", word),
                      "write it as in -D NAME=VALUE, -I FOLDER, -U NAME or -cl-std=CL1.2");
     }
     if (is_standard) {

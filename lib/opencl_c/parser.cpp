@@ -26,7 +26,7 @@ int rank_of(const Token& token) {
 }
 
 // A statement that begins with one of these words, and its parts: v is a value, ( one in parentheses, c a constant, s a statement,
-// e "else" with a statement, w "while", n a name, and : and ; are themselves. What a capital stands for may be missing.
+// e "else" with a statement, w "while", n a name, f what "for" has in parentheses, and : and ; are themselves. What a capital stands for may be missing.
 struct StatementForm {
   std::string_view words;
   Stmt::Kind kind = Stmt::Kind::expression;
@@ -36,6 +36,7 @@ constexpr StatementForm statement_forms[]{{";", Stmt::Kind::nothing, ""},
                                           {"if", Stmt::Kind::if_else, "(se"},
                                           {"while", Stmt::Kind::while_loop, "(s"},
                                           {"do", Stmt::Kind::do_loop, "sw(;"},
+                                          {"for", Stmt::Kind::for_loop, "fs"},
                                           {"switch", Stmt::Kind::switch_block, "(s"},
                                           {"case", Stmt::Kind::case_label, "c:S"},
                                           {"default", Stmt::Kind::default_label, ":S"},
@@ -613,9 +614,12 @@ private:
     Attributes unused;
     attributes(unused);
     const bool has_attributes = at_ != begin;
+    const std::size_t scopes = scopes_.size();
+    scopes_.resize(is("{") || is("for") ? scopes + 1 : scopes);
     Stmt* const made = closes()     ? statement_node(Stmt::Kind::nothing, begin)
                        : too_deep() ? opaque_statement(begin)
                                     : statement_form(begin);
+    scopes_.resize(scopes);
     made->has_attributes |= has_attributes;
     return made;
   }
@@ -627,14 +631,11 @@ private:
   }
 
   Stmt* statement_form(std::size_t begin) {
-    if (const bool is_block = is("{"); is_block || is("for")) {
-      scopes_.emplace_back();
-      Stmt* const made = is_block ? block() : for_loop(begin);
-      scopes_.pop_back();
-      return made;
+    if (is("{")) {
+      return block();
     }
     const auto* const known = std::ranges::find_if(
-        statement_forms, [this](const StatementForm& known) { return is_one_of(known.words, text()); });
+        statement_forms, [this](const StatementForm& row) { return is_one_of(row.words, text()); });
     StatementForm form;
     if (known != std::end(statement_forms)) {
       form = *known;
@@ -659,9 +660,12 @@ private:
         values.push_back(expression(conditional_rank));
       } else if (part == 's' || (part == 'S' && !closes()) || (part == 'e' && take("else"))) {
         parts.push_back(statement());
+      } else if (part == 'f' && !for_head(values, parts)) {
+        statement(); // its body
+        return statement_node(Stmt::Kind::opaque, begin);
       } else if (part == 'n') {
         advance(); // labels have a separate name space
-      } else if (std::string_view("VSe").find(part) == std::string_view::npos) {
+      } else if (std::string_view("VSef").find(part) == std::string_view::npos) {
         fits = take(part == 'w' ? "while" : form.parts.substr(i, 1));
       }
     }
@@ -684,27 +688,19 @@ private:
     return statement_node(Stmt::Kind::block, begin, {}, parts);
   }
 
-  Stmt* for_loop(std::size_t begin) {
+  bool for_head(std::vector<const Expr*>& values, std::vector<const Stmt*>& parts) {
     using S = Stmt::Kind;
-    advance();
-    if (!is("(")) {
-      return opaque_statement(begin);
-    }
     const Stmt* first = nullptr;
-    const Expr* condition = nullptr;
-    const Expr* step = nullptr;
-    bool fits = false;
-    fits &= in_brackets([&](std::size_t close) {
-      first = statement();
-      fits = !first->has_attributes &&
-             (first->kind == S::declaration || first->kind == S::nothing || first->kind == S::expression);
-      condition = !fits || is(";") ? nullptr : expression();
-      fits = fits && take(";");
-      step = !fits || at_ == close ? nullptr : expression();
-    });
-    const Stmt* const body = statement();
-    return fits ? statement_node(S::for_loop, begin, {condition, step}, {first, body})
-                : statement_node(S::opaque, begin);
+    bool divided = false;
+    const bool complete = is("(") && in_brackets([&](std::size_t close) {
+                            first = statement();
+                            values.push_back(is(";") ? nullptr : expression());
+                            divided = take(";");
+                            values.push_back(at_ == close ? nullptr : expression());
+                          });
+    parts.push_back(first);
+    return complete && divided && !first->has_attributes &&
+           (first->kind == S::declaration || first->kind == S::nothing || first->kind == S::expression);
   }
 
   // --- Expressions ---
@@ -728,13 +724,13 @@ private:
       const std::size_t token = advance();
       std::vector<const Expr*> operands{left};
       if (rank == conditional_rank) {
-        operands.push_back(too_deep() ? opaque_rest(at_) : expression());
+        operands.push_back(expression());
         if (!take(":")) {
           return opaque_rest(begin);
         }
       }
       const bool to_the_right = rank == assignment_rank || rank == conditional_rank;
-      operands.push_back(too_deep() ? opaque_rest(at_) : expression(to_the_right ? rank : rank + 1));
+      operands.push_back(expression(to_the_right ? rank : rank + 1));
       constexpr std::array kinds{Kind::binary, Kind::comma, Kind::assignment, Kind::conditional}; // by rank
       left =
           node(kinds[rank <= conditional_rank ? static_cast<std::size_t>(rank) : 0], begin, token, operands);
