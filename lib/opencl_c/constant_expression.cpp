@@ -212,11 +212,7 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
                                                std::string_view path, bool assumes_clang) {
   TranslationUnit unit; // of its own
   unit.source.tokens.assign(tokens.begin(), tokens.end());
-  unit.source.files = {std::string(path)};
-  for (Token& token : unit.source.tokens) {
-    token.file = 0;
-  }
-  const bool has_pairs = match_brackets(unit).has_value(); // of brackets
+  const bool has_pairs = !match_brackets(unit); // of brackets
   const Condition condition = parse_condition(unit);
   const std::size_t stuck = has_pairs ? condition.stuck : std::min(condition.stuck, tokens.size());
   if (stuck != no_token) {

@@ -8,7 +8,7 @@
 
 namespace tidegate::opencl_c {
 
-Result<void> match_brackets(TranslationUnit& unit) {
+std::optional<std::size_t> match_brackets(TranslationUnit& unit) {
   const std::vector<Token>& tokens = unit.source.tokens;
   unit.counterparts.assign(tokens.size(), tokens.size());
   std::vector<std::size_t> open;
@@ -23,11 +23,7 @@ Result<void> match_brackets(TranslationUnit& unit) {
       i = closes ? tokens.size() : i;
     }
   }
-  return open.empty() ? Result<void>()
-                      : tl::unexpected(error_at(
-                            unit, open.front(), ErrorCode::kernel_source,
-                            fmt::format("this {} has no counterpart", in_quotes(tokens[open.front()].text)),
-                            "close what is open, or remove it"));
+  return open.empty() ? std::nullopt : std::optional(open.front());
 }
 
 const Function* TranslationUnit::definition(std::string_view name) const {
@@ -38,7 +34,12 @@ const Function* TranslationUnit::definition(std::string_view name) const {
 
 Result<TranslationUnit> parse_translation_unit(TokenStream source) {
   TranslationUnit unit{.source = std::move(source)};
-  TIDEGATE_CHECK(match_brackets(unit));
+  if (const auto open = match_brackets(unit)) {
+    return tl::unexpected(
+        error_at(unit, *open, ErrorCode::kernel_source,
+                 fmt::format("this {} has no counterpart", in_quotes(unit.source.tokens[*open].text)),
+                 "close what is open, or remove it"));
+  }
   TIDEGATE_CHECK(parse_tree(unit));
   unit.facts = std::make_shared<const Facts>(unit);
   clear_lost_const(unit);

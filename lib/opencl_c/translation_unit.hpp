@@ -136,8 +136,8 @@ struct PragmaScope {
 
 PragmaScope pragma_scope(const TranslationUnit& unit);
 
-// Finds the counterparts of brackets. Error: kernel_source at one without.
-Result<void> match_brackets(TranslationUnit& unit);
+// Finds the counterparts of brackets. Returns one without, if there is one.
+std::optional<std::size_t> match_brackets(TranslationUnit& unit);
 
 // Fills in all but the counterparts, which must be known, and the facts. Errors as parse_translation_unit().
 Result<void> parse_tree(TranslationUnit& unit);
