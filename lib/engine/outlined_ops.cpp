@@ -25,7 +25,7 @@ bool is_reserved(std::string_view name) {
 // Renames all identifiers of a unit that start like generated ones; `names` maps the unit's file-scope names.
 Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
                                                          std::map<std::string, std::string>& names) {
-  const Words words = opencl_c::identifiers(unit);
+  const Words words = opencl_c::identifiers(unit.source.tokens);
   const bool any = std::ranges::any_of(words, is_reserved);
   std::string prefix = any ? "own_" : "";
   while (any && words.lower_bound(prefix) != words.end() && words.lower_bound(prefix)->starts_with(prefix)) {
@@ -157,7 +157,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       return tl::unexpected(with_line_of(program.units[unit].files, std::move(source.error())));
     }
     units.push_back(std::move(*source));
-    words.push_back(opencl_c::identifiers(units.back()));
+    words.push_back(opencl_c::identifiers(units.back().source.tokens));
   }
   OutlinedOps outlined{.texts = std::vector<std::string>(program.units.size()),
                        .order = {},

@@ -163,6 +163,16 @@ std::string spelling(std::span<const Token> tokens) {
   return text;
 }
 
+std::set<std::string, std::less<>> identifiers(std::span<const Token> tokens) {
+  std::set<std::string, std::less<>> words;
+  for (const Token& token : tokens) {
+    if (token.kind == TokenKind::identifier) {
+      words.insert(token.text);
+    }
+  }
+  return words;
+}
+
 std::vector<std::string> words_in(std::string_view text) {
   std::vector<std::string> words;
   for (const Token& token : Lexer(text, "").next_line().value_or(std::vector<Token>())) {

@@ -72,6 +72,8 @@ bool is_unterminated(const Token& token);
 // Joins the tokens, with one space where the source has blanks.
 std::string spelling(std::span<const Token> tokens);
 
+std::set<std::string, std::less<>> identifiers(std::span<const Token> tokens);
+
 // The texts of the tokens of the first line.
 std::vector<std::string> words_in(std::string_view text);
 

@@ -188,7 +188,11 @@ private:
         continue;
       }
       const std::string value = spaced(*replaced);
-      const auto left = names_left();
+      auto left = identifiers(stream_.tokens); // and what the options define or undefine
+      left.insert(options_.undefinitions.begin(), options_.undefinitions.end());
+      for (const MacroDefinition& definition : options_.definitions) {
+        left.insert(definition.name);
+      }
       if (left.contains(own)) {
         return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
                            in_quotes(own));
@@ -202,18 +206,6 @@ private:
       }
     }
     return {};
-  }
-
-  // Of the tokens, and those that the options define or undefine.
-  [[nodiscard]] std::set<std::string> names_left() const {
-    std::set<std::string> left(options_.undefinitions.begin(), options_.undefinitions.end());
-    for (const MacroDefinition& definition : options_.definitions) {
-      left.insert(definition.name);
-    }
-    for (const Token& token : stream_.tokens) {
-      left.insert(token.kind == TokenKind::identifier ? token.text : "");
-    }
-    return left;
   }
 
   void apply_definitions() {

@@ -160,16 +160,6 @@ std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRa
   return {};
 }
 
-std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit) {
-  std::set<std::string, std::less<>> words;
-  for (const Token& token : unit.source.tokens) {
-    if (token.kind == TokenKind::identifier) {
-      words.insert(token.text);
-    }
-  }
-  return words;
-}
-
 void place_missing_function(const TranslationUnit& unit, std::string_view function, Error& error) {
   const auto found = std::ranges::find(unit.source.tokens, function, &Token::text);
   if (found != unit.source.tokens.end()) {

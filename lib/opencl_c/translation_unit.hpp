@@ -107,8 +107,6 @@ std::string resolved_text(const TranslationUnit& unit, const Parameter& paramete
 // The first word of the range that is_unsupported(), if there is one.
 std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRange range);
 
-std::set<std::string, std::less<>> identifiers(const TranslationUnit& unit);
-
 // Places the error of a linker at the first call of the function that it did not find; nothing without one.
 void place_missing_function(const TranslationUnit& unit, std::string_view function, Error& error);
 
