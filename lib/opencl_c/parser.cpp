@@ -226,7 +226,14 @@ private:
     if (named && word == "aligned") {
       found.aligned.push_back(understood && values.size() == 1 ? values[0] : nullptr);
     } else if (named && word == "reqd_work_group_size") {
-      found.required_size = understood ? values : std::vector<const Expr*>();
+      std::array<std::uint64_t, 3> size{1, 1, 1};
+      bool known = understood && !values.empty() && values.size() <= size.size();
+      for (std::size_t i = 0; known && i < values.size(); ++i) {
+        const auto value = value_of(unit_, *values[i]);
+        known = value.has_value();
+        size[i] = static_cast<std::uint64_t>(value.value_or(0));
+      }
+      found.required_size = known ? std::optional(size) : std::nullopt;
     }
     found.packed |= named && word == "packed";
     found.overloadable |= named && word == "overloadable";
@@ -555,17 +562,8 @@ private:
     if (found.is_kernel && made.list.begin != made.name + 2) {
       refuse(made.name, ErrorCode::unsupported_kernel, "the name of a kernel is in brackets", "remove them");
     }
-    std::array<std::uint64_t, 3> size{1, 1, 1};
-    const std::vector<const Expr*>& required = made.attributes.required_size.empty()
-                                                   ? common.attributes.required_size
-                                                   : made.attributes.required_size;
-    bool known = !required.empty() && required.size() <= size.size();
-    for (std::size_t i = 0; known && i < required.size(); ++i) {
-      const auto value = value_of(unit_, *required[i]);
-      known = value.has_value();
-      size[i] = static_cast<std::uint64_t>(value.value_or(0));
-    }
-    found.required_local_size = known ? std::optional(size) : std::nullopt;
+    const auto& size = made.attributes.required_size;
+    found.required_local_size = size ? size : common.attributes.required_size;
     unit_.functions.push_back(std::move(found));
   }
 

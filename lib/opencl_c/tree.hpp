@@ -70,9 +70,9 @@ inline const Type& element_of(const Type& type) {
 struct Attributes {
   bool packed = false;
   bool overloadable = false;
-  bool other = false;                     // than packed, aligned and unused
-  std::vector<const Expr*> aligned;       // null without a value
-  std::vector<const Expr*> required_size; // of work-groups
+  bool other = false;                                        // than packed, aligned and unused
+  std::vector<const Expr*> aligned;                          // null without a value
+  std::optional<std::array<std::uint64_t, 3>> required_size; // of work-groups, if known
 
   // True for those that may change a type.
   [[nodiscard]] bool any() const { return packed || other || !aligned.empty(); }
