@@ -51,14 +51,20 @@ struct Synchronizer {
   // Adds the waits of a stage for waves `distance` iterations before.
   void wait_for(std::uint32_t stage, std::uint32_t distance) {
     StageWaits& own = stages[stage];
-    if (schedule.stages[stage].plain || own.everybody) {
-      return;
+    const std::size_t begin = stage < schedule.repeat_begin
+                                  ? 0 // of the section: all groups meet between sections
+                              : stage < schedule.repeat_end ? schedule.repeat_begin
+                                                            : schedule.repeat_end;
+    for (std::size_t at = distance == 0 ? stage : begin; at <= stage; ++at) {
+      if (stages[at].everybody || schedule.stages[at].plain) {
+        return; // all groups meet, or a launch ends
+      }
     }
     std::vector<Wait> found;
     std::size_t most = 0;
     for (const std::uint32_t wave : schedule.stages[stage].waves) {
       const std::size_t before = found.size();
-      wait_for(wave, stage, distance, found);
+      wait_for(wave, begin, distance == 0 ? stage : schedule.repeat_end, distance, found);
       most = std::max(most, found.size() - before);
     }
     if (most > most_waits_per_wave || nearly_everybody(stage, found)) {
@@ -68,14 +74,11 @@ struct Synchronizer {
     own.waits.insert(own.waits.end(), found.begin(), found.end());
   }
 
-  void wait_for(std::uint32_t wave, std::uint32_t stage, std::uint32_t distance, std::vector<Wait>& found) {
-    // Latest stages first: waits for them may order the others too.
-    const std::uint32_t begin = phase_begin(stage);
-    const std::uint32_t end = distance == 0 ? stage : static_cast<std::uint32_t>(schedule.repeat_end);
-    for (std::uint32_t earlier = end; earlier-- > begin;) {
-      if (divided(earlier, stage, distance)) {
-        break; // and so are all earlier stages
-      }
+  // Adds the waits of a wave for those of stages [begin, end).
+  void wait_for(std::uint32_t wave, std::size_t begin, std::size_t end, std::uint32_t distance,
+                std::vector<Wait>& found) {
+    // Latest stages first: waits for them may order the others too. The end of a plain one ends a launch.
+    for (std::size_t earlier = end; earlier-- > begin && !schedule.stages[earlier].plain;) {
       for (const std::uint32_t producer : schedule.stages[earlier].waves) {
         const auto wanted = wanted_between(producer, wave, distance);
         if (!wanted) {
@@ -96,6 +99,9 @@ struct Synchronizer {
                                                                std::min<Reach>(*wanted, most_tiles)))
                                                          : std::nullopt});
         }
+      }
+      if (stages[earlier].everybody) {
+        break; // and so all groups meet after all earlier stages
       }
     }
   }
@@ -154,31 +160,6 @@ struct Synchronizer {
       }
     }
     return implied;
-  }
-
-  // Returns true if all groups meet or a launch ends between the two stages.
-  [[nodiscard]] bool divided(std::uint32_t earlier, std::uint32_t later, std::uint32_t distance) const {
-    const auto meets = [&](std::uint32_t begin, std::uint32_t end) {
-      for (std::uint32_t stage = begin; stage < end; ++stage) {
-        if (stages[stage].everybody || schedule.stages[stage].plain) {
-          return true;
-        }
-      }
-      return false;
-    };
-    if (schedule.stages[earlier].plain) { // its end ends a launch, and no group announces it
-      return true;
-    }
-    return distance == 0 ? meets(earlier + 1, later + 1)
-                         : meets(earlier + 1, static_cast<std::uint32_t>(schedule.repeat_end)) ||
-                               meets(static_cast<std::uint32_t>(schedule.repeat_begin), later + 1);
-  }
-
-  // Returns the first stage of the stage's section: all groups meet between sections.
-  [[nodiscard]] std::uint32_t phase_begin(std::uint32_t stage) const {
-    return static_cast<std::uint32_t>(stage < schedule.repeat_begin ? 0
-                                      : stage < schedule.repeat_end ? schedule.repeat_begin
-                                                                    : schedule.repeat_end);
   }
 
   // Returns true if each group has the same tiles of both waves, so no wait is needed.

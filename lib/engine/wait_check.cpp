@@ -68,8 +68,9 @@ struct WaitSimulation {
   std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated{};
   // Indexed by swap phase and wave; a group that knows that an instance has ended knows it of earlier ones too.
   std::vector<Instance> latest = std::vector<Instance>(program.waves.size() * schedule.phases());
-  std::uint64_t longest_wait = 0; // steps
-  std::uint64_t settled = 0;      // steps that all groups know all groups to have completed
+  const std::uint64_t longest_wait = // steps
+      tables.waits.empty() ? 0 : std::ranges::max(tables.waits, {}, &WaitRow::steps).steps;
+  std::uint64_t settled = 0; // steps that all groups know all groups to have completed
   std::optional<std::size_t> previous{};
   std::string violation{};
 
@@ -80,9 +81,6 @@ struct WaitSimulation {
           tiles[wave].push_back(tiles_of(wave, group));
         }
       }
-    }
-    for (const WaitRow& wait : tables.waits) {
-      longest_wait = std::max<std::uint64_t>(longest_wait, wait.steps);
     }
     for (const ResolvedDependency& dependency : program.dependencies) {
       stated[{dependency.before, dependency.after}] = &dependency;

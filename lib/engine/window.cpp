@@ -109,13 +109,15 @@ struct Finder {
       }
     }
     bool meets = false;
-    for (std::size_t i = 0; i < window.waves.size(); ++i) {
+    bool met = false; // work-items that have run an earlier wave meet before a later one
+    for (std::size_t i = window.waves.size(); i-- > 0;) {
       const auto conflict = conflicts.between(window.waves[i], wave);
       if (conflict && conflict->halo != none) {
         return false;
       }
-      meets |= i >= last_meeting(window) && conflict && !conflict->by_element;
-      meets |= i >= last_meeting(window) && has_locals(window.waves[i]) && has_locals(wave);
+      meets |=
+          !met && ((conflict && !conflict->by_element) || (has_locals(window.waves[i]) && has_locals(wave)));
+      met |= window.meets[i];
     }
     // Only whole work-groups can have barriers.
     if (meets && (spec.range.ragged() || spec.range.group_size() != shared.group_size)) {
@@ -132,13 +134,6 @@ struct Finder {
       }
     }
     return true;
-  }
-
-  static std::size_t last_meeting(const Window& window) {
-    std::size_t last = window.meets.size();
-    while (last != 0 && !window.meets[--last]) {
-    }
-    return last;
   }
 
   [[nodiscard]] bool same_options(std::uint32_t a, std::uint32_t b) const {
