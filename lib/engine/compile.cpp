@@ -75,10 +75,9 @@ Result<std::uint64_t> arena_capacity(const Job& program, std::uint64_t table_byt
                                      std::uint64_t budget_bytes, const device::DeviceInfo* device) {
   const std::uint64_t images = image_bytes(program);
   const std::uint64_t others = saturating_add(table_bytes, images);
-  std::uint64_t capacity = budget_bytes;
-  if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - others) {
-    capacity = std::min(capacity, device->max_allocation_bytes + others);
-  }
+  const std::uint64_t capacity =
+      device == nullptr ? budget_bytes
+                        : std::min(budget_bytes, saturating_add(device->max_allocation_bytes, others));
   if (capacity != 0 && capacity <= others) {
     return tl::unexpected(Error{
         .code = ErrorCode::arena_over_capacity,
@@ -219,7 +218,7 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
   StrategyChoice& choice = compiled.strategy = choose_strategy(
       options, device, find_candidates(program, ops, schedules, compiled.memory, options, model));
   const Strategy strategy = choice.strategy;
-  Candidate& taken = choice.candidates[choice.taken];
+  Candidate& taken = *std::ranges::find(choice.candidates, true, &Candidate::taken);
   compiled.table_bytes = table_bytes[taken.schedule];
   const Schedule& schedule = compiled.schedule = std::move(schedules.all[taken.schedule]);
   compiled.synchronization = std::move(taken.waits);
@@ -244,9 +243,7 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
   if (tables.cases.empty()) {
     compiled.mode.reason = "no effect: every stage is one wave, launched as the user's own kernel";
   }
-  std::optional<std::size_t> stress_word;
   if (options.stress) {
-    stress_word = tables.words.size();
     tables.words.push_back(0);
   }
   compiled.plan_ns = elapsed_ns(began) + program.publish_ns;
@@ -274,7 +271,7 @@ Result<CompiledProgram> compile_waves(CompiledProgram compiled, const device::De
                  .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
                  .claims = claims,
                  .gates = gates,
-                 .stress_word = stress_word});
+                 .stress = options.stress});
   if (ptx) {
     const std::uint32_t stated = tuning.work_items_per_unit;
     compiled.source.groups_per_unit = stated != 0
@@ -290,13 +287,12 @@ Result<void> check_conditions(const Job& program, const OutlinedOps& ops, const 
   for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
     if (is_cpu(device) && wave.tests_flags && ops.kernels[wave.op].needs_whole_group) {
-      return tl::unexpected(Error{
-          .code = ErrorCode::unsupported_kernel,
-          .message =
-              program.wave_text(i) +
+      return failure(
+          ErrorCode::unsupported_kernel,
+          program.wave_text(i) +
               " has active tiles and a kernel with barriers or local memory, which compilers for CPUs get wrong",
-          .fix = "leave \"active\" out and test the flag in the kernel around what it writes, or take a GPU",
-          .pointer = program.wave_pointer(i) + "/active"});
+          "leave \"active\" out and test the flag in the kernel around what it writes, or take a GPU",
+          program.wave_pointer(i) + "/active");
     }
   }
   return {};
@@ -314,16 +310,13 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
                                     ? std::vector<Window>() // that says which waves share a group
                                     : find_windows(program, ops, shared_launch(program, ops, limits), limits);
 
-  // The policy's word on mode, promotion, topology and workers. A budget that no plan can keep is refused by the layout
-  // of memory, which says what is needed.
-  const std::uint64_t least = least_bytes(program);
-  const bool hopeless = budget_bytes != 0 && (least > budget_bytes || budget_bytes - least < counter_bytes);
+  // The policy's word on mode, promotion, topology and workers.
   CompiledProgram asked{.program = program, .budget_bytes = budget_bytes, .ops = std::move(ops)};
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     asked.parts.push_back({wave});
   }
-  TIDEGATE_TRY(asked.recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
-                                               budget_bytes, hot_counts(program, windows)));
+  TIDEGATE_TRY(asked.recommendation,
+               recommend(program, adapter_of(device), budget_bytes, hot_counts(program, windows)));
   asked.mode.mode = options.mode.value_or(asked.recommendation.launch.execution_mode);
   PromotionChoice& promotion = asked.promotion =
       choose_promotion(plain ? Promotion::none : options.promote, asked.recommendation, std::move(windows),
@@ -331,28 +324,27 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   if (plain && options.promote != Promotion::none) {
     promotion.reason = "plain launches run the user's own kernels";
   }
-  if (promotion.windows.empty()) {
-    return compile_waves(std::move(asked), device, options, began);
+  if (!promotion.windows.empty()) {
+    TIDEGATE_TRY(FusedProgram fused, fuse(program, asked.ops, promotion.windows));
+    CompiledProgram joined = asked;
+    joined.program = std::move(fused.program);
+    joined.ops = std::move(fused.ops);
+    joined.parts = std::move(fused.parts);
+    if (!promotion.ops.empty()) {
+      joined.promotion.ops = hot_opcodes(joined.program);
+    }
+    auto compiled = compile_waves(std::move(joined), device, options, began);
+    if (compiled && std::ranges::none_of(compiled->schedule.fallbacks, [&](const Fallback& fallback) {
+          return compiled->program.waves[fallback.wave].joined_waves != 1;
+        })) {
+      return compiled;
+    }
+    // Waves that are one wave hold all of their memory at once, and need one work-group size.
+    promotion.windows.clear();
+    promotion.promoted = promotion.ops.empty() ? Promotion::none : Promotion::opcodes;
+    promotion.reason += compiled ? "; no launch could have had the windows' work-groups"
+                                 : "; the windows would not have had room";
   }
-  TIDEGATE_TRY(FusedProgram fused, fuse(program, asked.ops, promotion.windows));
-  CompiledProgram joined = asked;
-  joined.program = std::move(fused.program);
-  joined.ops = std::move(fused.ops);
-  joined.parts = std::move(fused.parts);
-  if (!promotion.ops.empty()) {
-    joined.promotion.ops = hot_opcodes(joined.program);
-  }
-  auto compiled = compile_waves(std::move(joined), device, options, began);
-  if (compiled && std::ranges::none_of(compiled->schedule.fallbacks, [&](const Fallback& fallback) {
-        return compiled->program.waves[fallback.wave].joined_waves != 1;
-      })) {
-    return compiled;
-  }
-  // Waves that are one wave hold all of their memory at once, and need one work-group size.
-  promotion.windows.clear();
-  promotion.promoted = promotion.ops.empty() ? Promotion::none : Promotion::opcodes;
-  promotion.reason += compiled ? "; no launch could have had the windows' work-groups"
-                               : "; the windows would not have had room";
   return compile_waves(std::move(asked), device, options, began);
 }
 
@@ -380,7 +372,8 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
   TIDEGATE_TRY(OutlinedOps ops, outline_ops(job));
-  if (const auto idling = ops_to_idle(job, ops, kernel_limits(device, options, 1)); !idling.empty()) {
+  if (const auto idling = shared_launch(job, ops, kernel_limits(device, options, 1)).to_idle;
+      !idling.empty()) {
     TIDEGATE_TRY(ops, outline_ops(job, {}, idling));
   }
 

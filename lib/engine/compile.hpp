@@ -57,12 +57,12 @@ bool may_claim(const Job& program, const device::DeviceInfo* device);
 
 // What the device compiles rightly or gains by, and what the launch needs, in a generated kernel.
 struct KernelFeatures {
-  bool restricts = false;                      // pointers that never alias are declared restrict
-  bool conditional_barriers = false;           // compiled rightly; by PoCL (3.1) they may not be
-  bool opencl_3 = false;                       // there is OpenCL C 3.0
-  bool claims = false;                         // work-groups claim tiles (kernels/wave/claims.cl)
-  bool gates = false;                          // ops wait where TG_PASS is (kernels/wave/progress.cl)
-  std::optional<std::size_t> stress_word = {}; // of --stress: index of the seed among the words
+  bool restricts = false;            // pointers that never alias are declared restrict
+  bool conditional_barriers = false; // compiled rightly; by PoCL (3.1) they may not be
+  bool opencl_3 = false;             // there is OpenCL C 3.0
+  bool claims = false;               // work-groups claim tiles (kernels/wave/claims.cl)
+  bool gates = false;                // ops wait where TG_PASS is (kernels/wave/progress.cl)
+  bool stress = false;               // the last of the tables' words is the seed of --stress
 };
 
 // Generates the user's kernels as functions, a dispatch function with a case for each way in which they are called, and

@@ -19,10 +19,6 @@ struct MemoryLayout {
 
 std::uint64_t image_bytes(const Job& program);
 
-// Returns the bytes that no plan can do without: images, buffers that live throughout, and the transient buffers of
-// the wave that has most of them. Saturates.
-std::uint64_t least_bytes(const Job& program);
-
 // Plans the arena. A transient buffer lives from the first group of waves that accesses it to the last, and
 // throughout the repeated groups unless an iteration certainly overwrites it first. Other buffers live
 // throughout. Errors: arena_over_capacity and arena_search_exhausted if the arena does not fit

@@ -64,8 +64,8 @@ struct Generator {
         lean_stages();
       }
     }
-    if (features.stress_word) {
-      define("TG_STRESS_WORD", *features.stress_word);
+    if (features.stress) {
+      define("TG_STRESS_WORD", tables.words.size() - 1);
       part("wave/stress.cl");
     }
     if (features.claims) {
@@ -143,7 +143,7 @@ struct Generator {
   [[nodiscard]] bool is_lean() const {
     constexpr std::size_t most_tasks = 4; // each has separate code and registers
     constexpr std::size_t most_waits = 6;
-    return features.conditional_barriers && compiled.mode.mode == Mode::jit && !features.stress_word &&
+    return features.conditional_barriers && compiled.mode.mode == Mode::jit && !features.stress &&
            tables.stages.size() * schedule.phases() <= most_tasks && tables.waits.size() <= most_waits &&
            std::ranges::all_of(tables.stages, [](const StageRow& stage) { return stage.entry_count == 1; });
   }

@@ -402,6 +402,14 @@ inline std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
 }
 
+// Returns the sum of what `of` returns of each element.
+template <class Range, class Of>
+std::uint64_t saturating_sum(const Range& range, const Of& of) {
+  return std::accumulate(
+      range.begin(), range.end(), std::uint64_t{0},
+      [&](std::uint64_t sum, const auto& each) { return saturating_add(sum, std::invoke(of, each)); });
+}
+
 // Returns the bytes that a wave moves: buffers that it writes count as output, others as frontier.
 planning::Wave envelope_of(std::span<const ProgramBuffer> buffers,
                            std::span<const ProgramArgument> arguments);

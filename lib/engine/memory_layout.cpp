@@ -63,28 +63,8 @@ Error no_room(Error error, const Job& program) {
 } // namespace
 
 std::uint64_t image_bytes(const Job& program) {
-  std::uint64_t bytes = 0;
-  for (const ProgramBuffer& buffer : program.buffers) {
-    bytes = saturating_add(bytes, buffer.is_object() ? buffer.bytes : 0);
-  }
-  return bytes;
-}
-
-std::uint64_t least_bytes(const Job& program) {
-  std::uint64_t bytes = image_bytes(program);
-  for (const ProgramBuffer& buffer : program.buffers) {
-    bytes = saturating_add(bytes, buffer.in_arena() && !buffer.transient() ? buffer.bytes : 0);
-  }
-  std::uint64_t most = 0;
-  for (const ProgramWave& wave : program.waves) {
-    std::uint64_t own = 0;
-    for (const MemoryUse& use : uses_of(wave.arguments)) {
-      const ProgramBuffer& buffer = program.buffers[use.buffer];
-      own = saturating_add(own, buffer.in_arena() && buffer.transient() ? buffer.bytes : 0);
-    }
-    most = std::max(most, own);
-  }
-  return saturating_add(bytes, most);
+  return saturating_sum(program.buffers,
+                        [](const ProgramBuffer& buffer) { return buffer.is_object() ? buffer.bytes : 0; });
 }
 
 Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGroups& groups,

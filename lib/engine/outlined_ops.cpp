@@ -181,11 +181,13 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       const auto found = request.renamed.find(kept);
       outlined.renamed[unit][own] = found == request.renamed.end() ? kept : found->second;
     }
+    std::vector<std::pair<std::uint32_t, std::string>> ops; // of the unit, with their kernels
     for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
-      if (program.ops[op].unit != unit) {
-        continue;
+      if (program.ops[op].unit == unit) {
+        ops.emplace_back(op, names[unit].at(program.function(op).name));
       }
-      const std::string& name = names[unit].at(program.function(op).name);
+    }
+    for (const auto& [op, name] : ops) {
       if (idling.contains(op)) {
         request.idling.insert(name);
       }
@@ -211,11 +213,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
     }
     outlined.texts[unit] = std::move(result->text);
     (result->enables_fp64 ? last : outlined.order).push_back(static_cast<std::uint32_t>(unit));
-    for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
-      if (program.ops[op].unit != unit) {
-        continue;
-      }
-      const std::string& name = names[unit].at(program.function(op).name);
+    for (const auto& [op, name] : ops) {
       if (const auto found = result->fallbacks.find(name); found != result->fallbacks.end()) {
         outlined.alone[op] = reason_of(found->second);
       } else if (!overload.empty()) {

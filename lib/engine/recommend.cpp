@@ -7,12 +7,9 @@
 namespace tidegate::engine {
 
 Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations) {
-  std::uint64_t items = 0; // tiles, and published items of queues
-  std::uint64_t repeated = 0;
-  for (const ProgramWave& wave : waves) {
-    items = saturating_add(items, wave.items());
-    repeated = saturating_add(repeated, wave.section == Section::each ? wave.items() : 0);
-  }
+  std::uint64_t items = saturating_sum(waves, &ProgramWave::items); // tiles, and published items of queues
+  const std::uint64_t repeated = saturating_sum(
+      waves, [](const ProgramWave& wave) { return wave.section == Section::each ? wave.items() : 0; });
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t all = 0;
   if (!__builtin_mul_overflow(repeated, iterations, &all)) {
@@ -28,25 +25,16 @@ Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint
 }
 
 static std::uint64_t hit_bytes(const Job& program) { // the policy adds its own count
-  std::uint64_t bytes = 0;
-  for (const ProgramBuffer& buffer : program.buffers) {
-    bytes = saturating_add(bytes, buffer.is_unordered() ? buffer.bytes : 0);
-  }
-  return bytes;
+  return saturating_sum(program.buffers,
+                        [](const ProgramBuffer& buffer) { return buffer.is_unordered() ? buffer.bytes : 0; });
 }
 
 Result<policy::LaunchRequest> launch_request(const Job& program, const policy::AdapterLimits& adapter,
-                                             std::uint64_t resident_bytes, std::uint64_t budget_bytes,
-                                             const HotCounts& hot) {
+                                             std::uint64_t budget_bytes, const HotCounts& hot) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  std::uint64_t tiles = 0;
-  for (const ProgramWave& wave : program.waves) {
-    tiles = saturating_add(tiles, wave.range.tiles());
-  }
-  std::uint64_t hit_capacity = 0;
-  for (const HitsReport& list : hits_before(program)) {
-    hit_capacity = saturating_add(hit_capacity, list.capacity);
-  }
+  const std::uint64_t tiles = saturating_sum(
+      program.waves, [](const ProgramWave& wave) { return std::uint64_t{wave.range.tiles()}; });
+  const std::uint64_t hit_capacity = saturating_sum(hits_before(program), &HitsReport::capacity);
   std::uint64_t edges = 0;
   for (const ResolvedDependency& dependency : program.dependencies) {
     const std::uint64_t before = program.waves[dependency.before].range.tiles();
@@ -65,7 +53,6 @@ Result<policy::LaunchRequest> launch_request(const Job& program, const policy::A
   request.graph_edge_count = static_cast<std::uint32_t>(std::min(edges, most));
   request.hot_opcode_count = hot.opcodes;
   request.hot_window_count = hot.windows;
-  request.resident_device_bytes = resident_bytes - std::min(resident_bytes, hit_bytes(program));
   request.device_memory_budget_bytes = budget_bytes;
   return request;
 }
@@ -112,10 +99,8 @@ static Result<Recommendation> asked(const policy::LaunchPolicy& policy,
 }
 
 Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
-                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes,
-                                 const HotCounts& hot) {
-  TIDEGATE_TRY(const policy::LaunchRequest request,
-               launch_request(program, adapter, resident_bytes, budget_bytes, hot));
+                                 std::uint64_t budget_bytes, const HotCounts& hot) {
+  TIDEGATE_TRY(const policy::LaunchRequest request, launch_request(program, adapter, budget_bytes, hot));
   return asked(program.policy, request);
 }
 

@@ -57,8 +57,7 @@ Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint
 // between them its edges, of which 32 bits hold the most: a tile waits for every tile of the previous wave, or for one if
 // the dependency is tile-local. Errors: those of queued_items().
 Result<policy::LaunchRequest> launch_request(const Job& program, const policy::AdapterLimits& adapter,
-                                             std::uint64_t resident_bytes, std::uint64_t budget_bytes,
-                                             const HotCounts& hot = {});
+                                             std::uint64_t budget_bytes, const HotCounts& hot = {});
 
 // Warns of fields of the policy that the program cannot use (policy/documents.hpp).
 std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file = "");
@@ -70,10 +69,9 @@ struct Recommendation {
   std::vector<policy::ExplanationStep> reasons; // in order of the steps
 };
 
-// Asks the policy. Errors: those of the policy.
+// Asks the policy about a job without memory, on which neither mode nor promotions depend. Errors: those of the policy.
 Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
-                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes,
-                                 const HotCounts& hot = {});
+                                 std::uint64_t budget_bytes, const HotCounts& hot = {});
 
 // Returns the answer for the memory that the plan of the job needs.
 Result<Recommendation> with_memory(const Recommendation& earlier, const Job& program,

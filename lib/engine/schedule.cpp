@@ -153,9 +153,8 @@ struct StageMaker {
 } // namespace
 
 bool Schedule::repeats_in_one_launch() const {
-  return std::none_of(stages.begin() + static_cast<std::ptrdiff_t>(repeat_begin),
-                      stages.begin() + static_cast<std::ptrdiff_t>(repeat_end),
-                      [](const Stage& stage) { return stage.plain; });
+  return std::ranges::none_of(std::span(stages).subspan(repeat_begin, repeat_end - repeat_begin),
+                              &Stage::plain);
 }
 
 bool Schedule::is_one_launch() const {
@@ -187,7 +186,7 @@ void number_rows(const Job& program, Schedule& schedule) {
 Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
                                const planning::BarrierGroups& groups, Strategy strategy,
                                const KernelLimits& limits) {
-  SharedLaunch shared = shared_launch(program, ops, limits);
+  const SharedLaunch shared = shared_launch(program, ops, limits);
   Schedule schedule{.group_size = shared.group_size, .main_options = shared.main_options};
   for (const ProgramWave& wave : program.waves) {
     // Shifts compute the tile of a work-item.
@@ -480,27 +479,19 @@ struct Shareability {
 
 SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
   const Shareability launch{program, ops, limits};
-  SharedLaunch shared{.group_size = launch.group_size, .main_options = launch.unit, .obstacles = {}};
+  SharedLaunch shared{.group_size = launch.group_size, .main_options = launch.unit};
   for (const ProgramWave& wave : program.waves) {
     shared.obstacles.push_back(launch.obstacle(wave));
-  }
-  return shared;
-}
-
-std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
-  const Shareability launch{program, ops, limits};
-  std::set<std::uint32_t> idling;
-  for (const ProgramWave& wave : program.waves) {
-    if (limits.items_idle && !launch.obstacle(wave).empty() && launch.obstacle(wave, true).empty()) {
-      idling.insert(wave.op);
+    if (limits.items_idle && !shared.obstacles.back().empty() && launch.obstacle(wave, true).empty()) {
+      shared.to_idle.insert(wave.op);
     }
   }
   for (const ProgramWave& wave : program.waves) {
     if (wave.range.group_size() != launch.group_size && !wave.range.ragged() && launch.packs(wave)) {
-      idling.erase(wave.op); // its work-groups would not run side by side any more
+      shared.to_idle.erase(wave.op); // its work-groups would not run side by side any more
     }
   }
-  return idling;
+  return shared;
 }
 
 } // namespace tidegate::engine

@@ -58,14 +58,13 @@ struct KernelLimits {
 
 // Properties of a shared launch, and the waves that cannot be part of it.
 struct SharedLaunch {
-  std::uint32_t group_size = 0;       // work-items
-  std::uint32_t main_options = 0;     // unit whose compiler options the generated kernel uses
-  std::vector<std::string> obstacles; // by wave: why it cannot join; or empty
+  std::uint32_t group_size = 0;            // work-items
+  std::uint32_t main_options = 0;          // unit whose compiler options the generated kernel uses
+  std::vector<std::string> obstacles = {}; // by wave: why it cannot join; or empty
+  std::set<std::uint32_t> to_idle =
+      {}; // ops with fewer waves alone if work-items of a larger work-group idled
 };
 SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
-
-// Returns the ops that would have fewer waves alone if work-items of a larger work-group idled.
-std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
 
 struct Stage {
   std::vector<std::uint32_t> waves;

@@ -285,8 +285,9 @@ std::size_t cheapest(const Candidates& candidates, std::string& reason) {
   if (close) {
     reason += fmt::format("; starting and meeting count {:.3g} times", margin);
   }
-  if (const std::size_t alone = candidates[persistent].plain_stages; alone != 0) {
-    reason += fmt::format("; {} cannot share a launch", plural(alone, "wave"));
+  if (const auto alone = std::ranges::count_if(candidates[persistent].load.stages, &StageLoad::plain);
+      alone != 0 && is_persistent_one(candidates[persistent])) {
+    reason += fmt::format("; {} cannot share a launch", plural(static_cast<std::size_t>(alone), "wave"));
   }
   return pays ? persistent : launch;
 }
@@ -348,8 +349,6 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
                          .workers = best_workers(load, strategy, mapping, model, resident,
                                                  workers == 0 ? std::nullopt : std::optional(workers))};
       candidate.waits.mapping = mapping;
-      candidate.plain_stages =
-          static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
       candidate.side_by_side =
           schedule.tiles_per_pack.empty() ? 1 : std::ranges::max(schedule.tiles_per_pack);
     }
@@ -377,7 +376,6 @@ StrategyChoice choose_strategy(const CompileOptions& options, const device::Devi
   const auto take = [&](std::size_t taken, std::string reason) {
     choice.strategy = candidates[taken].shape.strategy;
     choice.reason = std::move(reason);
-    choice.taken = taken;
     candidates[taken].taken = true;
     choice.candidates = std::move(candidates);
     return std::move(choice);

@@ -94,7 +94,6 @@ struct Candidate {
   LaunchShape shape;
   std::size_t schedule = 0;       // index of its schedule
   std::uint32_t side_by_side = 1; // concurrent tiles in a work-group of a persistent launch
-  std::size_t plain_stages = 0;   // stages between persistent launches
   device::CostParts cost;         // nanoseconds
   double estimated_ns = 0;        // of all its parts; in reports of a run, for the iterations that ran
   bool taken = false;
@@ -146,8 +145,7 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
 
 struct StrategyChoice {
   Strategy strategy = Strategy::launch;
-  std::string reason;    // for people
-  std::size_t taken = 0; // index of a candidate
+  std::string reason; // for people
   std::vector<Candidate> candidates;
 };
 

@@ -55,19 +55,18 @@ TEST_CASE(
     expected.max_compute_workgroups_per_dimension = 1000;
     expected.max_compute_invocations_per_workgroup = 512;
     expected.requested_hit_capacity = 1;
-    expected.resident_device_bytes = 11;
     expected.device_memory_budget_bytes = 22;
-    CHECK(launch_request(program, adapter, 11, 22) == expected);
-    CHECK(policy::decide({}, *launch_request(program, adapter, 0, 0)).has_value());
+    CHECK(launch_request(program, adapter, 22) == expected);
+    CHECK(policy::decide({}, *launch_request(program, adapter, 0)).has_value());
   }
-  const auto refused = launch_request(with_tiles({most_tiles, most_tiles, most_tiles}), adapter, 0, 0);
+  const auto refused = launch_request(with_tiles({most_tiles, most_tiles, most_tiles}), adapter, 0);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::overflow);
 }
 
 TEST_CASE("the memory of the plan decides on the pressure") {
   Job program = with_tiles({3, 4});
-  const auto asked = recommend(program, adapter, 10, 1000);
+  const auto asked = recommend(program, adapter, 1000);
   REQUIRE(asked);
   CHECK(asked->launch.topology != policy::Topology::memory_constrained);
   const auto planned = with_memory(*asked, program, 900);
@@ -148,7 +147,7 @@ TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
   const HotCounts counts = hot_counts(program, windows);
   CHECK(counts.windows == 2 * 7 + 1);
   CHECK(counts.opcodes == 3);
-  const policy::LaunchRequest request = *launch_request(program, {}, 0, 0, counts);
+  const policy::LaunchRequest request = *launch_request(program, {}, 0, counts);
   CHECK(request.hot_window_count == 15);
   CHECK(request.hot_opcode_count == 3);
 }

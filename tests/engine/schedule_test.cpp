@@ -214,19 +214,19 @@ TEST_CASE("items idle where that leaves fewer waves alone") {
     REQUIRE(result);
     return *result;
   };
-  CHECK(ops_to_idle(program, ops, limits) == std::set<std::uint32_t>{0, 1});
+  CHECK(shared_launch(program, ops, limits).to_idle == std::set<std::uint32_t>{0, 1});
   CHECK(made().fallbacks.size() == 2); // as they do not idle yet
   ops.kernels[0].idles = ops.kernels[1].idles = true;
   CHECK(made().fallbacks.empty());
   CHECK(made().group_size == 256);
   CHECK(made().tiles_per_pack == std::vector<std::uint32_t>{1, 1, 1});
   limits.items_idle = false;
-  CHECK(ops_to_idle(program, ops, limits).empty());
+  CHECK(shared_launch(program, ops, limits).to_idle.empty());
   limits.items_idle = true;
   // A kernel that may not idle needs its size, unless a larger one has fewer alone.
   ops.kernels[0].may_idle = ops.kernels[0].idles = false;
   CHECK(made().group_size == 96);
-  CHECK(ops_to_idle(program, ops, limits).empty());
+  CHECK(shared_launch(program, ops, limits).to_idle.empty());
   // Nor do many items idle for a few that work.
   ops.kernels[0].may_idle = ops.kernels[0].idles = true;
   program.waves[0].range = range_of(96'000, 32);
@@ -238,12 +238,12 @@ TEST_CASE("items idle where that leaves fewer waves alone") {
   for (auto& kernel : ops.kernels) {
     kernel.idles = false;
   }
-  CHECK(ops_to_idle(program, ops, limits) == std::set<std::uint32_t>{1});
+  CHECK(shared_launch(program, ops, limits).to_idle == std::set<std::uint32_t>{1});
   // Only work-groups of whole warps are shared.
   program.waves = {wave_of(0, {}, range_of(960, 16)), wave_of(2, {}, range_of(960, 48))};
-  CHECK(ops_to_idle(program, ops, limits) == std::set<std::uint32_t>{0});
+  CHECK(shared_launch(program, ops, limits).to_idle == std::set<std::uint32_t>{0});
   program.waves[1].range = range_of(960, 64);
-  CHECK(ops_to_idle(program, ops, limits).empty());
+  CHECK(shared_launch(program, ops, limits).to_idle.empty());
 }
 
 TEST_CASE("waves with other compiler options are excluded") {
