@@ -87,8 +87,18 @@ private:
       return;
     }
     const Expr* target = expr.operands[0];
-    while (target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript) {
-      target = target->operands[0];
+    for (; target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript ||
+           target->kind == Expr::Kind::unary;
+         target = target->operands[0]) {
+      const bool through_pointer = target->kind == Expr::Kind::member ? !unit_.is(target->token - 1, ".")
+                                   : target->kind == Expr::Kind::unary
+                                       ? unit_.is(target->token, "*")
+                                       : std::ranges::any_of(target->operands, [](const Expr* part) {
+                                           return part->type->is(Type::Kind::pointer);
+                                         });
+      if (through_pointer) {
+        return; // memory changes, but no variable by its name
+      }
     }
     for (const auto& [token, name] : names_in(unit_, *target)) {
       own_.changed.push_back(token);

@@ -33,24 +33,6 @@ struct Obstacle {
   std::size_t token = 0;
 };
 
-// Elements belong to ids: element e to those whose multiples `per_id` give it, that of the greatest factor first.
-// A work-item touches only elements of the ids within `offset` of its own.
-struct ElementsById {
-  std::array<std::int64_t, 3> per_id{}; // elements from one id to the next; 0: none depend on this id
-  std::array<Interval, 3> offset{Interval{0, 0}, Interval{0, 0}, Interval{0, 0}};
-};
-
-// Elements of the work-items with number i in the outermost dimension: from i * per_id + low to i * per_id + high. With
-// `wraps`, rows are those of a torus, whose first one follows the last.
-struct RowElements {
-  std::int64_t per_id = 0;
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  std::int64_t wraps = 0; // rows of the torus; 0: no torus
-
-  friend bool operator==(const RowElements&, const RowElements&) = default;
-};
-
 // Holds for ids below 2^31 and buffers of at most 2^31 elements: in larger buffers a 32-bit subscript wraps around to an
 // existing element.
 struct Footprint {

@@ -4,137 +4,123 @@ namespace tidegate::opencl_c {
 namespace {
 
 constexpr std::int64_t most_number = std::int64_t{1} << 30U; // so that no sum of products leaves 64 bits
-constexpr std::int64_t most_int = (std::int64_t{1} << 31U) - 1;
-constexpr std::int64_t most_uint = (std::int64_t{1} << 32U) - 1;
-
-bool is_small(std::int64_t number) {
-  return std::abs(number) <= most_number;
-}
-
-bool is_small(const Linear& value) {
-  const auto small_offset = [](const Coordinate& at) {
-    return is_small(at.offset.low) && is_small(at.offset.high);
-  };
-  return std::ranges::all_of(value.factors, [](std::int64_t factor) { return is_small(factor); }) &&
-         is_small(value.low) && is_small(value.high) && std::ranges::all_of(value.at, small_offset);
-}
+constexpr Interval small{-most_number, most_number};
+constexpr Interval ints{-(std::int64_t{1} << 31U), (std::int64_t{1} << 31U) - 1};
+constexpr Interval uints{0, (std::int64_t{1} << 32U) - 1};
 
 // The numbers times a factor; a range without ends stays one.
 Interval times(const Interval& numbers, std::int64_t factor) {
   constexpr std::int64_t most = std::int64_t{1} << 32U;
-  if (numbers.low < -most || numbers.high > most) {
+  if (!Interval{-most, most}.contains(numbers)) {
     return {};
   }
   const auto [low, high] = std::minmax({numbers.low * factor, numbers.high * factor});
   return {low, high};
 }
 
-// What is known of a range moves with the value; its ends do not overflow.
-Interval moved(const Interval& range, const Interval& by) {
-  const Interval none;
-  return {range.low == none.low ? none.low : range.low + by.low,
-          range.high == none.high ? none.high : range.high + by.high};
+// Of two facts about a number; they contradict each other in code that never runs.
+Interval known(const Interval& all, const Interval& range) {
+  const Interval both = tighter(all, range);
+  return both.empty() ? all : both;
+}
+
+Interval range_of(const Coordinate& coordinate, const Interval& ids) {
+  const Interval all = coordinate.modulus != 0
+                           ? Interval{0, coordinate.modulus - 1}
+                           : sum(coordinate.offset, {ids.low, std::max(ids.low, ids.high)});
+  return known(all, coordinate.range);
+}
+
+// The part of a dimension in the sum.
+Interval part_of(const Linear& value, std::uint32_t dimension, const Ids& ids) {
+  return value.factors[dimension] == 0
+             ? Interval{0, 0}
+             : times(range_of(value.at[dimension], ids[dimension]), value.factors[dimension]);
 }
 
 // The result of a step with exact or other operands, of which one may be an int.
-std::optional<Linear> result(Linear value, const Linear& a, const Linear& b, const IdRanges& ids) {
+std::optional<Linear> result(Linear value, const Linear& a, const Linear& b, const Ids& ids) {
+  bool is_small = small.contains(value.rest);
   for (std::size_t d = 0; d < 3; ++d) {
-    value.at[d] = value.factors[d] == 0 ? Coordinate() : value.at[d];
+    const std::int64_t factor = value.factors[d];
+    value.at[d] = factor == 0 ? Coordinate() : value.at[d];
+    is_small = is_small && small.contains({factor, factor}) && small.contains(value.at[d].offset);
   }
   value.exact = a.exact && b.exact;
-  return is_small(value) ? std::optional(converted(value, a.is_int && b.is_int, ids)) : std::nullopt;
+  return is_small ? std::optional(converted(value, a.is_int && b.is_int, ids)) : std::nullopt;
 }
 
-Linear negated(Linear value) {
-  for (std::int64_t& factor : value.factors) {
-    factor = -factor;
-  }
-  std::tie(value.low, value.high) = std::pair(-value.high, -value.low);
-  value.range = {-value.range.high, -value.range.low};
-  return value;
-}
-
-Linear added(const Linear& a, const Linear& b, const IdRanges& ids) {
-  Linear value = a;
-  Linear other = b;
+Linear added(Linear a, Linear b, const Ids& ids) {
+  const bool has_range = (a.range != Interval() || b.range != Interval()) && a.exact && b.exact;
+  a.range = has_range ? sum(range_of(a, ids), range_of(b, ids)) : Interval();
   for (std::uint32_t d = 0; d < 3; ++d) {
-    if (value.factors[d] != 0 && other.factors[d] != 0) {
-      const bool same = value.at[d] == other.at[d] && value.at[d].offset.low == value.at[d].offset.high;
-      for (Linear* const part : {&value, &other}) {
-        if (!same && part->at[d].modulus != 0) {
+    const bool same = a.at[d] == b.at[d] && a.at[d].offset.low == a.at[d].offset.high;
+    if (a.factors[d] != 0 && b.factors[d] != 0 && !same) {
+      for (Linear* const part : {&a, &b}) {
+        if (part->at[d].modulus != 0) {
           *part = folded(*part, d, ids);
-        } else if (!same) { // two choices of the number beside the id
-          const Interval beside = times(part->at[d].offset, part->factors[d]);
-          part->low += beside.low;
-          part->high += beside.high;
+        } else { // two choices of the number beside the id
+          part->rest = sum(part->rest, times(part->at[d].offset, part->factors[d]));
           part->at[d] = {};
         }
       }
     }
-    if (value.factors[d] == 0) {
-      value.at[d] = other.at[d];
-    }
-    value.factors[d] += other.factors[d];
+    a.at[d] = a.factors[d] == 0 ? b.at[d] : a.at[d];
+    a.factors[d] += b.factors[d];
   }
-  value.low += other.low;
-  value.high += other.high;
-  const bool known = a.range != Interval() || b.range != Interval();
-  value.range = known && a.exact && b.exact ? sum(range_of(a, ids), range_of(b, ids)) : Interval();
-  return value;
-}
-
-// What is known of the ids where a value was made stays with it.
-Linear settled(Linear value, const IdRanges& ids) {
-  value.range = tighter(value.range, range_of(value, ids));
-  for (std::uint32_t d = 0; d < 3; ++d) {
-    if (value.factors[d] != 0) {
-      value.at[d].range = range_of(value.at[d], d, ids);
-    }
-  }
-  return value;
-}
-
-// A number beside the id, as what is missing to it.
-Interval beside_id(const Linear& number, std::uint32_t dimension, const IdRanges& ids) {
-  return {number.low - (ids.end[dimension] - 1), number.high - ids.begin[dimension]};
-}
-
-// The id of the dimension plus the number in its coordinate, and nothing else.
-std::optional<std::uint32_t> id_alone(const Linear& value) {
-  return value.low == 0 && value.high == 0 ? value.id() : std::nullopt;
+  a.rest = sum(a.rest, b.rest);
+  return a;
 }
 
 // The dimension of the only coordinate.
 std::optional<std::uint32_t> only(const Linear& value) {
-  std::optional<std::uint32_t> found;
-  for (std::uint32_t d = 0; d < 3; ++d) {
-    if (value.factors[d] != 0) {
-      if (found) {
-        return {};
-      }
-      found = d;
-    }
+  const auto has_factor = [](std::int64_t factor) { return factor != 0; };
+  const auto* const found = std::ranges::find_if(value.factors, has_factor);
+  return std::ranges::count_if(value.factors, has_factor) == 1
+             ? std::optional(static_cast<std::uint32_t>(found - value.factors.begin()))
+             : std::nullopt;
+}
+
+// The same value without a number beside its only coordinate, if it has one.
+Linear absorbed(Linear value) {
+  const auto d = only(value);
+  const std::int64_t factor = d ? value.factors[*d] : 1;
+  if (!d || value.at[*d].modulus != 0 || value.rest.low % factor != 0 || value.rest.high % factor != 0) {
+    return value;
   }
-  return found;
+  const auto [low, high] = std::minmax({value.rest.low / factor, value.rest.high / factor});
+  Coordinate& at = value.at[*d];
+  at.offset = sum(at.offset, {low, high});
+  at.range = sum(at.range, {low, high});
+  if (std::abs(factor) == 1) {
+    at.range = tighter(at.range, times(value.range, factor));
+  }
+  value.rest = {0, 0};
+  return value;
+}
+
+// The id of the dimension plus the number in its coordinate, and nothing else.
+std::optional<std::uint32_t> id_alone(const Linear& value) {
+  return value.rest == Interval{0, 0} ? value.id() : std::nullopt;
 }
 
 std::optional<Linear> product(const Linear& a, const Linear& b) {
   if (!a.is_constant() && !b.is_constant()) {
     return {};
   }
-  const std::int64_t by = a.is_constant() ? a.low : b.low;
+  const std::int64_t by = a.is_constant() ? a.rest.low : b.rest.low;
   Linear value = absorbed(a.is_constant() ? b : a);
   for (std::int64_t& factor : value.factors) {
     factor *= by;
   }
-  std::tie(value.low, value.high) = std::minmax({value.low * by, value.high * by});
+  value.rest = times(value.rest, by);
   value.range = value.exact ? times(value.range, by) : Interval();
   return value;
 }
 
 // Of exact operands that are not negative.
-std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids) {
-  const std::int64_t modulus = b.low;
+std::optional<Linear> remainder(const Linear& a, const Linear& b, const Ids& ids) {
+  const std::int64_t modulus = b.rest.low;
   if (!b.is_constant() || modulus <= 0) {
     return {};
   }
@@ -143,32 +129,31 @@ std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges
   }
   Linear value = absorbed(a);
   const auto d = id_alone(value);
-  if (!d || ids.begin[*d] < 0 || ids.end[*d] > modulus) {
-    return between(0, modulus - 1);
+  if (!d || !Interval{0, modulus - 1}.contains(ids[*d])) {
+    return between({0, modulus - 1});
   }
   const Interval offset = value.at[*d].offset;
   const std::int64_t away = (offset.low + modulus / 2) / modulus * modulus; // it may be y + height - 1
-  value.at[*d] = {.offset = {offset.low - away, offset.high - away}, .range = {}, .modulus = modulus};
+  value.at[*d] = {.offset = sum(offset, {-away, -away}), .modulus = modulus};
   value.range = {};
   return value;
 }
 
 // Where one operand is not known, any of the bits of the other.
-std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
-                             const IdRanges& ids) {
+std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b, const Ids& ids) {
   std::int64_t most = most_number + 1;
   for (const auto* const operand : {&a, &b}) {
     const auto [low, high] = *operand && (*operand)->exact ? range_of(**operand, ids) : Interval{-1, 0};
     most = low >= 0 ? std::min(most, high) : most;
   }
-  return most <= most_number ? std::optional(between(0, most, a && b && a->is_int && b->is_int))
+  return most <= most_number ? std::optional(between({0, most}, a && b && a->is_int && b->is_int))
                              : std::nullopt;
 }
 
 } // namespace
 
 bool Linear::is_point() const {
-  bool point = low == high && range == Interval();
+  bool point = rest.low == rest.high && range == Interval();
   for (std::size_t d = 0; d < 3; ++d) {
     const Interval& offset = at[d].offset;
     point =
@@ -183,15 +168,14 @@ std::optional<std::uint32_t> Linear::id() const {
 }
 
 Linear constant_of(std::int64_t number, bool is_int) {
-  Linear value = between(number, number, is_int);
+  Linear value = between({number, number}, is_int);
   value.exact = is_int || number >= 0;
   return value;
 }
 
-Linear between(std::int64_t low, std::int64_t high, bool is_int) {
+Linear between(const Interval& numbers, bool is_int) {
   Linear value;
-  value.low = low;
-  value.high = high;
+  value.rest = numbers;
   value.is_int = is_int;
   return value;
 }
@@ -202,84 +186,48 @@ Linear id_of(std::uint32_t dimension) {
   return value;
 }
 
-Interval range_of(const Coordinate& coordinate, std::uint32_t dimension, const IdRanges& ids) {
-  const std::int64_t first = ids.begin[dimension];
-  const Interval all = coordinate.modulus != 0
-                           ? Interval{0, coordinate.modulus - 1}
-                           : sum(coordinate.offset, Interval{first, std::max(first, ids.end[dimension] - 1)});
-  const Interval both = tighter(all, coordinate.range);
-  return both.low <= both.high ? both : all; // code that never runs
-}
-
-Interval range_of(const Linear& value, const IdRanges& ids) {
-  Interval all{value.low, value.high};
+Interval range_of(const Linear& value, const Ids& ids) {
+  Interval all = value.rest;
   for (std::uint32_t d = 0; d < 3; ++d) {
-    if (value.factors[d] != 0) {
-      const Interval part = range_of(value.at[d], d, ids);
-      const auto [low, high] = std::minmax({part.low * value.factors[d], part.high * value.factors[d]});
-      all = sum(all, {low, high});
-    }
+    all = sum(all, part_of(value, d, ids));
   }
-  const Interval both = tighter(all, value.range);
-  return both.low <= both.high ? both : all;
+  return known(all, value.range);
 }
 
-Linear absorbed(Linear value) {
-  const auto d = only(value);
-  const std::int64_t factor = d ? value.factors[*d] : 0;
-  if (factor == 0 || value.at[*d].modulus != 0 || value.low % factor != 0 || value.high % factor != 0) {
-    return value;
+Ids narrowed(Ids ids, const Linear& value, const Interval& range) {
+  if (const auto d = value.id()) {
+    const Interval beside = sum(value.at[*d].offset, value.rest);
+    ids[*d] = tighter(ids[*d], {range.low - beside.high, range.high - beside.low});
   }
-  const auto [low, high] = std::minmax({value.low / factor, value.high / factor});
-  Coordinate& at = value.at[*d];
-  at.offset = sum(at.offset, {low, high});
-  at.range = moved(at.range, {low, high});
-  if (factor == 1 || factor == -1) {
-    const Interval known = factor == 1 ? value.range : Interval{-value.range.high, -value.range.low};
-    at.range = tighter(at.range, known);
-  }
-  value.low = value.high = 0;
+  return ids;
+}
+
+Linear folded(Linear value, std::uint32_t dimension, const Ids& ids) {
+  value.rest = sum(value.rest, part_of(value, dimension, ids));
+  value.factors[dimension] = 0;
+  value.at[dimension] = {};
   return value;
 }
 
-Linear folded(Linear value, std::uint32_t dimension, const IdRanges& ids) {
-  if (value.factors[dimension] != 0) {
-    const Interval part = times(range_of(value.at[dimension], dimension, ids), value.factors[dimension]);
-    value.low += part.low;
-    value.high += part.high;
-    value.factors[dimension] = 0;
-    value.at[dimension] = {};
-  }
-  return value;
-}
-
-Linear within(const Linear& value, const Interval& range, const IdRanges& ids) {
+Linear within(const Linear& value, const Interval& range, const Ids& ids) {
   const Interval now = range_of(value, ids);
-  if (now.low >= range.low && now.high <= range.high) {
+  if (range.contains(now)) {
     return value;
   }
   Linear made = absorbed(value);
-  const Interval both = tighter(range, now);
-  if (made.is_bounded()) {
-    made = between(both.low, std::max(both.low, both.high),
-                   value.is_int); // the greater one in code that never runs
-    made.exact = value.exact;
-    return made;
-  }
-  made.range = both.low <= both.high ? both : now;
+  (made.is_bounded() ? made.rest : made.range) = known(now, range);
   return absorbed(made);
 }
 
-Linear converted(Linear value, bool to_int, const IdRanges& ids) {
-  const auto [low, high] = range_of(value, ids);
+Linear converted(Linear value, bool to_int, const Ids& ids) {
   value.is_int = to_int;
-  value.exact = value.exact && high <= (to_int ? most_int : most_uint) && low >= (to_int ? -most_int - 1 : 0);
+  value.exact = value.exact && (to_int ? ints : uints).contains(range_of(value, ids));
   value.range = value.exact ? value.range : Interval();
   return value;
 }
 
 std::optional<Linear> computed(std::string_view sign, const std::optional<Linear>& a,
-                               const std::optional<Linear>& b, const IdRanges& ids) {
+                               const std::optional<Linear>& b, const Ids& ids) {
   if (sign == "&") {
     return masked(a, b, ids);
   }
@@ -287,85 +235,132 @@ std::optional<Linear> computed(std::string_view sign, const std::optional<Linear
     return {};
   }
   if (sign == "<<" || sign == ">>") { // by a power of two
-    constexpr std::int64_t most = 30;
-    const bool is_known = b->is_constant() && b->low >= 0 && b->low <= most;
-    return is_known
-               ? computed(sign == "<<" ? "*" : "/", a, constant_of(std::int64_t{1} << b->low, a->is_int), ids)
-               : std::nullopt;
+    const bool is_known = b->is_constant() && Interval{0, 30}.contains(b->rest);
+    return is_known ? computed(sign == "<<" ? "*" : "/", a,
+                               constant_of(std::int64_t{1} << b->rest.low, a->is_int), ids)
+                    : std::nullopt;
   }
   const auto [low, high] = range_of(*a, ids);
-  const auto [other_low, other_high] = range_of(*b, ids);
   const bool natural = a->exact && b->exact && low >= 0;
   std::optional<Linear> value;
-  if (sign == "+" || sign == "-") {
-    value = added(*a, sign == "+" ? *b : negated(*b), ids);
+  if (sign == "+") {
+    value = added(*a, *b, ids);
+  } else if (sign == "-") {
+    value = added(*a, *product(*b, constant_of(-1, true)), ids);
   } else if (sign == "*") {
     value = product(*a, *b);
   } else if (natural && sign == "%") {
     value = remainder(*a, *b, ids);
-  } else if (natural && sign == "/" && b->is_bounded() && b->low > 0) {
-    value = between(low / b->high, high / b->low);
-  } else if (natural && (sign == "|" || sign == "^") && other_low >= 0) {
-    const auto most = static_cast<std::uint64_t>(std::max(high, other_high));
-    value = between(0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1);
+  } else if (natural && sign == "/" && b->is_bounded() && b->rest.low > 0) {
+    value = between({low / b->rest.high, high / b->rest.low});
+  } else if (natural && (sign == "|" || sign == "^") && range_of(*b, ids).low >= 0) {
+    const auto most = static_cast<std::uint64_t>(std::max(high, range_of(*b, ids).high));
+    value = between({0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1});
   }
   return value ? result(*value, *a, *b, ids) : std::nullopt;
 }
 
-std::optional<Linear> either(Linear a, const IdRanges& a_ids, Linear b, const IdRanges& b_ids) {
+std::optional<Linear> either(Linear a, const Ids& a_ids, Linear b, const Ids& b_ids) {
   if (!a.exact || !b.exact) {
     return {};
   }
-  a = absorbed(settled(a, a_ids));
-  b = absorbed(settled(b, b_ids));
+  for (const auto& [value, ids] : {std::pair(&a, &a_ids), std::pair(&b, &b_ids)}) {
+    value->range = range_of(*value, *ids); // of the ids there
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      value->at[d].range = value->factors[d] == 0 ? Interval() : range_of(value->at[d], (*ids)[d]);
+    }
+    *value = absorbed(*value);
+  }
   const Interval numbers = hull(range_of(a, a_ids), range_of(b, b_ids));
   const bool is_int = a.is_int && b.is_int;
   for (auto [one, other, ids] : {std::tuple(&a, &b, &b_ids), std::tuple(&b, &a, &a_ids)}) {
-    if (const auto d = id_alone(*one); d && other->is_bounded() && !ids->empty()) {
-      Linear made = id_of(*d);
-      made.at[*d] = {.offset = beside_id(*other, *d, *ids), .range = {other->low, other->high}};
-      made.is_int = other->is_int;
-      *other = made;
+    if (const auto d = id_alone(*one); d && other->is_bounded() && !is_empty(*ids)) {
+      const Interval number = other->rest; // the id plus what is missing to it
+      *other = id_of(*d);
+      other->at[*d] = {.offset = {number.low - (*ids)[*d].high, number.high - (*ids)[*d].low},
+                       .range = number};
     }
   }
-  bool alike = a.factors == b.factors && !a.is_bounded();
+  a.rest = hull(a.rest, b.rest);
+  bool alike = a.factors == b.factors && !a.is_bounded() && small.contains(a.rest);
   for (std::size_t d = 0; d < 3; ++d) {
-    alike = alike && (a.factors[d] == 0 || a.at[d].modulus == b.at[d].modulus);
     a.at[d].offset = hull(a.at[d].offset, b.at[d].offset);
     a.at[d].range = hull(a.at[d].range, b.at[d].range);
+    alike = alike && a.at[d].modulus == b.at[d].modulus && small.contains(a.at[d].offset);
   }
-  a.low = std::min(a.low, b.low);
-  a.high = std::max(a.high, b.high);
-  Linear value = alike && is_small(a) ? a : between(numbers.low, numbers.high);
-  value.range = value.is_bounded() ? Interval() : numbers;
+  Linear value = alike ? a : between(numbers);
+  value.range = alike ? numbers : Interval();
   value.is_int = is_int;
   return is_int || numbers.low >= 0 ? std::optional(value) : std::nullopt;
 }
 
-std::optional<Linear> extreme(const Linear& a, const Linear& b, const IdRanges& ids, bool less) {
-  if (a.is_constant() && !b.is_constant()) {
-    return extreme(b, a, ids, less);
-  }
+std::optional<Linear> extreme(const Linear& a, const Linear& b, const Ids& ids, bool less) {
   if (!a.exact || !b.exact || a.is_int != b.is_int) {
     return {};
   }
-  const auto of = [less](const Interval& x, const Interval& y) -> Interval {
-    return less ? Interval{std::min(x.low, y.low), std::min(x.high, y.high)}
-                : Interval{std::max(x.low, y.low), std::max(x.high, y.high)};
-  };
-  const Interval numbers = of(range_of(a, ids), range_of(b, ids));
-  Linear value = absorbed(a);
-  const auto d = id_alone(value);
-  if (!d || !b.is_constant() || ids.empty()) {
-    return result(between(numbers.low, numbers.high), a, b, ids);
+  const Interval x = range_of(a, ids);
+  const Interval y = range_of(b, ids);
+  if (less ? x.high < y.low : x.low > y.high) {
+    return a;
   }
-  Coordinate& at = value.at[*d];
-  const Interval beside = beside_id(b, *d, ids);
-  (less ? at.offset.low : at.offset.high) =
-      less ? std::min(at.offset.low, beside.low) : std::max(at.offset.high, beside.high);
-  at.range = of(at.range, {b.low, b.low});
-  value.range = {};
-  return result(value, a, b, ids);
+  if (less ? y.high < x.low : y.low > x.high) {
+    return b;
+  }
+  // Each counts where it is on its side of the other.
+  const auto side = [less](const Interval& other) {
+    return less ? Interval{.high = other.high} : Interval{.low = other.low};
+  };
+  const auto other_side = [less](const Interval& one) {
+    return less ? Interval{.low = one.low} : Interval{.high = one.high};
+  };
+  return either(within(a, side(y), ids), narrowed(narrowed(ids, a, side(y)), b, other_side(x)),
+                within(b, side(x), ids), narrowed(narrowed(ids, b, side(x)), a, other_side(y)));
+}
+
+std::optional<ElementsById> ids_of(const Linear& element, const Ids& ids) {
+  const auto floor_of = [](std::int64_t number, std::int64_t by) {
+    return number / by - (number % by < 0 ? 1 : 0);
+  };
+  ElementsById found{.per_id = element.factors};
+  std::vector<std::uint32_t> order;
+  Interval below = element.rest; // what is left below the factors so far
+  for (std::uint32_t d = 0; d < 3; ++d) {
+    if (element.factors[d] < 0 || element.at[d].modulus != 0) {
+      return {};
+    }
+    if (element.factors[d] != 0) {
+      order.push_back(d);
+    }
+    below = sum(below, part_of(element, d, ids));
+  }
+  std::ranges::sort(order, std::ranges::greater{}, [&](std::uint32_t d) { return element.factors[d]; });
+  for (const std::uint32_t d : order) {
+    const std::int64_t factor = element.factors[d];
+    const Interval own = part_of(element, d, ids);
+    below = {below.low - own.low, below.high - own.high};
+    const Interval steps{floor_of(below.low, factor), floor_of(below.high, factor)};
+    if (d != order.back() && steps.low != steps.high) {
+      return {};
+    }
+    found.offset[d] = sum(element.at[d].offset, steps);
+    below = sum(below, {-steps.low * factor, -steps.low * factor});
+  }
+  return found;
+}
+
+std::optional<RowElements> rows_of(Linear element, std::uint32_t outermost, const Ids& ids) {
+  const std::int64_t per_id = element.factors[outermost];
+  const Coordinate row = element.at[outermost];
+  element.factors[outermost] = 0;
+  element.range = {};
+  const Interval in_row = range_of(element, ids);
+  if (per_id <= 0 || (row.modulus != 0 && (in_row.low < 0 || in_row.high >= per_id))) {
+    return {};
+  }
+  return RowElements{.per_id = per_id,
+                     .low = in_row.low + row.offset.low * per_id,
+                     .high = in_row.high + row.offset.high * per_id,
+                     .wraps = row.modulus};
 }
 
 } // namespace tidegate::opencl_c

@@ -330,7 +330,7 @@ TEST_CASE("rows of elements that work-items of two dimensions access") {
              "global const float* p = y ? a : b; b[0] = p[x]; | a[x] = 1; | a[y * w + (int)b[x]] = 1; | "
              "w = 4; a[y * w + x] = 1; | int i = x; if (b[0] > 0) i = 7; a[y * w + i] = 1; | "
              "a[y * w + x] = 1; a[y * 4 + x] = 2; | a[y * 1000000000 + x] = 1;"},
-       {"8 -8 7", "b[0] = a[clamp(y - 1, 0, h - 1) * w + clamp(x + 2, 0, w - 1)];"},
+       {"8 -6 7", "b[0] = a[clamp(y - 1, 0, h - 1) * w + clamp(x + 2, 0, w - 1)];"},
        {"8 -8 15 of 6", "b[0] = a[(y + h - 1) % h * w + (x + 1) % w] + a[(y + 1) % h * w + x] + a[y * w];"},
        {"8 -8 -1 of 6", "b[0] = a[(y - 1 + h) % h * w + x];"},
        {"8 -1 7", "global const float* here = a + y * w; b[0] = here[x] + *(here + 1) + here[x - 1];"},

@@ -1,0 +1,59 @@
+// What the reader of a kernel's body knows of the value of an expression, and what conditions prove.
+#pragma once
+#include "opencl_c/linear.hpp"
+#include "opencl_c/tree.hpp"
+
+namespace tidegate::opencl_c {
+
+// What holds in a part of the body: ranges of ids, and of variables that only their declarations set.
+struct Bounds {
+  Ids ids; // none: no work-item comes there
+  std::map<const Decl*, Interval> variables;
+  bool exact = false; // the part runs for all these ids
+};
+
+Bounds tighter(Bounds a, const Bounds& b);
+
+// What is known of an expression.
+struct Known {
+  enum class Kind : std::uint8_t {
+    unknown,
+    number,
+    pointer, // a parameter, moved by `number` elements
+    element, // that it points to
+    record,  // a parameter that is a structure
+  };
+  Kind kind = Kind::unknown;
+  std::optional<Linear> number = {};
+  const Decl* variable = nullptr; // that the expression denotes
+  std::size_t parameter = 0;
+  bool plain = false;  // pointer: the parameter by its name
+  bool part = false;   // a member of a variable or an element
+  Bounds if_true = {}; // what holds after a condition
+  Bounds if_false = {};
+
+  // The element is accessed as a whole.
+  [[nodiscard]] bool is_element() const { return kind == Kind::element && !part; }
+};
+
+Known of_number(const std::optional<Linear>& number);
+// A number that is kept, with what it says as a condition but of variables, which may have other values then.
+Known kept(const std::optional<Linear>& number, const Known& condition);
+
+// The value of a number in the source.
+Known value_of_number(const TranslationUnit& unit, const Expr& expr);
+
+// The name of an arithmetic type; empty for others.
+std::string arithmetic_name(const Type& type);
+// True for an integer type that can hold any id.
+bool is_wide(std::string_view type);
+// All numbers of a type, where they are 32 bits at most.
+std::optional<Linear> all_of(std::string_view type);
+// The number in a variable of this type; where it is not known, whatever the type holds.
+std::optional<Linear> as_type(std::string_view type, const std::optional<Linear>& number, const Ids& ids);
+
+// Returns a comparison of the numbers that two values are, with what it proves if it holds, and if not.
+Known compared(std::string_view sign, const Known& left, std::optional<Linear> a, const Known& right,
+               std::optional<Linear> b, const Ids& ids);
+
+} // namespace tidegate::opencl_c
