@@ -8,73 +8,6 @@
 namespace tidegate::opencl_c {
 namespace {
 
-// The first statements of a kernel that may run before a work-group waits for other work-groups. What may occur in them
-// is on a list: types, variables of the body, values, pointers to memory that no wave writes, some functions.
-class EarlyStatements {
-public:
-  EarlyStatements(const TranslationUnit& unit, const Function& kernel, const std::set<std::size_t>& steady)
-      : unit_(unit), kernel_(kernel), steady_(steady) {}
-
-  // Returns the token after the early statements.
-  std::size_t end() const {
-    std::size_t end = kernel_.body->begin + 1;
-    for (const Stmt* const stmt : kernel_.statements->parts) {
-      if (stmt->kind == Stmt::Kind::block || !harmless(*stmt)) {
-        break;
-      }
-      end = stmt->tokens.end;
-    }
-    return end;
-  }
-
-private:
-  // True if nothing in the statement leaves the kernel, meets other work-items or reaches memory that changes.
-  [[nodiscard]] bool harmless(const Stmt& stmt) const {
-    using S = Stmt::Kind;
-    static constexpr std::array<S, 7> kinds{S::nothing,  S::expression, S::declaration,  S::block,
-                                            S::for_loop, S::break_out,  S::continue_loop};
-    bool known = !stmt.has_attributes && std::ranges::find(kinds, stmt.kind) != kinds.end() &&
-                 std::ranges::none_of(stmt.declared,
-                                      [](const Decl* decl) { return decl->type->is(Type::Kind::opaque); });
-    each_value(stmt, [&](const Expr& value) {
-      each_expression(value, [&](const Expr& expr) { known = known && harmless(expr); });
-    });
-    return known && std::ranges::all_of(stmt.parts, [&](const Stmt* part) { return harmless(*part); });
-  }
-
-  [[nodiscard]] bool harmless(const Expr& expr) const {
-    if (expr.kind == Expr::Kind::call) {
-      return expr.operands[0]->kind == Expr::Kind::name;
-    }
-    if (expr.kind != Expr::Kind::name) {
-      return expr.kind != Expr::Kind::opaque &&
-             (expr.kind != Expr::Kind::cast || !expr.type->is(Type::Kind::opaque));
-    }
-    const std::string& text = unit_.source.tokens[expr.token].text;
-    const Decl* const name = unit_.meaning(expr.token);
-    if (name == nullptr) {
-      return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
-             text.starts_with("vload");
-    }
-    if (name->kind == Decl::Kind::function) { // it has no memory but what the kernel passes
-      const Function* const function = unit_.definition(text);
-      const Needs& needs = unit_.facts->needs(text);
-      return function != nullptr && !function->is_kernel && !needs.orders_memory && !needs.whole_group;
-    }
-    const auto index = parameter_at(unit_, kernel_, expr.token);
-    if (!index) {
-      return true; // a variable of the body, a constant
-    }
-    const Parameter& parameter = kernel_.parameters[*index];
-    return parameter.is_pointer ? steady_.contains(*index) && !unit_.contains(parameter.tokens, "volatile")
-                                : arithmetic_type(parameter.type).has_value();
-  }
-
-  const TranslationUnit& unit_;
-  const Function& kernel_;
-  const std::set<std::size_t>& steady_;
-};
-
 // Makes surplus work-items idle in a kernel whose work-items meet: the persistent kernel's work-groups may be
 // larger than the kernel's, and the kernel's last one smaller. They run to every barrier that the others run
 // to, and do nothing else.
@@ -102,7 +35,7 @@ public:
     for (std::size_t i = body_.begin; i < body_.end; ++i) {
       known = known && !is_attribute(text(i));
     }
-    for (const std::size_t i : unit_.facts->own(kernel_).functions) {
+    for (const std::size_t i : unit_.facts->own(kernel_.name).functions) {
       if (unit_.meaning(i) == nullptr ? is_collective(text(i)) : unit_.facts->needs(text(i)).whole_group) {
         meetings_.insert(i);
       }
@@ -190,29 +123,26 @@ private:
   // Returns true if an idle work-item may evaluate the expression, whatever its variables hold: it reads no memory, has
   // no effect and does not divide by what may be 0.
   [[nodiscard]] bool pure(const Expr& expr) const {
+    using E = Expr::Kind;
+    static constexpr std::array<E, 6> values{E::number, E::conditional, E::comma,
+                                             E::vector, E::list,        E::designated};
     const auto is = [&](auto... signs) { return (unit_.is(expr.token, signs) || ...); };
-    switch (expr.kind) {
-    case Expr::Kind::number: return true;
-    case Expr::Kind::text: return !expr.type->is(Type::Kind::pointer);
-    case Expr::Kind::name: return is_number(expr);
-    case Expr::Kind::call:
-      return expr.operands[0]->kind == Expr::Kind::name &&
-             unit_.meaning(expr.operands[0]->token) == nullptr &&
-             is_builtin(text(expr.operands[0]->token), Builtin::Kind::id, Builtin::Kind::arithmetic,
-                        Builtin::Kind::conversion) &&
-             all_pure(expr.operands.subspan(1));
-    case Expr::Kind::member: return unit_.is(expr.token - 1, ".") && all_pure(expr.operands);
-    case Expr::Kind::unary: return is("+", "-", "~", "!") && all_pure(expr.operands);
-    case Expr::Kind::binary:
-      return (!is("/", "%") || is_positive(*expr.operands[1])) && all_pure(expr.operands);
-    case Expr::Kind::cast: return expr.type->is_arithmetic() && all_pure(expr.operands);
-    case Expr::Kind::conditional:
-    case Expr::Kind::comma:
-    case Expr::Kind::vector:
-    case Expr::Kind::list:
-    case Expr::Kind::designated: return all_pure(expr.operands);
-    default: return false;
-    }
+    const bool known = expr.kind == E::text     ? !expr.type->is(Type::Kind::pointer)
+                       : expr.kind == E::name   ? is_number(expr)
+                       : expr.kind == E::call   ? computes(*expr.operands[0])
+                       : expr.kind == E::member ? unit_.is(expr.token - 1, ".")
+                       : expr.kind == E::unary  ? is("+", "-", "~", "!")
+                       : expr.kind == E::binary ? !is("/", "%") || is_positive(*expr.operands[1])
+                       : expr.kind == E::cast   ? expr.type->is_arithmetic()
+                                                : std::ranges::find(values, expr.kind) != values.end();
+    return known && all_pure(expr.operands.subspan(expr.kind == E::call ? 1 : 0));
+  }
+
+  // True for a function of the language whose result depends on its arguments and the ids alone.
+  [[nodiscard]] bool computes(const Expr& callee) const {
+    return callee.kind == Expr::Kind::name && unit_.meaning(callee.token) == nullptr &&
+           is_builtin(text(callee.token), Builtin::Kind::id, Builtin::Kind::arithmetic,
+                      Builtin::Kind::conversion);
   }
 
   [[nodiscard]] bool is_positive(const Expr& divisor) const {
@@ -244,9 +174,8 @@ private:
       same = same && decl->token != no_token && decl->type->is_arithmetic() && decl->value != nullptr &&
              uniform(*decl);
     }
-    each_value(first, [&](const Expr& value) { same = same && uniform(value); });
-    for (const Expr* const value : loop.values) {
-      same = same && (value == nullptr || uniform(*value));
+    for (const Stmt* const part : {&first, &loop}) {
+      each_value(*part, [&](const Expr& value) { same = same && uniform(value); });
     }
     return same;
   }
@@ -275,7 +204,7 @@ private:
     if (name.token >= body_.begin && name.value != nullptr && !(pure(*name.value) && uniform(*name.value))) {
       return false;
     }
-    return std::ranges::none_of(unit_.facts->own(kernel_).changed, [&](std::size_t i) {
+    return std::ranges::none_of(unit_.facts->own(kernel_.name).changed, [&](std::size_t i) {
       const bool in_head = std::ranges::any_of(
           heads_, [i](const TokenRange& head) { return head.begin <= i && i < head.end; });
       return unit_.meaning(i) == &name && !in_head;
@@ -293,9 +222,54 @@ private:
 
 } // namespace
 
+// What may occur in early statements is on a list: types, variables of the body, values, pointers to memory that no wave
+// writes, some functions.
 std::size_t end_of_early_statements(const TranslationUnit& unit, const Function& kernel,
                                     const std::set<std::size_t>& steady) {
-  return EarlyStatements(unit, kernel, steady).end();
+  // True for a name that leaves nothing, meets no other work-items and reaches no memory that changes.
+  const auto is_harmless = [&](std::size_t token) {
+    const std::string& text = unit.source.tokens[token].text;
+    const Decl* const name = unit.meaning(token);
+    if (name == nullptr) {
+      return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
+             text.starts_with("vload");
+    }
+    if (name->kind == Decl::Kind::function) { // it has no memory but what the kernel passes
+      const Function* const function = unit.definition(text);
+      const Needs& needs = unit.facts->needs(text);
+      return function != nullptr && !function->is_kernel && !needs.orders_memory && !needs.whole_group;
+    }
+    const auto index = parameter_at(unit, kernel, token);
+    if (!index) {
+      return true; // a variable of the body, a constant
+    }
+    const Parameter& parameter = kernel.parameters[*index];
+    return parameter.is_pointer ? steady.contains(*index) && !unit.contains(parameter.tokens, "volatile")
+                                : arithmetic_type(parameter.type).has_value();
+  };
+  std::size_t end = kernel.body->begin + 1;
+  for (const Stmt* const stmt : kernel.statements->parts) {
+    bool known = stmt->kind != Stmt::Kind::block;
+    each_statement(*stmt, [&](const Stmt& part) {
+      using S = Stmt::Kind;
+      static constexpr std::array<S, 7> kinds{S::nothing,  S::expression, S::declaration,  S::block,
+                                              S::for_loop, S::break_out,  S::continue_loop};
+      known = known && !part.has_attributes && std::ranges::find(kinds, part.kind) != kinds.end() &&
+              std::ranges::none_of(part.declared,
+                                   [](const Decl* decl) { return decl->type->is(Type::Kind::opaque); });
+    });
+    each_expression(*stmt, [&](const Expr& expr) {
+      using E = Expr::Kind;
+      known = known && expr.kind != E::opaque && (expr.kind != E::name || is_harmless(expr.token)) &&
+              (expr.kind != E::call || expr.operands[0]->kind == E::name) &&
+              (expr.kind != E::cast || !expr.type->is(Type::Kind::opaque));
+    });
+    if (!known) {
+      break;
+    }
+    end = stmt->tokens.end;
+  }
+  return end;
 }
 
 bool let_items_idle(const TranslationUnit& unit, const Function& kernel, Edits& edits) {

@@ -1,5 +1,4 @@
-// Two walks over each function: its statements say how often each runs, its tokens which functions and types it names. Then
-// a fixed point over the calls.
+// Two walks over each function: its statements say how often each runs, its tokens which functions and types it names.
 #include "opencl_c/facts.hpp"
 
 #include "opencl_c/tree.hpp"
@@ -35,9 +34,8 @@ bool is_floating(std::string_view name) {
 
 class Facts::Reader {
 public:
-  Reader(const TranslationUnit& unit, const Function& function, Facts& facts)
-      : unit_(unit), tokens_(unit.source.tokens), needs_(facts.needs_[function.name]),
-        work_(facts.work_[function.name]), own_(facts.own_[function.name_token]),
+  Reader(const TranslationUnit& unit, const Function& function, Own& own)
+      : unit_(unit), tokens_(unit.source.tokens), own_(own), needs_(own.needs),
         declared_(function.name_token), begin_(function.begin), times_(function.end - function.begin) {
     statement(*function.statements, 1, 0);
     for (std::size_t i = function.begin; i < function.end; ++i) {
@@ -61,7 +59,7 @@ private:
     each_value(stmt, [&](const Expr& value) {
       each_expression(value, [&](const Expr& expr) {
         const bool row = expr.kind == Expr::Kind::subscript && expr.type->is(Type::Kind::array);
-        work_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
+        own_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
         needs_.floats |= is_floating(expr.type->name);
         does_anything(expr.kind == Expr::Kind::opaque || calls_unknown(expr));
         changed(expr);
@@ -118,7 +116,7 @@ private:
     needs_.floats |= is_floating(name == nullptr ? token.text : name->type->name);
     if (name != nullptr && name->kind == Decl::Kind::function) {
       own_.functions.push_back(i);
-      work_.calls[token.text] += times_[i - begin_];
+      own_.calls[token.text] += times_[i - begin_];
     } else if (const auto known = name == nullptr ? builtin(token.text) : std::nullopt) {
       own_.functions.push_back(i);
       built_in(i, *known);
@@ -130,7 +128,7 @@ private:
     const bool is_id = known.kind == B::id;
     const bool meets = is_collective(text);
     const bool moves = known.kind == B::image || (known.kind == B::memory && text != "prefetch");
-    work_.accesses += moves ? times_[i - begin_] : 0;
+    own_.accesses += moves ? times_[i - begin_] : 0;
     needs_.item |= is_id || known.kind == B::barrier;
     needs_.whole_group |= meets;
     needs_.more_than_barriers |= meets && known.kind != B::barrier;
@@ -150,9 +148,8 @@ private:
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
-  Needs& needs_;
-  Work& work_;
   Own& own_;
+  Needs& needs_;
   const std::size_t declared_; // the function's name
   const std::size_t begin_;
   std::vector<double> times_; // executions, by token
@@ -161,30 +158,32 @@ private:
 Facts::Facts(const TranslationUnit& unit) {
   for (const Function& function : unit.functions) {
     if (function.body) {
-      Reader(unit, function, *this);
+      Reader(unit, function, functions_[function.name]);
     }
   }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto& [name, own] : needs_) {
-      const Needs before = own;
-      for (const auto& [callee, times] : work_[name].calls) {
-        const Function* const called = unit.definition(callee);
-        own.item |= called != nullptr && called->is_kernel; // outlined kernels always take one
-        if (const auto found = needs_.find(callee); found != needs_.end()) {
-          const Needs& inner = found->second;
-          for (const auto need : {&Needs::item, &Needs::whole_group, &Needs::more_than_barriers,
-                                  &Needs::groups, &Needs::orders_memory, &Needs::floats, &Needs::divides}) {
-            own.*need |= inner.*need;
-          }
-          own.loop_depth = std::max(own.loop_depth, inner.loop_depth);
-          own.dimensions = std::max(own.dimensions, inner.dimensions);
-          own.special.insert(inner.special.begin(), inner.special.end());
-        }
+  for (auto& [name, facts] : functions_) {
+    Needs& needs = facts.needs;
+    std::set<std::string> called = reachable({name});
+    called.erase(name);
+    for (const std::string& callee : called) {
+      const Function* const function = unit.definition(callee);
+      needs.item |= function != nullptr && function->is_kernel; // outlined kernels always take one
+      const Needs& inner = own(callee).needs;
+      for (const auto need : {&Needs::item, &Needs::whole_group, &Needs::more_than_barriers, &Needs::groups,
+                              &Needs::orders_memory, &Needs::floats, &Needs::divides}) {
+        needs.*need |= inner.*need;
       }
-      changed |= own != before;
+      needs.loop_depth = std::max(needs.loop_depth, inner.loop_depth);
+      needs.dimensions = std::max(needs.dimensions, inner.dimensions);
+      needs.special.insert(inner.special.begin(), inner.special.end());
     }
   }
+}
+
+const Facts::Own& Facts::own(const std::string& function) const {
+  static const Own none;
+  const auto found = functions_.find(function);
+  return found == functions_.end() ? none : found->second;
 }
 
 double Facts::accesses(const std::string& function) const {
@@ -193,46 +192,32 @@ double Facts::accesses(const std::string& function) const {
   std::map<std::string, double> known; // 0 while being computed
   const std::function<double(const std::string&, int)> of = [&](const std::string& name, int depth) {
     const auto [entry, is_new] = known.emplace(name, 0);
-    const auto work = work_.find(name);
-    if (is_new && work != work_.end()) {
-      double sum = work->second.accesses;
-      for (const auto& [callee, times] : work->second.calls) {
+    if (is_new) {
+      double sum = own(name).accesses;
+      for (const auto& [callee, times] : own(name).calls) {
         sum += depth == deepest ? 0 : times * of(callee, depth + 1);
       }
-      known[name] = std::min(sum, most);
+      entry->second = std::min(sum, most);
     }
-    return known[name];
+    return entry->second;
   };
   return of(function, 0);
 }
 
-const Needs& Facts::needs(const std::string& function) const {
-  static const Needs none;
-  const auto found = needs_.find(function);
-  return found == needs_.end() ? none : found->second;
-}
-
-const Facts::Own& Facts::own(const Function& function) const {
-  static const Own none;
-  const auto found = own_.find(function.name_token);
-  return found == own_.end() ? none : found->second;
-}
-
 bool Facts::is_called(const std::string& function, const std::set<std::string>* by) const {
-  return std::ranges::any_of(work_, [&](const auto& work) {
-    return (by == nullptr || by->contains(work.first)) && work.second.calls.contains(function);
+  return std::ranges::any_of(functions_, [&](const auto& one) {
+    return (by == nullptr || by->contains(one.first)) && one.second.calls.contains(function);
   });
 }
 
 std::set<std::string> Facts::reachable(const std::set<std::string>& from) const {
-  std::set<std::string> reached;
+  std::set<std::string> reached = from;
   std::vector<std::string> open(from.begin(), from.end());
   while (!open.empty()) {
     const std::string name = std::move(open.back());
     open.pop_back();
-    const auto found = work_.find(name);
-    if (reached.insert(name).second && found != work_.end()) {
-      for (const auto& [callee, times] : found->second.calls) {
+    for (const auto& [callee, times] : own(name).calls) {
+      if (reached.insert(callee).second) {
         open.push_back(callee);
       }
     }
@@ -281,10 +266,8 @@ bool mentions(const TranslationUnit& unit, const std::set<std::string>& function
 }
 
 std::string launch_function(const TranslationUnit& unit, const Function& kernel, std::uint32_t outermost) {
-  const std::set<std::string> called = unit.facts->reachable({kernel.name});
-  for (const Function& function : unit.functions) {
-    for (const std::size_t i :
-         called.contains(function.name) ? unit.facts->own(function).functions : std::vector<std::size_t>()) {
+  for (const std::string& called : unit.facts->reachable({kernel.name})) {
+    for (const std::size_t i : unit.facts->own(called).functions) {
       const std::string& name = unit.source.tokens[i].text;
       const std::size_t argument = bracket_of_call(unit, i) + 1;
       const bool of_inner = unit.is(argument + 1, ")") && ((unit.is(argument, "0") && outermost > 0) ||

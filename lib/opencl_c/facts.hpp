@@ -20,8 +20,6 @@ struct Needs {
   std::uint32_t loop_depth = 0;  // nested loops, at most most_loop_depth
   std::uint32_t dimensions = 1;  // the greatest that it asks for by number, from 1
   std::set<std::string> special; // functions of sub-groups and of images that it calls
-
-  friend bool operator==(const Needs&, const Needs&) = default;
 };
 
 inline constexpr std::uint32_t most_loop_depth = 8;
@@ -29,9 +27,21 @@ inline constexpr double iterations_of_a_loop = 4; // a guess for loops without a
 
 class Facts {
 public:
+  // What stands in a function; of several with its name, in all of them. Tokens are in order.
+  struct Own {
+    std::vector<std::size_t> functions; // names of functions, of the file and of the language
+    std::vector<std::size_t>
+        changed; // names of variables that are assigned to, as a whole or in part, or whose address is taken
+    Needs needs; // also of what it calls
+    double accesses = 0;                 // weighted by loop iterations, as are
+    std::map<std::string, double> calls; // of functions of this file
+  };
+
   explicit Facts(const TranslationUnit& unit);
 
-  [[nodiscard]] const Needs& needs(const std::string& function) const; // of a function defined in this file
+  // Of a function defined in this file.
+  [[nodiscard]] const Own& own(const std::string& function) const;
+  [[nodiscard]] const Needs& needs(const std::string& function) const { return own(function).needs; }
 
   // True if one of these functions calls it, or any.
   [[nodiscard]] bool is_called(const std::string& function, const std::set<std::string>* by = nullptr) const;
@@ -44,24 +54,9 @@ public:
   // The given functions and all that they call, directly or indirectly.
   [[nodiscard]] std::set<std::string> reachable(const std::set<std::string>& from) const;
 
-  // Tokens of one function, in order.
-  struct Own {
-    std::vector<std::size_t> functions; // names of functions, of the file and of the language
-    std::vector<std::size_t>
-        changed; // names that are assigned to, as a whole or in part, or whose address is taken
-  };
-  [[nodiscard]] const Own& own(const Function& function) const;
-
 private:
   class Reader;
-  // Work of one function without its callees, weighted by loop iterations.
-  struct Work {
-    double accesses = 0;
-    std::map<std::string, double> calls; // of functions of this file
-  };
-  std::map<std::string, Needs> needs_;
-  std::map<std::string, Work> work_;
-  std::unordered_map<std::size_t, Own> own_; // by name_token
+  std::map<std::string, Own> functions_;
 };
 
 // The opening bracket of the call by this name; the number of tokens if it is used without a call.

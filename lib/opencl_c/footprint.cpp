@@ -2,6 +2,7 @@
 // what is known of its value; accesses of elements are collected, and summed up at the end.
 #include "opencl_c/footprint.hpp"
 
+#include "opencl_c/accesses.hpp"
 #include "opencl_c/facts.hpp"
 #include "opencl_c/known.hpp"
 #include "opencl_c/type_layout.hpp"
@@ -12,21 +13,6 @@ namespace {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 31U; // see Footprint
 constexpr std::int64_t most_count = most_elements - 1;
-
-struct Access {
-  Linear element;
-  Ids ids;
-  std::size_t token = 0;
-  bool is_certain = false;
-};
-
-// What has been found of a parameter.
-struct Use {
-  Footprint footprint{.own = true, .only_accessed = true}; // its obstacle: it may touch any element
-  std::vector<Access> accesses;
-  std::size_t count = 0; // of accesses, also of those that never run, and of other uses
-  bool mixed = false;    // some use is no reduction, or another one
-};
 
 // The reduction that a call stands for if its result is not used.
 std::optional<Reduction> reduction_of(std::string_view function) {
@@ -40,79 +26,6 @@ std::optional<Reduction> reduction_of(std::string_view function) {
     }
   }
   return {};
-}
-
-// Elements by ids and rows of all accesses; nullopt if they have nothing in common.
-std::optional<ElementsById> joined(ElementsById all, const ElementsById& more) {
-  for (std::size_t d = 0; d < 3; ++d) {
-    all.offset[d] = hull(all.offset[d], more.offset[d]);
-  }
-  return all.per_id == more.per_id ? std::optional(all) : std::nullopt;
-}
-
-std::optional<RowElements> joined(const RowElements& all, const RowElements& more) {
-  const bool alike =
-      all.per_id == more.per_id && (all.wraps == 0 || more.wraps == 0 || all.wraps == more.wraps);
-  return alike ? std::optional(RowElements{.per_id = all.per_id,
-                                           .low = std::min(all.low, more.low),
-                                           .high = std::max(all.high, more.high),
-                                           .wraps = std::max(all.wraps, more.wraps)})
-               : std::nullopt;
-}
-
-// Sets `all` to what the accesses have in common; returns the index of the first that has something else, or their number.
-template <class T, class Of>
-std::size_t join(const std::vector<Access>& accesses, std::optional<T>& all, const Of& of) {
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    const std::optional<T> one = of(accesses[i]);
-    all = one ? (i == 0 ? one : joined(*all, *one)) : std::nullopt;
-    if (!all) {
-      return i;
-    }
-  }
-  return accesses.size();
-}
-
-// Fills in what follows from the accesses of a parameter.
-void sum_up(const std::vector<Access>& accesses, const LaunchSetting& setting, Footprint& footprint) {
-  for (const Access& access : accesses) {
-    const Interval range = range_of(access.element, access.ids);
-    footprint.elements = hull(footprint.elements.value_or(range), range);
-    footprint.certain =
-        access.is_certain ? hull(footprint.certain.value_or(range), range) : footprint.certain;
-  }
-  if (accesses.empty()) { // as if it touched its own
-    const bool is_line = setting.dimensions == 1;
-    footprint.elements = Interval{1, 0};
-    footprint.by_id = ElementsById{.per_id = {is_line ? 1 : 0}};
-    footprint.rows = is_line ? std::optional(RowElements{.per_id = 1}) : std::nullopt;
-  }
-  join(accesses, footprint.rows,
-       [&](const Access& access) { return rows_of(access.element, setting.dimensions - 1, access.ids); });
-  // By the ids of all dimensions, or at least of those with several work-groups.
-  std::size_t first = 0;
-  for (const bool folds : {false, true}) {
-    if (footprint.by_id) {
-      break;
-    }
-    first = std::max(
-        first, join(accesses, footprint.by_id, [&](const Access& access) -> std::optional<ElementsById> {
-          Linear element = access.element;
-          bool known = true;
-          for (std::uint32_t d = 0; d < 3; ++d) {
-            const bool counts = d < setting.dimensions && setting.size[d] > (folds ? setting.local[d] : 1);
-            known = known && (element.factors[d] != 0 || !counts);
-            element = folds && !counts ? folded(element, d, access.ids) : element;
-          }
-          return known ? ids_of(element, access.ids) : std::nullopt;
-        }));
-  }
-  if (!footprint.by_id) {
-    footprint.obstacle =
-        Obstacle{"its index does not follow the ids of all dimensions", accesses[first].token};
-  }
-  footprint.own = footprint.own && setting.dimensions == 1 && footprint.by_id &&
-                  footprint.by_id->per_id[0] == 1 && footprint.by_id->offset[0] == Interval{0, 0};
 }
 
 // What all readers of a kernel share.
@@ -267,7 +180,7 @@ private:
                          unit_.is(start->token, "=") && named_by(unit_, *start->operands[0]) == name &&
                          name->value == nullptr && name->token > function_.body->begin;
     const std::ptrdiff_t changes =
-        std::ranges::count_if(unit_.facts->own(function_).changed, [&](std::size_t i) {
+        std::ranges::count_if(unit_.facts->own(function_.name).changed, [&](std::size_t i) {
           return loop.tokens.begin <= i && i < loop.tokens.end && unit_.meaning(i) == name;
         });
     return (declares && changes == 1) || (assigns && changes == 2) ? name : nullptr;
@@ -284,7 +197,7 @@ private:
         }
       }
     });
-    for (const std::size_t i : unit_.facts->own(function_).changed) {
+    for (const std::size_t i : unit_.facts->own(function_.name).changed) {
       const auto variable = variables_.find(unit_.meaning(i));
       if (counting.contains(i)) {
         continue;

@@ -62,19 +62,18 @@ private:
                                      "a typedef puts this variable in local memory",
                                      "write local in the declaration"));
     }
-    Ranges sizes; // of arrays, which become numbers
+    Ranges apart = staying; // they do not move, and neither do sizes of arrays, which become numbers
     for (const Decl* const decl : names) {
       for (const Type* type = decl->type; type->is(Type::Kind::array); type = type->inner) {
         const TokenRange size = type->extent == nullptr ? TokenRange() : type->extent->tokens;
         const bool is_own = size.begin >= decl->tokens.begin && uses_own(size); // not of a typedef
         if (const auto value = is_own ? value_of(unit_, *type->extent) : std::nullopt) {
-          sizes.push_back(size);
-          erase({size}, moved.edits);
-          moved.edits[size.begin].text = std::to_string(*value);
+          apart.push_back(size);
+          replace(moved.edits, size, std::to_string(*value));
         }
       }
     }
-    TIDEGATE_CHECK(stands_alone(range, staying, sizes));
+    TIDEGATE_CHECK(stands_alone(range, apart));
     for (const Decl* const decl : names) {
       const Decl& name = *unit_.meaning(decl->token);
       const std::string own = unique(tokens_[name.token].text);
@@ -86,20 +85,16 @@ private:
       moved.edits[name.token] = {.replaced = true, .text = (moved.is_local ? "" : prefix_) + own};
       count(name);
     }
-    erase(staying, moved.edits);
+    for (const TokenRange& part : staying) {
+      replace(moved.edits, part);
+    }
+    for (const TokenRange& part : staying.empty() ? Ranges{range} : going) {
+      replace(body_, part);
+    }
     end_with(going, moved.edits);
-    erase(staying.empty() ? Ranges{range} : going, body_);
     end_with(staying, body_);
     found_.declarations.push_back(std::move(moved));
     return {};
-  }
-
-  static void erase(const Ranges& ranges, Edits& edits) {
-    for (const TokenRange& range : ranges) {
-      for (std::size_t i = range.begin; i < range.end; ++i) {
-        edits[i] = {.replaced = true};
-      }
-    }
   }
 
   // Drops the comma after the last declarator.
@@ -142,13 +137,11 @@ private:
   }
 
   // A variable that leaves the kernel takes nothing of it along.
-  [[nodiscard]] Result<void> stands_alone(TokenRange range, const Ranges& staying,
-                                          const Ranges& sizes) const {
+  [[nodiscard]] Result<void> stands_alone(TokenRange range, const Ranges& apart) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const auto holds = [i](const TokenRange& part) { return part.begin <= i && i < part.end; };
       const Decl* const needed = unit_.meaning(i);
-      if (needed == nullptr || comes_along(*needed, i, range) || std::ranges::any_of(staying, holds) ||
-          std::ranges::any_of(sizes, holds)) {
+      if (needed == nullptr || comes_along(*needed, i, range) || std::ranges::any_of(apart, holds)) {
         continue;
       }
       const bool parameter = needed->token < kernel_.body->begin;

@@ -26,6 +26,12 @@ std::string line_directive(std::uint32_t line, std::string_view path) {
   return fmt::format("#line {} \"{}\"\n", line, escaped);
 }
 
+void replace(Edits& edits, TokenRange range, std::string text) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    edits[i] = {.replaced = true, .text = std::exchange(text, "")};
+  }
+}
+
 void TokenWriter::go_to(const Token& token) {
   const bool near =
       started_ && token.file == file_ && token.line >= line_ && token.line - line_ <= most_empty_lines;
@@ -49,11 +55,12 @@ void TokenWriter::text(std::string_view text) {
 
 void TokenWriter::write(TokenRange range, const Edits& edits) {
   for (std::size_t i = range.begin; i < range.end; ++i) {
+    static const Edit none;
     const Token& token = unit_.source.tokens[i];
     const auto found = edits.find(i);
-    const Edit* const edit = found == edits.end() ? nullptr : &found->second;
-    if (edit != nullptr && edit->replaced && edit->text.empty() && edit->before.empty() &&
-        edit->after.empty()) {
+    const Edit& edit = found == edits.end() ? none : found->second;
+    const std::string& written = edit.replaced ? edit.text : token.text;
+    if (written.empty() && edit.before.empty() && edit.after.empty()) {
       continue;
     }
     const std::size_t length = out_.size();
@@ -61,7 +68,7 @@ void TokenWriter::write(TokenRange range, const Edits& edits) {
       go_to(token);
     }
     if (token.kind == TokenKind::pragma) {
-      text(edit == nullptr ? "" : edit->before);
+      text(edit.before);
       out_ += (out_.empty() || out_.back() == '\n' ? "" : "\n") + token.text + "\n";
       started_ = false; // the line numbers no longer agree
       continue;
@@ -80,13 +87,9 @@ void TokenWriter::write(TokenRange range, const Edits& edits) {
         (token.space_before || punctuators || joins)) {
       out_ += ' ';
     }
-    if (edit == nullptr) {
-      text(token.text);
-      continue;
-    }
-    text(edit->before);
-    text(edit->replaced ? edit->text : token.text);
-    text(edit->after);
+    text(edit.before);
+    text(written);
+    text(edit.after);
   }
 }
 
@@ -155,12 +158,13 @@ private:
              fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[*i].text)),
              fmt::format("write it without: {}", see_unsupported)); // no program of tidegate may have it
       }
-      for (const std::size_t i : facts_.own(function).functions) {
+      for (const std::size_t i : facts_.own(function.name).functions) {
         const std::string& word = tokens_[i].text;
         // "atomic_int value" and "atomic_int* values" only begin like a function.
         const bool is_type = unit_.meaning(i) == nullptr &&
                              (unit_.is(i + 1, "*") || tokens_[i + 1].kind == TokenKind::identifier);
-        if (!is_type && i > function.body->begin && bracket_of_call(unit_, i) == tokens_.size()) {
+        if (!is_type && function.body && i > function.body->begin &&
+            bracket_of_call(unit_, i) == tokens_.size()) {
           fail(function.name, i,
                fmt::format("the function {} is used without a call by its name", in_quotes(word)),
                fmt::format("write {}(…)", word));
@@ -208,27 +212,32 @@ private:
 
   // Renames file-scope names wherever no inner declaration hides them, and moves pointers to global memory.
   void rename(TokenRange range, Edits& edits) const {
-    replace(range, new_names_, edits);
-    for (auto word = constants_.words.lower_bound(range.begin);
-         word != constants_.words.end() && *word < range.end; ++word) {
-      edits[*word].replace("const global");
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Decl* const name = unit_.meaning(i);
+      const auto renamed = name == nullptr ? new_names_.end() : new_names_.find(name->token);
+      if (renamed != new_names_.end() || constants_.words.contains(i)) {
+        edits[i].replace(renamed != new_names_.end() ? renamed->second : "const global");
+      }
     }
   }
 
-  // Adds the tg_item as first argument to each call that needs the position of the work-item.
-  void pass_item(const Function& function, Edits& edits) const {
-    for (const std::size_t i : facts_.own(function).functions) {
+  // Adds the tg_item as first argument to each call that needs the position of the work-item. Idle work-items come to the
+  // barriers of whole work-groups, which need none.
+  void pass_item(const Function& function, bool idles, Edits& edits) const {
+    for (const std::size_t i : facts_.own(function.name).functions) {
       const std::string& name = tokens_[i].text;
       const bool own = unit_.meaning(i) != nullptr;
       const std::size_t open = bracket_of_call(unit_, i);
       if (i < function.body->begin || open == tokens_.size() ||
-          !(own ? takes_item(name) : is_builtin(name, Builtin::Kind::id, Builtin::Kind::barrier))) {
+          !(own ? takes_item(name)
+                : is_builtin(name, Builtin::Kind::id) ||
+                      (!idles && is_builtin(name, Builtin::Kind::barrier)))) {
         continue;
       }
       if (!own) {
         const auto call = unit_.tree->calls.find(i);
         if (call != unit_.tree->calls.end()) {
-          erase({call->second->operands[0]->tokens}, edits); // brackets around the name
+          replace(edits, call->second->operands[0]->tokens); // brackets around the name
         }
         edits[i].replace("tg_" + name);
       }
@@ -252,24 +261,22 @@ private:
   }
 
   void write(const Function& function) {
-    if (function.is_kernel && function.body) {
+    if (!function.is_kernel) {
+      helper(function);
+    } else if (!function.body) { // a prototype, for another kernel that calls it
+      Edits edits;
+      rename(function.parameter_list, edits);
+      writer_.text("\n");
+      signature(function, new_name(function.name), edits);
+      writer_.text(");");
+    } else {
       kernel(function, nullptr);
       for (const RegisterCopy& copy : request_.copies) {
         if (copy.kernel == function.name) {
           kernel(function, &copy);
         }
       }
-      return;
     }
-    if (function.is_kernel) { // a prototype, for another kernel that calls it
-      Edits edits;
-      rename(function.parameter_list, edits);
-      writer_.text("\n");
-      signature(function, new_name(function.name), edits);
-      writer_.text(");");
-      return;
-    }
-    helper(function);
   }
 
   // As far as the parameters go.
@@ -285,16 +292,13 @@ private:
     Edits edits;
     rename({.begin = function.begin, .end = function.end}, edits);
     if (function.body) {
-      pass_item(function, edits);
+      pass_item(function, false, edits);
     }
     if (takes_item(function.name)) {
-      const TokenRange list = function.parameter_list;
-      if (function.parameters.empty()) {
-        erase({list}, edits); // the word void
-        edits[list.begin - 1].after = item_parameter;
-      } else {
-        edits[list.begin - 1].after = fmt::format("{}, ", item_parameter);
-      }
+      const bool is_alone = function.parameters.empty();
+      replace(edits, is_alone ? function.parameter_list : TokenRange()); // the word void
+      edits[function.parameter_list.begin - 1].after =
+          fmt::format("{}{}", item_parameter, is_alone ? "" : ", ");
     }
     if (facts_.needs(function.name).whole_group || sees_local_memory(function)) {
       edits[function.begin].before = fmt::format("{} ", always_inline);
@@ -307,7 +311,6 @@ private:
     const std::string name = copy == nullptr ? new_name(function.name) : copy->function;
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
-    pass_item(function, edits);
     const std::string prefix = fmt::format("tg_constant{}_{}_", name.size(), name); // unique
     const auto variables = hoist_variables(unit_, function, prefix, edits);
     if (!variables) {
@@ -320,9 +323,9 @@ private:
     outlined.rounds = needs.floats && needs.divides;
     outlined.loop_depth = needs.loop_depth;
     outlined.accesses = facts_.accesses(function.name);
-    std::ranges::copy_if(
-        needs.special, std::inserter(outlined.sub_group_functions, outlined.sub_group_functions.end()),
-        [](const std::string& called) { return is_builtin(called, Builtin::Kind::sub_group); });
+    outlined.sub_group_functions = needs.special;
+    std::erase_if(outlined.sub_group_functions,
+                  [](const std::string& called) { return !is_builtin(called, Builtin::Kind::sub_group); });
     outlined.packs = !needs.more_than_barriers && variables->local_bytes;
     outlined.local_bytes = variables->local_bytes.value_or(0);
     if (write_locals(*variables, function, "tg_locals_" + name)) {
@@ -341,7 +344,8 @@ private:
       add_restrict(function, needs.orders_memory, edits);
     }
     Edits idle = edits;
-    meet_in_whole_groups(function, idle);
+    pass_item(function, true, idle);
+    pass_item(function, false, edits);
     outlined.may_idle = outlined.needs_whole_group && !needs.more_than_barriers &&
                         outlined.sub_group_functions.empty() && !is_called &&
                         let_items_idle(unit_, function, idle);
@@ -366,16 +370,6 @@ private:
     }
     writer_.text(") ");
     writer_.write(*function.body, edits);
-  }
-
-  // Idle work-items come to the barriers, too.
-  void meet_in_whole_groups(const Function& function, Edits& edits) const {
-    for (const std::size_t i : facts_.own(function).functions) {
-      if (unit_.meaning(i) == nullptr && is_builtin(tokens_[i].text, Builtin::Kind::barrier)) {
-        edits[i] = {};
-        edits[bracket_of_call(unit_, i)].after.clear();
-      }
-    }
   }
 
   // "global float* a" becomes "global float* TG_RESTRICT a"; other forms stay unchanged. After a barrier a work-item
@@ -405,21 +399,9 @@ private:
     each_expression(*function.statements, [&](const Expr& expr) {
       if (expr.kind == Expr::Kind::subscript && expr.operands[0]->kind == Expr::Kind::name &&
           parameter_at(unit_, function, expr.operands[0]->token) == index) {
-        erase({{.begin = expr.token + 1, .end = unit_.counterpart(expr.token)}}, edits);
-        edits[expr.token + 1].text = "0";
+        replace(edits, {.begin = expr.token + 1, .end = unit_.counterpart(expr.token)}, "0");
       }
     });
-  }
-
-  // Replaces the names that are declared at these tokens.
-  void replace(TokenRange range, const std::map<std::size_t, std::string>& texts, Edits& edits) const {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Decl* const name = unit_.meaning(i);
-      const auto found = name == nullptr ? texts.end() : texts.find(name->token);
-      if (found != texts.end()) {
-        edits[i].replace(found->second);
-      }
-    }
   }
 
   // Writes a structure of the local variables that the persistent kernel declares; returns false if there are none.
@@ -452,14 +434,6 @@ private:
     writer_.text(fmt::format("}} {};", type));
     writer_.text(packs_ ? "\n#pragma pack(pop)\n" : "");
     return true;
-  }
-
-  static void erase(const std::vector<TokenRange>& ranges, Edits& edits) {
-    for (const TokenRange& range : ranges) {
-      for (std::size_t i = range.begin; i < range.end; ++i) {
-        edits[i] = {.replaced = true};
-      }
-    }
   }
 
   const TranslationUnit& unit_;

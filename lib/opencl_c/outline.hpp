@@ -128,6 +128,9 @@ struct Edit {
 };
 using Edits = std::map<std::size_t, Edit>; // by token
 
+// Puts the text, or nothing, in place of the tokens and of their edits.
+void replace(Edits& edits, TokenRange range, std::string text = "");
+
 class TokenWriter {
 public:
   TokenWriter(const TranslationUnit& unit, std::string& out) : unit_(unit), out_(out) {}
