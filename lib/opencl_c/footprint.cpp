@@ -52,9 +52,9 @@ public:
         continue; // the body cannot use it
       }
       Known value = arguments[i];
-      if (value.kind == Known::Kind::number || value.kind == Known::Kind::unknown) {
+      if (value.kind != Known::Kind::pointer && value.kind != Known::Kind::record) {
         value = of_number(parameter.is_pointer ? std::nullopt
-                                               : as_type(parameter.type, value.number, bounds_.ids));
+                                               : as_type(parameter.type, number_of(value), bounds_.ids));
       }
       variables_[parameter.decl] = {.value = value, .type = parameter.is_pointer ? "" : parameter.type};
     }
@@ -707,15 +707,11 @@ private:
     const std::string how = fmt::format("passed to {}", name);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       Known& argument = arguments[i];
-      if (argument.kind == Known::Kind::pointer) {
-        if (follows && is_same_pointer(argument, *callee->parameters[i].decl->type)) {
-          argument = moved(argument, argument.number);
-        } else {
-          consume(argument, how);
-          argument = {};
-        }
-      } else if (argument.kind != Known::Kind::record) {
-        argument = of_number(number_of(argument));
+      if (follows && is_same_pointer(argument, *callee->parameters[i].decl->type)) {
+        argument = moved(argument, argument.number);
+      } else if (argument.kind == Known::Kind::pointer) {
+        consume(argument, how);
+        argument = {};
       }
     }
     if (!follows) {

@@ -280,7 +280,9 @@ private:
       note(stmt.tokens.begin);
     }
     for (const Expr* const expr : stmt.values) {
-      use(expr);
+      if (expr != nullptr) {
+        use(*expr);
+      }
     }
     for (const Decl* const decl : stmt.declared) {
       variable(*decl);
@@ -295,58 +297,52 @@ private:
     for (const Decl* const parameter : decl.parameters) {
       variable(*parameter);
     }
-    use(decl.value, !element.is(Type::Kind::pointer));
-  }
-
-  // The value in a place may be used, its address may not. `fills`: strings fill arrays of characters.
-  void use(const Expr* expr, bool fills = false) {
-    if (expr != nullptr && is_place(*expr, fills) &&
-        (expr->type->is(Type::Kind::array) || expr->type->is(Type::Kind::opaque))) {
-      note(expr->tokens.begin);
+    if (decl.value != nullptr) {
+      use(*decl.value, false, !element.is(Type::Kind::pointer));
     }
   }
 
-  // Reads the expression. Returns true for a variable in constant memory, and for its elements and members.
-  bool is_place(const Expr& expr, bool fills = false) {
+  // True for an element of an array, and for a member.
+  [[nodiscard]] bool selects(const Expr& expr) const {
+    return (expr.kind == Expr::Kind::subscript && expr.operands[0]->type->is(Type::Kind::array)) ||
+           (expr.kind == Expr::Kind::member && unit_.is(expr.token - 1, "."));
+  }
+
+  // True for a variable in constant memory, and for its elements and members.
+  [[nodiscard]] bool is_place(const Expr& expr) const {
+    const Decl* const name = named_by(unit_, expr);
+    return selects(expr) ? is_place(*expr.operands[0])
+                         : name != nullptr && name->kind == Decl::Kind::variable &&
+                               element_of(*name->type).space == AddressSpace::constant;
+  }
+
+  // The value in a place may be used, its address may not, unless a part of it is `selected`. `fills`: strings fill arrays
+  // of characters.
+  void use(const Expr& expr, bool selected = false, bool fills = false) {
     using Kind = Expr::Kind;
     if (expr.kind == Kind::size) { // whose operand is not evaluated
-      return false;
+      return;
     }
-    if (expr.kind == Kind::name) {
-      const Decl* const name = unit_.meaning(expr.token);
-      return name != nullptr && name->kind == Decl::Kind::variable &&
-             element_of(*name->type).space == AddressSpace::constant;
-    }
+    const bool is_opaque = expr.type->is(Type::Kind::opaque);
+    const bool decays = !selected && is_place(expr) && (is_opaque || expr.type->is(Type::Kind::array));
     const bool makes_type = expr.kind == Kind::cast || expr.kind == Kind::compound;
-    const bool makes_opaque = makes_type && expr.type->is(Type::Kind::opaque);
     const bool calls_unknown = expr.kind == Kind::call && unit_.meaning(expr.operands[0]->token) == nullptr;
     const bool is_built_in = calls_unknown && builtin(unit_.source.tokens[expr.operands[0]->token].text);
     const bool is_string = expr.kind == Kind::text && expr.type->is(Type::Kind::pointer);
-    if (expr.kind == Kind::opaque || makes_opaque || (calls_unknown && !is_built_in) ||
-        (is_string && !fills)) {
+    const bool is_address = expr.kind == Kind::unary && unit_.is(expr.token, "&");
+    if (decays || expr.kind == Kind::opaque || (makes_type && is_opaque) || (calls_unknown && !is_built_in) ||
+        (is_string && !fills) || (is_address && is_place(*expr.operands[0]))) {
       note(expr.tokens.begin);
     }
     if (makes_type && points_to_constant(*expr.type)) {
       type_in({.begin = expr.token + 1, .end = unit_.counterpart(expr.token)});
     }
-    const bool selects = (expr.kind == Kind::subscript && expr.operands[0]->type->is(Type::Kind::array)) ||
-                         (expr.kind == Kind::member && unit_.is(expr.token - 1, "."));
-    const bool takes_address = expr.kind == Kind::unary && unit_.is(expr.token, "&");
     const bool is_list = expr.kind == Kind::list || expr.kind == Kind::designated;
-    bool place = false;
     for (const Expr* const operand : expr.operands) {
-      if (is_built_in && operand->kind == Kind::text) { // the format of printf
-        continue;
-      }
-      if (selects && operand == expr.operands[0]) {
-        place = is_place(*operand);
-      } else if (takes_address && is_place(*operand)) {
-        note(expr.tokens.begin);
-      } else if (!takes_address) {
-        use(operand, fills && is_list);
+      if (!is_built_in || operand->kind != Kind::text) { // the format of printf
+        use(*operand, is_address || (selects(expr) && operand == expr.operands[0]), fills && is_list);
       }
     }
-    return place;
   }
 
   const TranslationUnit& unit_;
