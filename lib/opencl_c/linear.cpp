@@ -51,8 +51,6 @@ std::optional<Linear> result(Linear value, const Linear& a, const Linear& b, con
 }
 
 Linear added(Linear a, Linear b, const Ids& ids) {
-  const bool has_range = (a.range != Interval() || b.range != Interval()) && a.exact && b.exact;
-  a.range = has_range ? sum(range_of(a, ids), range_of(b, ids)) : Interval();
   for (std::uint32_t d = 0; d < 3; ++d) {
     const bool same = a.at[d] == b.at[d] && a.at[d].offset.low == a.at[d].offset.high;
     if (a.factors[d] != 0 && b.factors[d] != 0 && !same) {
@@ -92,9 +90,6 @@ Linear absorbed(Linear value) {
   Coordinate& at = value.at[*d];
   at.offset = sum(at.offset, {low, high});
   at.range = sum(at.range, {low, high});
-  if (std::abs(factor) == 1) {
-    at.range = tighter(at.range, times(value.range, factor));
-  }
   value.rest = {0, 0};
   return value;
 }
@@ -114,7 +109,6 @@ std::optional<Linear> product(const Linear& a, const Linear& b) {
     factor *= by;
   }
   value.rest = times(value.rest, by);
-  value.range = value.exact ? times(value.range, by) : Interval();
   return value;
 }
 
@@ -135,7 +129,6 @@ std::optional<Linear> remainder(const Linear& a, const Linear& b, const Ids& ids
   const Interval offset = value.at[*d].offset;
   const std::int64_t away = (offset.low + modulus / 2) / modulus * modulus; // it may be y + height - 1
   value.at[*d] = {.offset = sum(offset, {-away, -away}), .modulus = modulus};
-  value.range = {};
   return value;
 }
 
@@ -153,7 +146,7 @@ std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional
 } // namespace
 
 bool Linear::is_point() const {
-  bool point = rest.low == rest.high && range == Interval();
+  bool point = rest.low == rest.high;
   for (std::size_t d = 0; d < 3; ++d) {
     const Interval& offset = at[d].offset;
     point =
@@ -191,7 +184,7 @@ Interval range_of(const Linear& value, const Ids& ids) {
   for (std::uint32_t d = 0; d < 3; ++d) {
     all = sum(all, part_of(value, d, ids));
   }
-  return known(all, value.range);
+  return all;
 }
 
 Ids narrowed(Ids ids, const Linear& value, const Interval& range) {
@@ -215,14 +208,18 @@ Linear within(const Linear& value, const Interval& range, const Ids& ids) {
     return value;
   }
   Linear made = absorbed(value);
-  (made.is_bounded() ? made.rest : made.range) = known(now, range);
-  return absorbed(made);
+  const auto d = only(made);
+  if (made.is_bounded()) {
+    made.rest = known(now, range);
+  } else if (d && std::abs(made.factors[*d]) == 1 && made.rest == Interval{0, 0}) {
+    made.at[*d].range = tighter(made.at[*d].range, times(known(now, range), made.factors[*d]));
+  }
+  return made;
 }
 
 Linear converted(Linear value, bool to_int, const Ids& ids) {
   value.is_int = to_int;
   value.exact = value.exact && (to_int ? ints : uints).contains(range_of(value, ids));
-  value.range = value.exact ? value.range : Interval();
   return value;
 }
 
@@ -265,7 +262,6 @@ std::optional<Linear> either(Linear a, const Ids& a_ids, Linear b, const Ids& b_
     return {};
   }
   for (const auto& [value, ids] : {std::pair(&a, &a_ids), std::pair(&b, &b_ids)}) {
-    value->range = range_of(*value, *ids); // of the ids there
     for (std::uint32_t d = 0; d < 3; ++d) {
       value->at[d].range = value->factors[d] == 0 ? Interval() : range_of(value->at[d], (*ids)[d]);
     }
@@ -289,7 +285,6 @@ std::optional<Linear> either(Linear a, const Ids& a_ids, Linear b, const Ids& b_
     alike = alike && a.at[d].modulus == b.at[d].modulus && small.contains(a.at[d].offset);
   }
   Linear value = alike ? a : between(numbers);
-  value.range = alike ? numbers : Interval();
   value.is_int = is_int;
   return is_int || numbers.low >= 0 ? std::optional(value) : std::nullopt;
 }
@@ -352,7 +347,6 @@ std::optional<RowElements> rows_of(Linear element, std::uint32_t outermost, cons
   const std::int64_t per_id = element.factors[outermost];
   const Coordinate row = element.at[outermost];
   element.factors[outermost] = 0;
-  element.range = {};
   const Interval in_row = range_of(element, ids);
   if (per_id <= 0 || (row.modulus != 0 && (in_row.low < 0 || in_row.high >= per_id))) {
     return {};

@@ -52,7 +52,6 @@ struct Linear {
   std::array<std::int64_t, 3> factors{}; // of the coordinates
   std::array<Coordinate, 3> at;
   Interval rest{0, 0}; // the number that is added
-  Interval range;      // the sum is known to be in it
   bool exact = true;
   bool is_int = false; // its type is int; otherwise unsigned or wider
 
