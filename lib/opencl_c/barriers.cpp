@@ -31,10 +31,9 @@ public:
       : unit_(unit), kernel_(kernel), edits_(edits), body_(*kernel.body) {}
 
   bool run() {
-    bool known = !unit_.contains(body_, "volatile");
-    for (std::size_t i = body_.begin; i < body_.end; ++i) {
-      known = known && !is_attribute(text(i));
-    }
+    bool known = std::ranges::none_of(unit_.tokens(body_), [](const Token& token) {
+      return token.is("volatile") || is_attribute(token.text);
+    });
     for (const std::size_t i : unit_.facts->own(kernel_.name).functions) {
       if (unit_.meaning(i) == nullptr ? is_collective(text(i)) : unit_.facts->needs(text(i)).whole_group) {
         meetings_.insert(i);

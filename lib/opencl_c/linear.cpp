@@ -132,17 +132,6 @@ std::optional<Linear> remainder(const Linear& a, const Linear& b, const Ids& ids
   return value;
 }
 
-// Where one operand is not known, any of the bits of the other.
-std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b, const Ids& ids) {
-  std::int64_t most = most_number + 1;
-  for (const auto* const operand : {&a, &b}) {
-    const auto [low, high] = *operand && (*operand)->exact ? range_of(**operand, ids) : Interval{-1, 0};
-    most = low >= 0 ? std::min(most, high) : most;
-  }
-  return most <= most_number ? std::optional(between({0, most}, a && b && a->is_int && b->is_int))
-                             : std::nullopt;
-}
-
 } // namespace
 
 bool Linear::is_point() const {
@@ -225,8 +214,14 @@ Linear converted(Linear value, bool to_int, const Ids& ids) {
 
 std::optional<Linear> computed(std::string_view sign, const std::optional<Linear>& a,
                                const std::optional<Linear>& b, const Ids& ids) {
-  if (sign == "&") {
-    return masked(a, b, ids);
+  const auto natural_range = [&](const std::optional<Linear>& of) {
+    const Interval range = of && of->exact ? range_of(*of, ids) : Interval();
+    return range.low >= 0 ? range : Interval();
+  };
+  if (sign == "&") { // where one operand is not known, any of the bits of the other
+    const std::int64_t most = std::min(natural_range(a).high, natural_range(b).high);
+    return most <= most_number ? std::optional(between({0, most}, a && b && a->is_int && b->is_int))
+                               : std::nullopt;
   }
   if (!a || !b) {
     return {};
@@ -237,8 +232,8 @@ std::optional<Linear> computed(std::string_view sign, const std::optional<Linear
                                constant_of(std::int64_t{1} << b->rest.low, a->is_int), ids)
                     : std::nullopt;
   }
-  const auto [low, high] = range_of(*a, ids);
-  const bool natural = a->exact && b->exact && low >= 0;
+  const auto [low, high] = natural_range(a);
+  const bool natural = b->exact && low >= 0;
   std::optional<Linear> value;
   if (sign == "+") {
     value = added(*a, *b, ids);
@@ -250,8 +245,8 @@ std::optional<Linear> computed(std::string_view sign, const std::optional<Linear
     value = remainder(*a, *b, ids);
   } else if (natural && sign == "/" && b->is_bounded() && b->rest.low > 0) {
     value = between({low / b->rest.high, high / b->rest.low});
-  } else if (natural && (sign == "|" || sign == "^") && range_of(*b, ids).low >= 0) {
-    const auto most = static_cast<std::uint64_t>(std::max(high, range_of(*b, ids).high));
+  } else if (natural && (sign == "|" || sign == "^") && natural_range(b).low >= 0) {
+    const auto most = static_cast<std::uint64_t>(std::max(high, natural_range(b).high));
     value = between({0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1});
   }
   return value ? result(*value, *a, *b, ids) : std::nullopt;

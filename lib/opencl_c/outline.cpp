@@ -450,9 +450,9 @@ private:
 
 } // namespace
 
-std::string preprocessed_text(const TranslationUnit& unit) {
+std::string preprocessed_text(const TranslationUnit& unit, const Edits& edits) {
   std::string text;
-  TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, {});
+  TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, edits);
   return text + '\n';
 }
 

@@ -92,9 +92,6 @@ std::size_t end_of_early_statements(const TranslationUnit& unit, const Function&
 // A #line directive, with its end of line.
 std::string line_directive(std::uint32_t line, std::string_view path);
 
-// All of the file after its preprocessor, each token on its line.
-std::string preprocessed_text(const TranslationUnit& unit);
-
 // Lets a kernel run where only a part of its buffer is in memory: the pointer to that part, which starts at byte
 // tg_begin of the buffer, is moved back to where byte 0 would be.
 //
@@ -130,6 +127,9 @@ using Edits = std::map<std::size_t, Edit>; // by token
 
 // Puts the text, or nothing, in place of the tokens and of their edits.
 void replace(Edits& edits, TokenRange range, std::string text = "");
+
+// All of the file after its preprocessor, each token on its line.
+std::string preprocessed_text(const TranslationUnit& unit, const Edits& edits = {});
 
 class TokenWriter {
 public:

@@ -192,9 +192,7 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
           fmt::format(" {0} = (global void*)((uintptr_t){0} - (uintptr_t)tg_begin{1});", name, parameter);
     }
   }
-  std::string text;
-  TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, edits);
-  return text + '\n';
+  return preprocessed_text(unit, edits);
 }
 
 namespace {
