@@ -52,26 +52,23 @@ void sum_up(const std::vector<Access>& accesses, const LaunchSetting& setting, F
   join(accesses, footprint.rows,
        [&](const Access& access) { return rows_of(access.element, setting.dimensions - 1, access.ids); });
   // By the ids of all dimensions, or at least of those with several work-groups.
-  std::size_t first = 0;
+  std::size_t other = 0;
   for (const bool folds : {false, true}) {
-    if (footprint.by_id) {
-      break;
-    }
-    first = std::max(
-        first, join(accesses, footprint.by_id, [&](const Access& access) -> std::optional<ElementsById> {
-          Linear element = access.element;
-          bool known = true;
-          for (std::uint32_t d = 0; d < 3; ++d) {
-            const bool counts = d < setting.dimensions && setting.size[d] > (folds ? setting.local[d] : 1);
-            known = known && (element.factors[d] != 0 || !counts);
-            element = folds && !counts ? folded(element, d, access.ids) : element;
-          }
-          return known ? ids_of(element, access.ids) : std::nullopt;
-        }));
+    const auto by_ids = [&](const Access& access) -> std::optional<ElementsById> {
+      Linear element = access.element;
+      bool known = true;
+      for (std::uint32_t d = 0; d < 3; ++d) {
+        const bool counts = d < setting.dimensions && setting.size[d] > (folds ? setting.local[d] : 1);
+        known = known && (element.factors[d] != 0 || !counts);
+        element = folds && !counts ? folded(element, d, access.ids) : element;
+      }
+      return known ? ids_of(element, access.ids) : std::nullopt;
+    };
+    other = footprint.by_id ? other : join(accesses, footprint.by_id, by_ids);
   }
   if (!footprint.by_id) {
     footprint.obstacle =
-        Obstacle{"its index does not follow the ids of all dimensions", accesses[first].token};
+        Obstacle{"its index does not follow the ids of all dimensions", accesses[other].token};
   }
   footprint.own = footprint.own && setting.dimensions == 1 && footprint.by_id &&
                   footprint.by_id->per_id[0] == 1 && footprint.by_id->offset[0] == Interval{0, 0};

@@ -335,15 +335,12 @@ private:
   void for_loop(const Stmt& stmt) {
     const Stmt& first = *stmt.parts[0];
     const Decl* const counter = switches_ == 0 ? counter_of(stmt) : nullptr;
-    const bool assigns = first.kind == Stmt::Kind::expression;
-    const Known start =
-        !assigns ? Known() : condition(counter == nullptr ? *first.values[0] : *first.values[0]->operands[1]);
-    if (!assigns) {
-      statement(first);
-    }
     Variable& variable = variables_[counter]; // of no name, if nothing counts
-    if (assigns && counter != nullptr) {
+    if (counter != nullptr && first.kind == Stmt::Kind::expression) {
+      const Known start = condition(*first.values[0]->operands[1]);
       variable.value = of_number(as_type(variable.type, number_of(start), bounds_.ids));
+    } else {
+      statement(first);
     }
     const auto holds = [&] { return stmt.values[0] == nullptr ? Known() : condition(*stmt.values[0]); };
     const Expr* const step = stmt.values[1];
@@ -496,14 +493,13 @@ private:
       }
       return {};
     }
-    const auto variable = variables_.find(name);
-    const bool has_value = variable != variables_.end() && variable->second.value;
-    Known known = has_value                      ? *variable->second.value
-                  : variable != variables_.end() ? of_number(as_type(variable->second.type, {}, bounds_.ids))
-                                                 : Known();
+    const auto found = variables_.find(name);
+    static const Variable none;
+    const Variable& variable = found == variables_.end() ? none : found->second;
+    Known known = variable.value.value_or(of_number(as_type(variable.type, {}, bounds_.ids)));
     known.variable = name;
     // A variable without a value that its declaration does not set has one in loops that count it.
-    const bool is_set = has_value || (name->value != nullptr && !changing_.contains(name));
+    const bool is_set = variable.value || (name->value != nullptr && !changing_.contains(name));
     const auto range = bounds_.variables.find(name);
     if (is_set && range != bounds_.variables.end() && known.kind == Known::Kind::number &&
         known.number->exact) {
