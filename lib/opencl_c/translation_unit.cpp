@@ -185,26 +185,22 @@ Result<TranslationUnit> with_prefix(const TranslationUnit& unit, std::string_vie
 Result<TranslationUnit> with_copy(const TranslationUnit& unit, const Function& kernel, std::string_view name,
                                   const std::string& parameters, std::string_view statement) {
   TokenStream source = unit.source;
-  const auto copy = [&](std::size_t begin, std::size_t end) {
-    const auto tokens = unit.tokens({.begin = begin, .end = end});
-    source.tokens.insert(source.tokens.end(), tokens.begin(), tokens.end());
-  };
-  const auto add = [&](std::string_view text, std::size_t where) -> Result<void> { // one line
-    TIDEGATE_TRY(std::vector<Token> tokens, Lexer(text, "").next_line());
+  const TokenRange list = kernel.parameter_list;
+  const bool takes_some = !kernel.parameters.empty(); // otherwise the list may have the word void
+  for (std::size_t i = kernel.begin; i < kernel.end; ++i) {
+    const std::string before(i == kernel.name_token        ? name
+                             : i == list.end               ? (takes_some ? ", " : "") + parameters
+                             : i == kernel.body->begin + 1 ? statement
+                                                           : "");
+    TIDEGATE_TRY(std::vector<Token> tokens, Lexer(before, "").next_line());
     for (Token& token : tokens) {
-      token.move_to(unit.source.tokens[where]);
+      token.move_to(unit.source.tokens[i]);
       source.tokens.push_back(std::move(token));
     }
-    return {};
-  };
-  const bool takes_some = !kernel.parameters.empty(); // otherwise the list may have the word void
-  copy(kernel.begin, kernel.name_token);
-  TIDEGATE_CHECK(add(name, kernel.name_token));
-  copy(kernel.name_token + 1, takes_some ? kernel.parameter_list.end : kernel.parameter_list.begin);
-  TIDEGATE_CHECK(add((takes_some ? ", " : "") + parameters, kernel.parameter_list.end));
-  copy(kernel.parameter_list.end, kernel.body->begin + 1);
-  TIDEGATE_CHECK(add(statement, kernel.body->begin));
-  copy(kernel.body->begin + 1, kernel.end);
+    if (i != kernel.name_token && (takes_some || i < list.begin || i >= list.end)) {
+      source.tokens.push_back(unit.source.tokens[i]);
+    }
+  }
   return parse_translation_unit(std::move(source));
 }
 
