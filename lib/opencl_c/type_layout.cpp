@@ -39,12 +39,12 @@ public:
                                                                                                : "int")};
     }
     const std::uint32_t bytes = arithmetic->bytes();
-    return {.name = type.name, .bytes = bytes, .alignment = bytes, .members = {}, .enumerators = {}};
+    return {.name = type.name, .bytes = bytes, .alignment = bytes};
   }
 
   // A variable without its name and place, which may be an array.
   MemberLayout variable(const Type* type) {
-    MemberLayout found{.name = {}, .dimensions = {}, .type = {}};
+    MemberLayout found;
     for (; type->is(Type::Kind::array); type = type->inner) {
       const auto bound = type->extent == nullptr ? std::nullopt : value_of(unit_, *type->extent);
       require(bound.value_or(0) > 0, "it has an array whose bound is not a plain constant");
@@ -72,9 +72,7 @@ private:
     TypeLayout type{.kind = TypeLayout::Kind::enumeration,
                     .name = integer->is_unsigned ? "uint" : "int",
                     .bytes = 4,
-                    .alignment = 4,
-                    .members = {},
-                    .enumerators = {}};
+                    .alignment = 4};
     for (const Decl* const enumerator : record.members) {
       type.enumerators.emplace_back(unit_.source.tokens[enumerator->token].text,
                                     *enumerator->constant->number());
@@ -88,10 +86,7 @@ private:
     require(record.kind != Record::Kind::union_type, "it has a union");
     require(!has_pragma({.begin = 0, .end = record.body.begin}, "pack"), "a #pragma pack precedes it");
     require(!has_pragma(record.body, ""), "it contains a pragma");
-    TypeLayout type{.kind = TypeLayout::Kind::structure,
-                    .name = name_of(unit_, record),
-                    .members = {},
-                    .enumerators = {}};
+    TypeLayout type{.kind = TypeLayout::Kind::structure, .name = name_of(unit_, record)};
     for (const Expr* const expr : record.attributes.aligned) {
       const std::int64_t value = expr == nullptr ? 0 : value_of(unit_, *expr).value_or(0);
       require(value > 0 && (value & (value - 1)) == 0, "it has an alignment that is not a plain constant");
