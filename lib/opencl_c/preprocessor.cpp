@@ -572,7 +572,10 @@ private:
         }
         push(std::move(*line));
       } else if (Text& text = texts_.back(); text.rest.empty()) {
-        leave();
+        if (text.macro != nullptr) {
+          text.macro->disabled = false;
+        }
+        texts_.pop_back();
       } else {
         Token token = std::move(text.rest.back());
         text.rest.pop_back();
@@ -591,13 +594,6 @@ private:
       macro->disabled = true;
     }
     texts_.push_back({.rest = std::move(tokens), .macro = std::move(macro)});
-  }
-
-  void leave() {
-    if (texts_.back().macro != nullptr) {
-      texts_.back().macro->disabled = false;
-    }
-    texts_.pop_back();
   }
 
   // The macro that a name calls if it is not disabled; null for none.
