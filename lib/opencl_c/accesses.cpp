@@ -11,14 +11,13 @@ std::optional<ElementsById> joined(ElementsById all, const ElementsById& more) {
   return all.per_id == more.per_id ? std::optional(all) : std::nullopt;
 }
 
-std::optional<RowElements> joined(const RowElements& all, const RowElements& more) {
+std::optional<RowElements> joined(RowElements all, const RowElements& more) {
   const bool alike =
       all.per_id == more.per_id && (all.wraps == 0 || more.wraps == 0 || all.wraps == more.wraps);
-  return alike ? std::optional(RowElements{.per_id = all.per_id,
-                                           .low = std::min(all.low, more.low),
-                                           .high = std::max(all.high, more.high),
-                                           .wraps = std::max(all.wraps, more.wraps)})
-               : std::nullopt;
+  all.low = std::min(all.low, more.low);
+  all.high = std::max(all.high, more.high);
+  all.wraps = std::max(all.wraps, more.wraps);
+  return alike ? std::optional(all) : std::nullopt;
 }
 
 // Sets `all` to what the accesses have in common; returns the index of the first that has something else, or their number.

@@ -23,8 +23,6 @@ namespace {
 // body itself, in blocks and in loops whose heads all work-items compute alike; nothing leaves before the
 // last barrier. Declarations without a guard read no memory. A list says what heads and these declarations
 // may contain.
-constexpr std::string_view guard = "if (tg_in) ";
-
 class IdleItems {
 public:
   IdleItems(const TranslationUnit& unit, const Function& kernel, Edits& edits)
@@ -91,7 +89,7 @@ private:
       --begin;
     }
     std::string& before = edits_[begin].before;
-    before = fmt::format("{}{{ {}", guard, before);
+    before = "if (tg_in) { " + before;
     edits_[stmt.tokens.end - 1].after += " }";
     return stays;
   }

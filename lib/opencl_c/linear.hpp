@@ -102,8 +102,6 @@ struct RowElements {
   std::int64_t low = 0;
   std::int64_t high = 0;
   std::int64_t wraps = 0; // rows of the torus; 0: no torus
-
-  friend bool operator==(const RowElements&, const RowElements&) = default;
 };
 std::optional<RowElements> rows_of(Linear element, std::uint32_t outermost, const Ids& ids);
 
