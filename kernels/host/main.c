@@ -45,17 +45,10 @@ static void* room(size_t bytes) {
 
 static char* read_file(const char* name, size_t* bytes) {
   FILE* const file = fopen(name, "rb");
-  long length = -1;
-  if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
-    length = ftell(file);
-  }
-  if (length < 0 || fseek(file, 0, SEEK_SET) != 0) {
-    perror(name);
-    exit(1);
-  }
-  *bytes = (size_t)length;
+  const long length = file == NULL || fseek(file, 0, SEEK_END) != 0 ? -1 : ftell(file);
+  *bytes = length < 0 ? 0 : (size_t)length;
   char* const text = room(*bytes + 1);
-  if (fread(text, 1, *bytes, file) != *bytes) {
+  if (length < 0 || fseek(file, 0, SEEK_SET) != 0 || fread(text, 1, *bytes, file) != *bytes) {
     perror(name);
     exit(1);
   }
@@ -106,23 +99,22 @@ static int is_of_type(cl_device_id device, cl_device_type wanted) {
 static cl_device_id choose_device(int argc, char** argv) {
   cl_device_id devices[MOST_DEVICES];
   const cl_uint count = list_devices(devices);
-  cl_uint chosen = count;
+  const int lists = argc > 1 && strcmp(argv[1], "--list") == 0;
+  cl_uint chosen = 0;
+  int best = -1;
   char name[256];
   for (cl_uint i = 0; i < count; ++i) {
     name_of(devices[i], name);
-    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+    if (lists) {
       printf("%u  %s\n", (unsigned)i, name);
-    } else if (chosen == count && strcmp(name, DEVICE) == 0) {
-      chosen = i;
     }
+    const int suits = strcmp(name, DEVICE) == 0 ? 2 : is_of_type(devices[i], CL_DEVICE_TYPE_GPU);
+    chosen = suits > best ? i : chosen;
+    best = suits > best ? suits : best;
   }
-  if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+  if (lists) {
     exit(0);
   }
-  for (cl_uint i = 0; i < count && chosen == count; ++i) {
-    chosen = is_of_type(devices[i], CL_DEVICE_TYPE_GPU) ? i : chosen;
-  }
-  chosen = chosen == count ? 0 : chosen;
   if (argc > 1) {
     char* end = argv[1];
     chosen = (cl_uint)strtoul(argv[1], &end, 10);
@@ -158,39 +150,25 @@ static cl_program build(cl_context context, cl_device_id device) {
   return program;
 }
 
-static cl_mem allocate(cl_context context, size_t bytes) {
+static cl_mem allocate(cl_context context, size_t bytes, void* contents) {
   cl_int status = CL_SUCCESS;
-  const cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes == 0 ? 8 : bytes, NULL, &status);
+  const cl_mem memory =
+      clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, contents, &status);
   check(status, "allocating device memory");
   return memory;
 }
 
-static void upload(cl_command_queue queue, cl_mem to, size_t offset, const void* from, size_t bytes) {
-  if (bytes != 0) {
-    check(clEnqueueWriteBuffer(queue, to, CL_TRUE, offset, bytes, from, 0, NULL, NULL), "writing device memory");
-  }
+static cl_mem allocate_zeros(cl_context context, size_t bytes) {
+  void* const zeros = room(bytes);
+  const cl_mem memory = allocate(context, bytes, zeros);
+  free(zeros);
+  return memory;
 }
 
 static void download(cl_command_queue queue, cl_mem from, size_t offset, void* to, size_t bytes) {
   if (bytes != 0) {
     check(clEnqueueReadBuffer(queue, from, CL_TRUE, offset, bytes, to, 0, NULL, NULL), "reading device memory");
   }
-}
-
-/* In pieces: some drivers fill wrongly at large offsets. */
-static void clear(cl_command_queue queue, cl_mem memory, size_t bytes) {
-  const size_t most = (size_t)1 << 24;
-  void* const zeros = room(bytes < most ? bytes : most);
-  for (size_t at = 0; at < bytes; at += most) {
-    upload(queue, memory, at, zeros, bytes - at < most ? bytes - at : most);
-  }
-  free(zeros);
-}
-
-static cl_mem table(cl_context context, cl_command_queue queue, const void* rows, size_t bytes) {
-  const cl_mem memory = allocate(context, bytes);
-  upload(queue, memory, 0, rows, bytes);
-  return memory;
 }
 
 static void set_arguments(cl_kernel kernel, const cl_mem* memories, const tg_numbers* numbers) {
@@ -219,9 +197,8 @@ static cl_uint count_workers(cl_context context, cl_device_id device, cl_command
   cl_uint resident = units; /* a CPU runs one on each core */
   if (!is_of_type(device, CL_DEVICE_TYPE_CPU)) {
     const size_t offered = 4096 / GROUP_SIZE < 4 ? 4 : 4096 / GROUP_SIZE > 64 ? 64 : 4096 / GROUP_SIZE;
-    cl_uint words[TG_CENSUS_WORDS];
-    const cl_mem poll = allocate(context, sizeof words);
-    clear(queue, poll, sizeof words);
+    cl_uint words[TG_CENSUS_WORDS] = {0};
+    const cl_mem poll = allocate(context, sizeof words, words);
     cl_mem memories[TG_MEMORY_COUNT];
     for (int i = 0; i < TG_MEMORY_COUNT; ++i) {
       memories[i] = poll;
@@ -252,28 +229,25 @@ int main(int argc, char** argv) {
   const cl_uint workers = count_workers(context, device, queue, kernel);
 
   /* Device memory: all buffers of the program in one, the tables, and what the work-groups wait on. */
-  const cl_mem arena = allocate(context, ARENA_BYTES);
-  clear(queue, arena, ARENA_BYTES);
+  char* const contents = room(ARENA_BYTES);
   for (size_t i = 0; inputs[i].file[0] != '\0'; ++i) {
     size_t bytes = 0;
-    char* const contents = read_file(inputs[i].file, &bytes);
+    char* const input = read_file(inputs[i].file, &bytes);
     if (bytes != inputs[i].bytes) {
       fail("a file of data/ has another size than program.h says", CL_INVALID_VALUE);
     }
-    upload(queue, arena, inputs[i].offset, contents, bytes);
-    free(contents);
+    memcpy(contents + inputs[i].offset, input, bytes);
+    free(input);
   }
-  const size_t counter_bytes = TG_COUNTER_WORDS((size_t)workers) * sizeof(cl_uint);
-  const size_t progress_bytes = (TG_SPAN_COUNTS((size_t)workers) + workers) * sizeof(cl_uint);
-  const cl_mem counters = allocate(context, counter_bytes);
-  const cl_mem progress = allocate(context, progress_bytes);
-  clear(queue, counters, counter_bytes);
-  clear(queue, progress, progress_bytes);
+  const cl_mem arena = allocate(context, ARENA_BYTES, contents);
+  free(contents);
+  const cl_mem counters = allocate_zeros(context, TG_COUNTER_WORDS((size_t)workers) * sizeof(cl_uint));
+  const cl_mem progress = allocate_zeros(context, (TG_SPAN_COUNTS((size_t)workers) + workers) * sizeof(cl_uint));
   const cl_mem memories[TG_MEMORY_COUNT] = {[TG_MEMORY_ARENA] = arena,
-                                            [TG_MEMORY_STAGES] = table(context, queue, stages, sizeof stages),
-                                            [TG_MEMORY_ENTRIES] = table(context, queue, entries, sizeof entries),
-                                            [TG_MEMORY_WAITS] = table(context, queue, waits, sizeof waits),
-                                            [TG_MEMORY_WORDS] = table(context, queue, words, sizeof words),
+                                            [TG_MEMORY_STAGES] = allocate(context, sizeof stages, (void*)stages),
+                                            [TG_MEMORY_ENTRIES] = allocate(context, sizeof entries, (void*)entries),
+                                            [TG_MEMORY_WAITS] = allocate(context, sizeof waits, (void*)waits),
+                                            [TG_MEMORY_WORDS] = allocate(context, sizeof words, (void*)words),
                                             [TG_MEMORY_COUNTERS] = counters,
                                             [TG_MEMORY_PROGRESS] = progress,
                                             [TG_MEMORY_POLL] = counters};

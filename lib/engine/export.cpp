@@ -1,9 +1,6 @@
 // A compiled program as a folder that needs neither tidegate nor its JSON.
-#include "core/files.hpp"
 #include "device/kernels.hpp"
 #include "engine/execute.hpp"
-#include "runtime/kernel_cache.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -77,7 +74,8 @@ std::string program_header(std::string_view title, const CompiledProgram& compil
   define("GROUP_SIZE", schedule.group_size);
   define("WORKERS", limits.workers);
   define("LOCAL_BYTES", local_room(tables));
-  define("ARENA_BYTES", fmt::format("((size_t){}u)", compiled.memory.arena_bytes));
+  define("ARENA_BYTES",
+         fmt::format("((size_t){}u)", std::max<std::uint64_t>(compiled.memory.arena_bytes, 1)));
   define("PHASES", schedule.phases());
   text += "\n/* What the kernel and its host share. */\n" + device::kernel_source("wave/arguments.h") +
           device::kernel_source("wave/progress_state.h");
