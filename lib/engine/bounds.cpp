@@ -5,11 +5,7 @@
 //
 // A guard holds a pattern; the wave that has just ended wrote any changed byte. What is written beyond all guards may
 // crash the driver: the waiting process then names the wave (device::WorkNotes::checked).
-#include "device/isolation.hpp"
-#include "engine/device_memory.hpp"
 #include "engine/proof.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -55,36 +51,31 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
   constexpr std::size_t prime = 97;
   const std::uint64_t alignment = std::max<std::uint64_t>(256, std::bit_ceil(device.base_alignment_bytes));
   const std::uint64_t bytes_of_guard = size_of_guards(device, program);
-  GuardedMemory made;
+  std::vector<std::byte> pattern;
   for (std::uint64_t i = 0; i < bytes_of_guard + places; ++i) {
-    made.pattern.push_back(static_cast<std::byte>((i + 1) * golden_ratio >> 56U));
+    pattern.push_back(static_cast<std::byte>((i + 1) * golden_ratio >> 56U));
   }
-  Arena& arena = made.arena;
-  std::uint64_t end = 0;
+  std::vector<Guard> guards;
+  MemoryLayout layout{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    DevicePart& part = arena.parts.emplace_back();
-    part.object = allocate_image(session, program, i);
-    if (program.buffers[i].in_arena()) {
-      part.offset = (end + bytes_of_guard + alignment - 1) / alignment * alignment;
-      end = part.offset + program.buffers[i].bytes + bytes_of_guard;
-    }
-  }
-  arena.whole = session.allocate(end);
-  for (std::size_t i = 0; i < arena.parts.size(); ++i) {
-    DevicePart& part = arena.parts[i];
-    const std::uint64_t bytes = program.buffers[i].bytes;
-    arena.views.emplace_back();
     if (!program.buffers[i].in_arena()) {
       continue;
     }
-    part.memory = arena.whole;
-    arena.views.back() = session.part_of(arena.whole, part.offset, bytes);
-    for (const auto& [side, begin] : {std::pair(Side::before, part.offset - bytes_of_guard),
-                                      std::pair(Side::after, part.offset + bytes)}) {
-      const std::size_t place = made.guards.size() * prime % places;
-      made.guards.push_back({i, side, begin, std::span(made.pattern).subspan(place, bytes_of_guard)});
-      session.write(arena.whole, begin, made.guards.back().contents);
+    const std::uint64_t begin = (layout.arena_bytes + bytes_of_guard + alignment - 1) / alignment * alignment;
+    const std::uint64_t end = begin + program.buffers[i].bytes;
+    layout.offsets[i] = begin;
+    layout.arena_bytes = end + bytes_of_guard;
+    for (const auto& [side, at] :
+         {std::pair(Side::before, begin - bytes_of_guard), std::pair(Side::after, end)}) {
+      guards.push_back(
+          {i, side, at, std::span(pattern).subspan(guards.size() * prime % places, bytes_of_guard)});
     }
+  }
+  GuardedMemory made{.arena = allocate_arena(session, program, layout, ArenaUse::both),
+                     .pattern = std::move(pattern),
+                     .guards = std::move(guards)};
+  for (const Guard& guard : made.guards) {
+    session.write(made.arena.whole, guard.begin, guard.contents);
   }
   return made;
 }
