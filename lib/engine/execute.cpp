@@ -1,11 +1,7 @@
 #include "engine/execute.hpp"
 
 #include "core/interrupt.hpp"
-#include "device/isolation.hpp"
-#include "engine/device_memory.hpp"
 #include "engine/rank_exchange.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -27,13 +23,14 @@ Result<BufferContents> read_expected(const Job& program) {
   return expected;
 }
 
-// Compares the outputs of a run with the user's references, and writes them if they are complete and equal to all that
-// they were compared with.
+// Compares the outputs of a run with the user's references, and calls `write` with each output if they are complete and equal
+// to all that they were compared with: then it returns true.
 template <class Write>
-Result<void> compare_and_write(ExecutedProgram& executed, const Job& program,
-                               const BufferContents& references, Monitor& monitor, const Write& write) {
+Result<bool> compare_and_write(ExecutedProgram& executed, const Job& program,
+                               const BufferContents& references, Monitor& monitor,
+                               std::optional<device::PrintsToStandardError>& prints, const Write& write) {
   if (executed.run.outcome.status != RunStatus::done) {
-    return {};
+    return false;
   }
   for (std::size_t i = 0; i < references.size(); ++i) {
     if (program.buffers[i].expected) {
@@ -41,25 +38,21 @@ Result<void> compare_and_write(ExecutedProgram& executed, const Job& program,
           compare_expected(program.buffers[i], references[i], executed.run.outputs[i]));
     }
   }
-  if ((!executed.proof || executed.proof->holds()) &&
-      std::ranges::all_of(executed.expected, &ExpectedReport::equal)) {
-    monitor.begin_writing();
-    TIDEGATE_TRY(executed.files_written, write());
+  if ((executed.proof && !executed.proof->holds()) ||
+      !std::ranges::all_of(executed.expected, &ExpectedReport::equal)) {
+    return false;
   }
-  return {};
-}
-
-Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs) {
-  std::vector<WrittenFile> written;
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+  monitor.begin_writing();
+  prints.reset();
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
     if (buffer.output) {
-      TIDEGATE_CHECK(buffer.write(outputs[i]));
-      written.push_back(
+      TIDEGATE_CHECK(write(i));
+      executed.files_written.push_back(
           written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name))));
     }
   }
-  return written;
+  return true;
 }
 
 // The time after which a persistent launch that a first run chose on a CPU is ended, if the program's wall time is
@@ -189,17 +182,14 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
     executed.stated = compare_stated(context, first, run.outputs, limits);
   }
 
-  TIDEGATE_CHECK(compare_and_write(
-      executed, compiled.program, references, monitor, [&]() -> Result<std::vector<WrittenFile>> {
-        prints.reset();
-        TIDEGATE_TRY(auto written, write_outputs(compiled.program, run.outputs));
-        if (!options.export_folder.empty()) {
-          TIDEGATE_TRY(const auto exported,
-                       export_program(compiled, limits, device, first, options.export_folder));
-          written.insert(written.end(), exported.begin(), exported.end());
-        }
-        return written;
-      }));
+  TIDEGATE_TRY(
+      const bool written,
+      compare_and_write(executed, compiled.program, references, monitor, prints,
+                        [&](std::uint32_t i) { return compiled.program.buffers[i].write(run.outputs[i]); }));
+  if (written && !options.export_folder.empty()) {
+    TIDEGATE_TRY(const auto exported, export_program(compiled, limits, device, first, options.export_folder));
+    executed.files_written.insert(executed.files_written.end(), exported.begin(), exported.end());
+  }
   if (inputs) {
     inputs->arena->outputs = std::move(run.outputs);
   }
@@ -267,23 +257,14 @@ Result<void> check_room(const Job& program, const JobSplit& split, std::uint32_t
 }
 
 // Runs the whole program on this rank's device.
-Result<PlainRun> run_alone(const device::Session& session, const Job& program,
-                           const std::vector<std::vector<std::uint32_t>>& storage,
-                           Clock::time_point deadline) {
-  const auto with_advice = [](Error error) {
-    error.message += "; --verify runs the whole program on the device of rank 0";
-    error.fix = "leave --verify out where one device has no room for the program";
-    return tl::unexpected(std::move(error));
-  };
-  const auto first = first_contents(session, program, 0);
-  if (!first) {
-    return with_advice(first.error());
-  }
-  try {
-    return Reference(session, program, storage, *first).run(deadline);
-  } catch (device::Refused& refused) {
-    return with_advice(std::move(refused.error));
-  }
+PlainRun run_alone(const device::Session& session, const Job& program,
+                   const std::vector<std::vector<std::uint32_t>>& storage, Clock::time_point deadline) try {
+  const HostContents first = or_refuse(first_contents(session, program, 0));
+  return Reference(session, program, storage, first).run(deadline);
+} catch (device::Refused& refused) {
+  refused.error.message += "; --verify runs the whole program on the device of rank 0";
+  refused.error.fix = "leave --verify out where one device has no room for the program";
+  throw;
 }
 
 } // namespace
@@ -319,15 +300,14 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
     monitor.begin(Activity::proving);
     const Clock::time_point deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
     monitor.deadline = deadline;
-    TIDEGATE_TRY(const PlainRun plain, run_alone(*session, program, compiled.schedule.storage, deadline));
+    const PlainRun plain = run_alone(*session, program, compiled.schedule.storage, deadline);
     executed.proof = Proof{.in_time = plain.in_time};
     if (plain.in_time) {
       executed.proof->parity = compare_outputs(program, plain.outputs, executed.run.outputs);
     }
   }
-  TIDEGATE_CHECK(compare_and_write(executed, program, references, monitor, [&] {
-    prints.reset();
-    return exchange.write_outputs(executed.run.outputs);
+  TIDEGATE_CHECK(compare_and_write(executed, program, references, monitor, prints, [&](std::uint32_t i) {
+    return exchange.write_output(i, executed.run.outputs);
   }));
   return executed;
 } catch (device::Refused& refused) {

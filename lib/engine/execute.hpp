@@ -1,23 +1,13 @@
 // A compiled program on its device: build, prove the schedule, dispatch, prove the outputs, write them.
 #pragma once
-#include "engine/arena_run.hpp"
-#include "engine/compile.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/kinds.hpp"
 #include "engine/proof.hpp"
-#include "runtime/monitor.hpp"
 #include "runtime/rank_report.hpp"
-#include "runtime/slices.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::engine {
 
 // A program that is compiled and, once it has run, built. A stream keeps it for the next run.
 struct Prepared : runtime::KeptProgram {
   explicit Prepared(CompiledProgram made) : compiled(std::move(made)) {}
-  Prepared(const Prepared&) = delete; // plain programs refer to the job
-  Prepared& operator=(const Prepared&) = delete;
 
   CompiledProgram compiled;
   std::optional<BuiltProgram> built;

@@ -1,14 +1,9 @@
 #include "engine/rank_exchange.hpp"
 
-#include "runtime/slices.hpp"
-#include <tidegate/core/text.hpp>
-
 namespace tidegate::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::uint64_t top_bit = std::uint64_t{1} << 63U;
 
 } // namespace
 
@@ -71,14 +66,6 @@ struct RankExchange::Messages {
       }
     }
   }
-};
-
-// A buffer that ranks combine after a wave.
-struct RankExchange::Combined {
-  const ProgramBuffer* buffer;
-  Combine how;
-  device::Buffer memory;
-  std::vector<std::uint64_t> before; // elements, on all ranks but 0, so that sums count what they were once
 };
 
 RankExchange::RankExchange(const device::Session& session, const CompiledProgram& whole,
@@ -154,52 +141,40 @@ void RankExchange::launch_rows(std::uint32_t wave, std::uint32_t iteration, cons
   }
 }
 
-// Elements as numbers of 64 bits in the order of their type: those of signed ones have another first bit.
-std::vector<std::uint64_t> RankExchange::elements(const Combined& of) {
-  std::vector<std::byte> bytes(of.buffer->bytes);
-  session_.read(of.memory, 0, bytes);
-  const std::size_t size = element_bytes(of.buffer->type);
-  const std::size_t unused = 64 - 8 * size; // bits
-  std::vector<std::uint64_t> values(of.buffer->count);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::memcpy(&values[i], bytes.data() + i * size, size); // the low bytes come first
-    if (is_signed_integer(of.buffer->type)) {
-      values[i] =
-          static_cast<std::uint64_t>(static_cast<std::int64_t>(values[i] << unused) >> unused) ^ top_bit;
-    }
-  }
-  return values;
-}
-
-std::vector<RankExchange::Combined> RankExchange::before_combining(std::uint32_t wave,
-                                                                   std::uint32_t iteration) {
-  std::vector<Combined> all;
+// Before a wave: the memory of all ranks but 0 counts only what they add to a sum.
+void RankExchange::begin_combining(std::uint32_t wave, std::uint32_t iteration) {
   for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-    if (argument.combine) {
-      all.push_back({.buffer = &program_.buffers[argument.buffer],
-                     .how = *argument.combine,
-                     .memory = memory(argument.buffer, iteration),
-                     .before = {}});
-      if (all.back().how == Combine::sum && rank_ != 0) {
-        all.back().before = elements(all.back());
-      }
+    if (argument.combine == Combine::sum && rank_ != 0) {
+      clear_contents(session_, program_.buffers[argument.buffer],
+                     {.memory = memory(argument.buffer, iteration)});
     }
   }
-  return all;
 }
 
-void RankExchange::combine(const std::vector<Combined>& all) {
-  for (const Combined& one : all) {
-    std::vector<std::uint64_t> values = elements(one);
-    std::ranges::transform(values, one.before, values.begin(), std::minus<>());
-    or_refuse(ranks_.reduce(values, static_cast<ranks::Reduction>(one.how)));
-    std::vector<std::byte> bytes(one.buffer->bytes);
-    const std::size_t size = element_bytes(one.buffer->type);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::uint64_t value = values[i] ^ (is_signed_integer(one.buffer->type) ? top_bit : 0);
-      std::memcpy(bytes.data() + i * size, &value, size);
+// Combines elements as numbers of 64 bits. For minima and maxima the first bit of signed ones is the other one, which keeps
+// the order of their type.
+void RankExchange::combine(std::uint32_t wave, std::uint32_t iteration) {
+  for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+    if (!argument.combine) {
+      continue;
     }
-    session_.write(one.memory, 0, bytes);
+    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+    const std::size_t size = element_bytes(buffer.type);
+    const bool flips = is_signed_integer(buffer.type) && argument.combine != Combine::sum;
+    const std::uint64_t sign = flips ? std::uint64_t{1} << (8 * size - 1) : 0;
+    std::vector<std::byte> bytes(buffer.bytes);
+    session_.read(memory(argument.buffer, iteration), 0, bytes);
+    std::vector<std::uint64_t> values(buffer.count);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::memcpy(&values[i], bytes.data() + i * size, size); // the low bytes come first
+      values[i] ^= sign;
+    }
+    or_refuse(ranks_.reduce(values, static_cast<ranks::Reduction>(*argument.combine)));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] ^= sign;
+      std::memcpy(bytes.data() + i * size, &values[i], size);
+    }
+    session_.write(memory(argument.buffer, iteration), 0, bytes);
   }
 }
 
@@ -208,16 +183,7 @@ RunStatus RankExchange::share(std::uint32_t wave, std::uint32_t iteration, RunSt
   std::array<std::byte, 1> status{static_cast<std::byte>(ended)};
   or_refuse(ranks_.broadcast(status));
   const ProgramWave& spec = program_.waves[wave];
-  std::set<std::uint32_t> written;
-  if (spec.state) {
-    written.insert(*spec.state);
-  }
-  for (const ProgramArgument& argument : spec.users_arguments()) {
-    if (argument.is_memory() && argument.access != Access::read) {
-      written.insert(argument.buffer);
-    }
-  }
-  for (const std::uint32_t buffer : written) {
+  const auto hand_out = [&](std::uint32_t buffer) {
     std::vector<std::byte> bytes(program_.buffers[buffer].bytes);
     if (rank_ == 0) {
       session_.read(memory(buffer, iteration), 0, bytes);
@@ -227,6 +193,14 @@ RunStatus RankExchange::share(std::uint32_t wave, std::uint32_t iteration, RunSt
       session_.write(memory(buffer, iteration), 0, bytes);
     }
     buffer_bytes_[buffer] += (split_.ranks - 1) * bytes.size();
+  };
+  for (const MemoryUse& use : uses_of(spec.users_arguments())) {
+    if (use.writes) {
+      hand_out(use.buffer);
+    }
+  }
+  if (spec.state) {
+    hand_out(*spec.state);
   }
   return static_cast<RunStatus>(status[0]);
 }
@@ -235,8 +209,9 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
                             const std::function<void()>& waited) {
   const WaveCut& cut = split_.waves[wave];
   const bool combines =
-      std::ranges::any_of(program_.waves[wave].arguments,
-                          [](const ProgramArgument& argument) { return argument.combine.has_value(); });
+      cut.cut() && std::ranges::any_of(program_.waves[wave].arguments, [](const ProgramArgument& argument) {
+        return argument.combine.has_value();
+      });
   const TileRows own = cut.cut() ? cut.rows[rank_] : TileRows();
   TileRows inner{own.begin, own.begin}; // launched while halos are under way
   DispatchOutcome at;
@@ -257,8 +232,9 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
       return at.status;
     }
   }
-  const std::vector<Combined> combined =
-      cut.cut() ? before_combining(wave, iteration) : std::vector<Combined>();
+  if (combines) {
+    begin_combining(wave, iteration);
+  }
   if (cut.cut()) {
     launch_rows(wave, iteration, {own.begin, inner.begin});
     launch_rows(wave, iteration, {inner.end, own.end});
@@ -274,7 +250,9 @@ RunStatus RankExchange::run(std::uint32_t wave, std::uint32_t iteration, Clock::
   }
   if (at.status == RunStatus::done) {
     fresh_.after(wave, iteration);
-    combine(combined);
+    if (combines) {
+      combine(wave, iteration);
+    }
   }
   return at.status;
 }
@@ -322,24 +300,12 @@ HostContents RankExchange::gather_outputs(std::uint32_t iterations) {
   return outputs;
 }
 
-Result<std::vector<WrittenFile>> RankExchange::write_outputs(const HostContents& outputs) {
-  std::vector<WrittenFile> written;
-  for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
-    const ProgramBuffer& buffer = program_.buffers[i];
-    if (!buffer.output) {
-      continue;
-    }
-    if (in_parts(i)) {
-      TIDEGATE_CHECK(ranks::write_in_parts(*buffer.output, *buffer.output_head, parts_of(i), ranks_));
-    } else if (rank_ == 0) {
-      TIDEGATE_CHECK(buffer.write(outputs[i]));
-    }
-    if (rank_ == 0) {
-      written.push_back(
-          written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name))));
-    }
-  }
-  return written;
+Result<void> RankExchange::write_output(std::uint32_t buffer, const HostContents& outputs) {
+  const ProgramBuffer& output = program_.buffers[buffer];
+  return in_parts(buffer)
+             ? ranks::write_in_parts(*output.output, *output.output_head, parts_of(buffer), ranks_)
+         : rank_ == 0 ? output.write(outputs[buffer])
+                      : Result<void>();
 }
 
 // Reports why a buffer is not split (a wave that is not cut writes it, or ranks combine it), or why every rank has
@@ -376,8 +342,8 @@ RankBufferReport RankExchange::report_buffer(std::uint32_t buffer) const {
 }
 
 RanksReport RankExchange::report(const DispatchOutcome& outcome, const std::string& device) {
-  RanksReport report =
-      or_refuse(report_ranks(outcome, {.device = device, .device_bytes = device_bytes_}, ranks_));
+  RanksReport report = or_refuse(
+      report_ranks(outcome, {.device = device, .numbers = {.device_bytes = device_bytes_}}, ranks_));
   for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
     if (split_.waves[wave].on_one_rank()) {
       report.waves.push_back({.wave = program_.wave_text(wave), .reason = split_.waves[wave].whole.text()});

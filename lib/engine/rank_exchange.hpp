@@ -1,15 +1,9 @@
 // What one of several ranks does around the waves that it launches: it exchanges what they need of split buffers
 // (split.hpp), combines what all add to, and gets from rank 0 what that alone has run.
 #pragma once
-#include "device/session.hpp"
-#include "engine/compile.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/plain_waves.hpp"
-#include "engine/queue_outcome.hpp"
-#include "engine/run_options.hpp"
+#include "engine/arena_run.hpp"
 #include "engine/split.hpp"
 #include "runtime/rank_report.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::engine {
 
@@ -17,13 +11,11 @@ namespace tidegate::engine {
 bool is_compared(const Job& program, const RunOptions& options);
 
 // Members are called by all ranks in the same order. All throw device::Refused, also for what Ranks::wait() returns.
-class RankExchange {
+class RankExchange : NotCopied {
 public:
   // All references outlive it. `whole` is the program of all ranks.
   RankExchange(const device::Session& session, const CompiledProgram& whole, const JobSplit& split,
                const RunOptions& options, Monitor& monitor);
-  RankExchange(const RankExchange&) = delete;
-  RankExchange& operator=(const RankExchange&) = delete;
   ~RankExchange();
 
   // Begins the dispatch on all ranks at the same time, with the launches and the memory of this rank's job. Returns its
@@ -42,8 +34,8 @@ public:
   // Hands outputs to rank 0, in room for all of them, or leaves them in parts.
   HostContents gather_outputs(std::uint32_t iterations);
 
-  // Writes outputs in the order of buffers, those in parts by all ranks and the others by rank 0. Errors: of files.
-  Result<std::vector<WrittenFile>> write_outputs(const HostContents& outputs);
+  // Writes an output, in parts by all ranks and otherwise by rank 0. Errors: of files.
+  Result<void> write_output(std::uint32_t buffer, const HostContents& outputs);
 
   // In rank 0, of all ranks; of a run that ended early each has its own.
   RanksReport report(const DispatchOutcome& outcome, const std::string& device);
@@ -58,7 +50,6 @@ public:
   [[nodiscard]] bool in_parts(std::uint32_t buffer) const;
 
 private:
-  struct Combined;
   struct Messages;
 
   [[nodiscard]] const device::Buffer& memory(std::uint32_t buffer, std::uint32_t iteration) const;
@@ -66,9 +57,8 @@ private:
   std::optional<std::vector<RankTransfer>> begin_transfers(std::uint32_t wave, std::uint32_t iteration);
   void launch_rows(std::uint32_t wave, std::uint32_t iteration, const TileRows& rows,
                    device::Event* event = nullptr);
-  std::vector<std::uint64_t> elements(const Combined& of);
-  std::vector<Combined> before_combining(std::uint32_t wave, std::uint32_t iteration);
-  void combine(const std::vector<Combined>& all);
+  void begin_combining(std::uint32_t wave, std::uint32_t iteration);
+  void combine(std::uint32_t wave, std::uint32_t iteration);
   [[nodiscard]] ranks::BytesInParts parts_of(std::uint32_t buffer) const;
   RunStatus share(std::uint32_t wave, std::uint32_t iteration, RunStatus ended);
   [[nodiscard]] RankBufferReport report_buffer(std::uint32_t buffer) const;

@@ -162,18 +162,6 @@ Launched launched() {
   return {};
 }
 
-namespace {
-
-// The module is in the tool's folder of libraries where it is installed, and next to the binary in a build tree.
-std::array<std::filesystem::path, 2> module_paths() {
-  constexpr const char* name = "libtidegate_mpi.so";
-  std::error_code unreadable;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", unreadable).parent_path();
-  return {(folder / TIDEGATE_MODULE_FOLDER / name).lexically_normal(), folder / name};
-}
-
-} // namespace
-
 Result<std::unique_ptr<Ranks>> begin() {
   const Launched by = launched();
   if (!by.several()) {
@@ -182,8 +170,11 @@ Result<std::unique_ptr<Ranks>> begin() {
   // mpirun kills the process that waits for this one. A gentler signal comes first, but a rank that waits inside of MPI
   // does not look at it. Outputs have no name until they are whole, so a killed rank leaves no file.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const auto paths = module_paths();
+  // The module is in the tool's folder of libraries where it is installed, and next to the binary in a build tree.
   std::error_code unknown;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  constexpr const char* name = "libtidegate_mpi.so";
+  const std::array paths{(folder / TIDEGATE_MODULE_FOLDER / name).lexically_normal(), folder / name};
   const auto path =
       std::ranges::find_if(paths, [&](const auto& each) { return std::filesystem::exists(each, unknown); });
   if (path == paths.end()) {

@@ -10,7 +10,7 @@ namespace tidegate::ranks {
 // (tests/in_process_ranks.hpp).
 enum class Reduction : std::uint8_t { sum, min, max };
 
-class Transport {
+class Transport : NotCopied {
 public:
   struct Place {
     int rank = 0;
@@ -20,8 +20,6 @@ public:
   };
 
   explicit Transport(const Place& own) : place(own) {}
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
   const Place place;

@@ -1,6 +1,4 @@
-#include "runtime/memory.hpp"
 #include "traversal/dispatch.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::traversal {
 namespace {
@@ -85,18 +83,12 @@ private:
 
   bool out_of_time() { return runtime::out_of_time(outcome_, deadline_); }
 
-  // Gives each rank what the others have for it.
-  template <class T>
-  std::vector<std::vector<T>> exchange(std::vector<std::vector<T>> sent) {
-    return runtime::or_refuse(ranks_.exchange(std::move(sent)));
-  }
-
   // Gives every rank the own parts of an array of words in device memory, one for each vertex.
   void share(Part part, std::uint64_t offset) {
     const graphs::VertexCut& cut = plan_.part->cut;
     std::vector<std::byte> own((part_.end - part_.first) * word_bytes);
     session_.read(resident_.part(part), offset + part_.first * word_bytes, own);
-    const auto parts = exchange(std::vector(cut.size() - 1, own));
+    const auto parts = runtime::or_refuse(ranks_.exchange(std::vector(cut.size() - 1, own)));
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
       session_.write(resident_.part(part), offset + cut[rank] * word_bytes, parts[rank]);
     }
@@ -118,7 +110,7 @@ private:
       words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
                    listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
     }
-    for (const std::vector<std::uint32_t>& words : exchange(std::move(sent))) {
+    for (const auto& words : runtime::or_refuse(ranks_.exchange(std::move(sent)))) {
       for (std::size_t at = 0; at < words.size(); at += most) {
         const auto some = std::span(words).subspan(at, std::min(most, words.size() - at));
         session_.write(messages, 0, std::as_bytes(some));

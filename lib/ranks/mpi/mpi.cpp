@@ -10,8 +10,6 @@ namespace {
 class Mpi final : public tidegate::ranks::Transport {
 public:
   Mpi(const Place& own, MPI_Comm ranks) : Transport(own), ranks_(ranks) {}
-  Mpi(const Mpi&) = delete;
-  Mpi& operator=(const Mpi&) = delete;
   ~Mpi() override {
     MPI_Comm_free(&ranks_);
     MPI_Finalize();
