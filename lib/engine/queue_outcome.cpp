@@ -1,19 +1,18 @@
 #include "engine/queue_outcome.hpp"
 
-#include "engine/device_memory.hpp"
-#include <tidegate/core/text.hpp>
-
 namespace tidegate::engine {
 
 #include "wave/queue_state.h"
 
 namespace {
 
-std::uint32_t read_word(const device::Session& session, const device::Buffer& memory, std::uint64_t offset,
-                        std::size_t word) {
-  std::uint32_t value = 0;
-  session.read(memory, offset + word * sizeof value, std::as_writable_bytes(std::span(&value, 1)));
-  return value;
+// Reads the state of a wave that has one.
+std::vector<std::uint32_t> read_state(const device::Session& session, const Arena& arena,
+                                      const ProgramWave& wave) {
+  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+  const DevicePart& part = arena.parts[*wave.state];
+  session.read(part.memory, part.offset, std::as_writable_bytes(std::span(state)));
+  return state;
 }
 
 } // namespace
@@ -115,9 +114,8 @@ bool any_queue_failed(const device::Session& session, const Job& program, const 
     if (!wave.state) {
       return false;
     }
-    const DevicePart& state = arena.parts[*wave.state];
-    return read_word(session, state.memory, state.offset, TG_QUEUE_FAULT) != 0 ||
-           read_word(session, state.memory, state.offset, TG_QUEUE_END) != TG_QUEUE_DRAINED;
+    const std::vector<std::uint32_t> state = read_state(session, arena, wave);
+    return state[TG_QUEUE_FAULT] != 0 || state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
   });
 }
 
@@ -126,10 +124,7 @@ std::vector<QueueOutcome> read_queues(const device::Session& session, const Job&
   std::vector<QueueOutcome> outcomes;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     if (program.waves[wave].state) {
-      std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-      const DevicePart& part = arena.parts[*program.waves[wave].state];
-      session.read(part.memory, part.offset, std::as_writable_bytes(std::span(state)));
-      outcomes.push_back(queue_outcome(program, wave, state));
+      outcomes.push_back(queue_outcome(program, wave, read_state(session, arena, program.waves[wave])));
     }
   }
   return outcomes;

@@ -1,10 +1,7 @@
 // How waves of work items end on a device (kernels/wave/queue.cl).
 #pragma once
-#include "device/session.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/job.hpp"
 #include "engine/kinds.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 
 namespace tidegate::engine {
