@@ -1,42 +1,17 @@
 // Runs a schedule on a device. A stage is shared (by persistent launches in bounded slices, or one launch), plain (the
 // user's kernel), or plain between the exchanges of one of several ranks.
-#include "engine/arena_run.hpp"
-#include "engine/queue_outcome.hpp"
 #include "engine/rank_exchange.hpp"
-#include "runtime/kernel_cache.hpp"
-#include "runtime/slices.hpp"
 #include "wave/progress_state.h"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
 namespace {
-
-// After the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
-struct SpanPlaces {
-  std::size_t counts = 0; // words
-  std::size_t spans = 0;
-  std::size_t end = 0;
-};
-
-SpanPlaces span_places(std::size_t groups, std::size_t room) {
-  SpanPlaces places{.counts = TG_SPAN_COUNTS(groups)};
-  places.spans = room == 0 ? places.counts : TG_SPANS(groups);
-  places.end = places.spans + groups * room * sizeof(SpanRow) / sizeof(std::uint32_t);
-  return places;
-}
 
 template <class T>
 device::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
   device::Buffer memory =
       session.allocate(std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(std::uint64_t)));
   session.write(memory, 0, std::as_bytes(std::span(rows)));
-  return memory;
-}
-
-device::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
-  device::Buffer memory = session.allocate(words * sizeof(std::uint32_t));
-  session.clear(memory, words * sizeof(std::uint32_t));
   return memory;
 }
 
@@ -69,7 +44,10 @@ public:
       span_room_ = static_cast<std::uint32_t>(
           std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
     }
-    progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
+    const std::size_t words =
+        span_room_ == 0 ? TG_SPAN_COUNTS(std::size_t{limits_.workers}) : first_span(limits_.workers);
+    progress_ = session_.allocate(words * sizeof(std::uint32_t));
+    session_.clear(progress_, words * sizeof(std::uint32_t));
     session_.fill(progress_, TG_PROGRESS_SPAN_ROOM * sizeof(std::uint32_t), sizeof(std::uint32_t),
                   std::as_bytes(std::span(&span_room_, 1)));
   }
@@ -192,6 +170,12 @@ private:
     return true;
   }
 
+  // Returns the word at which the spans of a group begin.
+  [[nodiscard]] std::size_t first_span(std::size_t group) const {
+    return TG_SPANS(std::size_t{limits_.workers}) +
+           group * span_room_ * sizeof(SpanRow) / sizeof(std::uint32_t);
+  }
+
   // Returns the recorded spans in the host's time.
   [[nodiscard]] Trace trace() const {
     session_.finish();
@@ -204,16 +188,14 @@ private:
         slices.back().end_ns = launch.end_ns;
       }
     }
-    const SpanPlaces places = span_places(limits_.workers, span_room_);
     std::vector<std::uint32_t> counts(span_room_ == 0 ? 0 : limits_.workers);
-    session_.read(progress_, places.counts * sizeof(std::uint32_t),
+    session_.read(progress_, TG_SPAN_COUNTS(std::size_t{limits_.workers}) * sizeof(std::uint32_t),
                   std::as_writable_bytes(std::span(counts)));
     std::vector<SpanRow> rows;
     for (std::uint32_t group = 0; group < counts.size(); ++group) {
       rows.resize(std::min<std::size_t>(counts[group], span_room_));
       trace.left_out += counts[group] - rows.size();
-      session_.read(progress_,
-                    places.spans * sizeof(std::uint32_t) + std::size_t{group} * span_room_ * sizeof(SpanRow),
+      session_.read(progress_, first_span(group) * sizeof(std::uint32_t),
                     std::as_writable_bytes(std::span(rows)));
       const auto spans = task_spans(limits_.clock, slices, group, rows);
       trace.tasks.insert(trace.tasks.end(), spans.begin(), spans.end());
@@ -249,8 +231,9 @@ private:
     } else if (!run_iterations(iteration)) {
       return;
     }
-    if (run_stages(schedule_.repeat_end, schedule_.stages.size(), iteration)) {
-      (void)settle(true);
+    if (run_stages(schedule_.repeat_end, schedule_.stages.size(), iteration) && monitor_.in_flight != 0) {
+      loop_.finish();
+      monitor_.reach(outcome_.reached);
     }
   }
 
@@ -295,7 +278,7 @@ private:
         row = row_end;
         launched(i, iteration);
       }
-      if (!settle(false)) {
+      if (!settle()) {
         return false;
       }
     }
@@ -306,11 +289,7 @@ private:
   void launch_plain(std::size_t stage, std::uint32_t iteration) {
     const std::uint32_t wave = schedule_.stages[stage].waves.front();
     if (exchange_ != nullptr) {
-      outcome_.status = exchange_->run(wave, iteration, deadline(), [this] { // all launches have ended
-        monitor_.in_flight = 0;
-        monitor_.reach(outcome_.reached);
-        forget_batches();
-      });
+      outcome_.status = exchange_->run(wave, iteration, deadline(), [this] { all_have_ended(); });
       return;
     }
     ++monitor_.in_flight; // before: the first launch on a CPU is waited for
@@ -347,36 +326,35 @@ private:
     batch_.end = {};
   }
 
-  // Waits for the device when enough is under way, and says whether there is time for more. At the end it waits
-  // for all; until then for the batch before the last one, so that the device never runs out of launches.
-  bool settle(bool always) {
+  void all_have_ended() {
+    monitor_.in_flight = 0;
+    monitor_.reach(outcome_.reached);
+    forget_batches();
+  }
+
+  // Waits for the device when enough is under way, and says whether there is time for more. It waits for the batch before
+  // the last one, so that the device never runs out of launches.
+  bool settle() {
     const std::uint64_t in_batch = monitor_.in_flight - batch_.launches_before;
-    if (monitor_.in_flight == 0 || (in_batch < batch_.size && !always)) {
+    if (in_batch < batch_.size) {
       return true;
     }
-    if (always) {
-      loop_.finish();
-      forget_batches();
-      monitor_.reach(outcome_.reached);
-    } else {
-      const device::Event awaited = std::exchange(batch_.end, session_.mark());
-      session_.flush();
-      const Position reached = std::exchange(batch_.end_at, outcome_.reached);
-      if (!awaited) {
-        batch_.launches_before = in_batch;
-        return true;
-      }
-      session_.wait(awaited);
-      monitor_.reach(reached);
-      monitor_.in_flight = in_batch;
-      batch_.launches_before = in_batch;
-      outcome_.ended_at = Clock::now();
+    const device::Event awaited = std::exchange(batch_.end, session_.mark());
+    session_.flush();
+    const Position reached = std::exchange(batch_.end_at, outcome_.reached);
+    batch_.launches_before = in_batch;
+    if (!awaited) {
+      return true;
     }
+    session_.wait(awaited);
+    monitor_.reach(reached);
+    monitor_.in_flight = in_batch;
+    outcome_.ended_at = Clock::now();
     const std::uint64_t elapsed = elapsed_ns(batch_.settled_at, outcome_.ended_at);
     batch_.settled_at = outcome_.ended_at;
     constexpr std::uint64_t most_batch = 8192;
     batch_.size = next_batch(batch_.size, elapsed, limits_.slice_ns, 4, most_batch);
-    return always || !(loop_.out_of_time(deadline()) || any_queue_failed());
+    return !loop_.out_of_time(deadline()) && !any_queue_failed();
   }
 
   // Returns true if a queue has failed; then the run ends, because later waves would read its results.
@@ -405,9 +383,7 @@ private:
       session_.read(part.memory, part.offset, value);
     }
     outcome_.ended_at = Clock::now();
-    monitor_.reach(outcome_.reached);
-    monitor_.in_flight = 0;
-    forget_batches();
+    all_have_ended();
     return same_value(program_, value);
   }
 

@@ -1,6 +1,5 @@
 // How far a run came, its lineage, and where its time went.
 #include "engine/report.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -153,6 +152,7 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
   };
   // Adds the groups of a section that ran as a whole in its run `run`; with a `stride`, the items of this run and of
   // each run `stride` later.
+  constexpr std::uint64_t alone = ~std::uint64_t{0};
   const auto add = [&](Section section, std::uint64_t run, std::uint64_t stride) {
     for (std::size_t group = 0; group < groups.group_count(); ++group) {
       const auto waves = groups.group(group);
@@ -170,12 +170,11 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
         if (rules == 0 || of.counted) {
           continue;
         }
-        const bool stops_here = of.runs >= run && (stride == 0 ? later == 0 : later % stride == 0);
+        const bool stops_here = of.runs >= run && later % stride == 0;
         lineage.items +=
-            of.items * (stride == 0 ? std::min<std::uint64_t>(later, 1) : (later + stride - 1) / stride) +
-            (stops_here ? of.partial : 0);
+            of.items * (later / stride + (later % stride == 0 ? 0 : 1)) + (stops_here ? of.partial : 0);
       }
-      if (ran && stride == 0) {
+      if (ran && stride == alone) {
         lineage.regions.push_back(region);
       }
     }
@@ -187,19 +186,19 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
     }
   }
   trace(Section::before, 0);
-  add(Section::before, 0, 0);
+  add(Section::before, 0, alone);
   const std::uint64_t period = storage.size();
   std::uint64_t unchanged = 0; // iterations that added no rule to any memory
   for (; lineage.iterations < iterations && unchanged < period; ++lineage.iterations) {
     unchanged = trace(Section::each, lineage.iterations) ? 0 : unchanged + 1;
-    add(Section::each, lineage.iterations, 0);
+    add(Section::each, lineage.iterations, alone);
   }
   for (std::uint64_t phase = 0; phase < period && lineage.iterations + phase < iterations; ++phase) {
     trace(Section::each, lineage.iterations + phase);
     add(Section::each, lineage.iterations + phase, period);
   }
   trace(Section::after, iterations);
-  add(Section::after, 0, 0);
+  add(Section::after, 0, alone);
   for (std::size_t wave = 0; wave < progress.size(); ++wave) {
     lineage.items += progress[wave].counted && rules_of[wave] != 0 ? progress[wave].processed : 0;
   }
@@ -212,14 +211,14 @@ namespace {
 std::vector<std::uint32_t> waves_in(const CompiledProgram& compiled, const TaskSpan& task) {
   const Schedule& schedule = compiled.schedule;
   std::vector<std::uint32_t> waves;
-  const std::uint32_t stride = std::max<std::uint32_t>(static_cast<std::uint32_t>(std::abs(task.step)), 1);
-  const std::uint32_t lowest =
-      task.step < 0 ? task.first - (task.count - 1) * stride : task.first; // serpentine runs backwards
+  const auto& [first, step, count] = task.tiles;
+  const std::uint32_t stride = std::max<std::uint32_t>(static_cast<std::uint32_t>(std::abs(step)), 1);
+  const std::uint32_t lowest = step < 0 ? first - (count - 1) * stride : first; // serpentine runs backwards
   for (const std::uint32_t wave : schedule.stages[schedule.row_stages[*task.row]].waves) {
     const std::uint32_t begin = schedule.places[wave].first_pack;
     const std::uint32_t end = begin + schedule.packs(compiled.program, wave);
     const std::uint32_t skipped = begin <= lowest ? 0 : (begin - lowest + stride - 1) / stride;
-    if (skipped < task.count && lowest + skipped * stride < end) {
+    if (skipped < count && lowest + skipped * stride < end) {
       waves.push_back(wave);
     }
   }
@@ -251,10 +250,11 @@ void visit_awaited(const CompiledProgram& compiled, std::uint32_t workers, const
     }
     return;
   }
-  const std::uint32_t low = task.step < 0 ? task.first + 1 - task.count : task.first;
+  const auto& [first_tile, tile_step, tiles] = task.tiles;
+  const std::uint32_t low = tile_step < 0 ? first_tile + 1 - tiles : first_tile;
   for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
     const WaitRow& wait = compiled.tables.waits[i];
-    const auto [first, count] = awaited_groups(wait, low, low + task.count, workers);
+    const auto [first, count] = awaited_groups(wait, low, low + tiles, workers);
     if (count != 0 && wait.steps <= step) {
       visit(step - wait.steps, first, first + count - 1);
     }
@@ -351,7 +351,7 @@ std::optional<WaveTimes> wave_times_of(const CompiledProgram& compiled, const Tr
     }
   }
   for (const TaskSpan& task : trace.tasks) {
-    if (task.row && task.count != 0) {
+    if (task.row && task.tiles.count != 0) {
       add(&task, waves_in(compiled, task), task.iteration, task.began_ns, task.ended_ns).wait_ns +=
           task.began_ns - task.asked_ns;
     }
@@ -371,14 +371,18 @@ std::optional<WaveTimes> wave_times_of(const CompiledProgram& compiled, const Tr
 Timeline timeline_of(const CompiledProgram& compiled, const Trace& trace, bool until_met) {
   const Schedule& schedule = compiled.schedule;
   std::map<std::string, std::uint32_t> names;
-  const auto name = [&names](const std::string& text) {
-    return names.try_emplace(text, static_cast<std::uint32_t>(names.size())).first->second;
-  };
   Timeline timeline{.clock = compiled.clock,
                     .names = {},
                     .lanes = {{.name = "launches", .spans = {}}, {.name = "iterations", .spans = {}}},
                     .curves = {},
                     .left_out = trace.left_out};
+  const auto name = [&](const std::string& text) {
+    const auto [at, added] = names.try_emplace(text, static_cast<std::uint32_t>(names.size()));
+    if (added) {
+      timeline.names.push_back(text);
+    }
+    return at->second;
+  };
   // Iterations overlap if work-groups wait for few others: each is drawn until the next one begins.
   std::map<std::uint32_t, std::uint64_t> begins;
   std::uint64_t last = 0;
@@ -440,14 +444,10 @@ Timeline timeline_of(const CompiledProgram& compiled, const Trace& trace, bool u
     }
     if (!task.row) {
       add(SpanKind::until, task.began_ns, task.ended_ns, "until");
-    } else if (task.count != 0) {
+    } else if (task.tiles.count != 0) {
       add(SpanKind::work, task.began_ns, task.ended_ns, text_of(compiled, waves_in(compiled, task))).tiles =
-          TileRun{.first = task.first, .step = task.step, .count = task.count};
+          task.tiles;
     }
-  }
-  timeline.names.resize(names.size());
-  for (const auto& [text, index] : names) {
-    timeline.names[index] = text;
   }
   return timeline;
 }

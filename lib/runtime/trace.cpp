@@ -1,7 +1,5 @@
 #include "runtime/trace.hpp"
 
-#include <tidegate/core/text.hpp>
-
 namespace tidegate::runtime {
 namespace {
 
@@ -94,9 +92,7 @@ std::vector<TaskSpan> task_spans(DeviceClock clock, std::span<const SliceTimes> 
                      .asked_ns = moment(slices[at], row.asked, ns_per_tick),
                      .began_ns = moment(slices[at], row.began, ns_per_tick),
                      .ended_ns = moment(slices[at], row.ended, ns_per_tick),
-                     .first = row.first,
-                     .step = static_cast<std::int32_t>(row.step),
-                     .count = row.count});
+                     .tiles = {row.first, static_cast<std::int32_t>(row.step), row.count}});
   }
   return spans;
 }

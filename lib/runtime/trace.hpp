@@ -1,7 +1,6 @@
 // Times of launches and of work-groups' tasks in a run, converted to the host's clock, and its timeline for readers.
 #pragma once
 #include "device/session.hpp"
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::runtime {
 
@@ -25,6 +24,13 @@ struct LaunchSpan {
   std::uint32_t iteration = 0;        // first one of the launch
 };
 
+// Packs of tiles of a stage: first, first + step, … With one tile per pack they are its tiles.
+struct TileRun {
+  std::uint32_t first = 0;
+  std::int32_t step = 0;
+  std::uint32_t count = 0;
+};
+
 // A task of one work-group: consecutive tiles of a stage, or the test that ends the repetition.
 struct TaskSpan {
   std::uint32_t group = 0;
@@ -33,9 +39,7 @@ struct TaskSpan {
   std::uint64_t asked_ns = 0;       // the group reached the task
   std::uint64_t began_ns = 0;       // all waits had ended
   std::uint64_t ended_ns = 0;       // the task was done
-  std::uint32_t first = 0;          // packs of tiles: first, first + step, …
-  std::int32_t step = 0;
-  std::uint32_t count = 0;
+  TileRun tiles;
 };
 
 struct Trace {
@@ -100,13 +104,6 @@ enum class SpanKind : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 6> span_kind_names{"launch", "slice", "iteration",
                                                                  "work",   "wait",  "until"};
-
-// Packs of tiles of a stage: first, first + step, … With one tile per pack they are its tiles.
-struct TileRun {
-  std::uint32_t first = 0;
-  std::int32_t step = 0;
-  std::uint32_t count = 0;
-};
 
 struct TimelineSpan {
   SpanKind kind = SpanKind::work;

@@ -349,6 +349,6 @@ TEST_CASE("a trace has the launches by the device's clock and the tasks of each 
   CHECK(task.row == 1);
   CHECK(task.began_ns - task.asked_ns == 100);
   CHECK(task.ended_ns - task.began_ns == 200);
-  CHECK(task.count == 3);
+  CHECK(task.tiles.count == 3);
   CHECK(outcome.trace->left_out == 0);
 }

@@ -1,10 +1,8 @@
 // Contents in host memory, pinned as for a GPU and not, copied to a device and back; spans from a device's clock in host time;
 // the watchdog.
-#include "device/session.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/monitor.hpp"
 #include "runtime/trace.hpp"
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::runtime {
 namespace {
@@ -120,8 +118,8 @@ TEST_CASE("spans of a device's clock become spans of the dispatch") {
       CHECK(Times{span.asked_ns, span.began_ns, span.ended_ns} == of.times[i]);
       CHECK(span.row.has_value() == (of.rows[i].stage != TG_SPAN_UNTIL)); // the look for the end has no stage
       CHECK(span.row.value_or(1) == 1);
-      CHECK(std::array<std::int64_t, 5>{span.group, span.iteration, span.first, span.step, span.count} ==
-            std::array<std::int64_t, 5>{6, 3, 7, -2, 4});
+      CHECK(std::array<std::int64_t, 5>{span.group, span.iteration, span.tiles.first, span.tiles.step,
+                                        span.tiles.count} == std::array<std::int64_t, 5>{6, 3, 7, -2, 4});
     }
   }
 }
