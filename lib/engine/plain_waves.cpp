@@ -1,12 +1,9 @@
 #include "engine/plain_waves.hpp"
 
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "device/isolation.hpp"
 #include "engine/queue_outcome.hpp"
 #include "opencl_c/outline.hpp"
 #include "opencl_c/words.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -134,54 +131,42 @@ Error at_source(const Job& program, std::uint32_t unit, Error error) {
 
 } // namespace
 
-PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
-                             const std::vector<std::uint32_t>& waves,
-                             const std::map<std::uint32_t, std::string>& instead)
-    : session_(session), program_(program) {
+PlainPrograms::PlainPrograms(const device::Session& of, const Job& job, std::vector<std::uint32_t> launched)
+    : session(of), program(job), waves(std::move(launched)) {
   for (const std::uint32_t wave : waves) {
     const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
-    if (units_.contains(unit)) {
+    if (units.contains(unit)) {
       continue;
     }
     constexpr std::size_t most = std::size_t{64} << 20U;
-    const auto given = instead.find(unit);
     const std::string& built_in = program.units[unit].built_in;
     const std::string& rewritten = program.units[unit].rewritten;
-    DriverSource source{.text = given != instead.end() ? given->second
-                                : built_in.empty()     ? rewritten
-                                                       : built_in,
+    DriverSource source{.text = built_in.empty() ? rewritten : built_in,
                         .options = program.units[unit].options};
     if (source.text.empty()) {
-      auto text = read_all(program.units[unit].path, most);
-      if (!text) {
-        throw device::Refused{text.error()};
-      }
-      source = users_source(program.units[unit], program.folder, std::string(without_byte_order_mark(*text)));
+      const std::string text = or_refuse(read_all(program.units[unit].path, most));
+      source = users_source(program.units[unit], program.folder, std::string(without_byte_order_mark(text)));
     } else {
       source.text = opencl_c::line_directive(1, program.units[unit].path) + source.text;
     }
-    auto built = session.build(
-        fmt::format("{}{}{}", program.contraction_pragma(), source.text, size_checks(program, waves, unit)),
-        source.options);
-    if (!built) {
-      throw device::Refused{at_source(program, unit, std::move(built.error()))};
-    }
-    units_.emplace(unit, std::move(*built));
+    const std::string all =
+        fmt::format("{}{}{}", program.contraction_pragma(), source.text, size_checks(program, waves, unit));
+    units.emplace(unit, or_refuse(session.build(all, source.options).map_error([&](Error error) {
+                    return at_source(program, unit, std::move(error));
+                  })));
   }
 }
 
 device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
-  const std::string& name = program_.function(op).name;
-  return session_.make_kernel(units_.at(program_.ops[op].unit), name);
+  const std::string& name = program.function(op).name;
+  return session.make_kernel(units.at(program.ops[op].unit), name);
 }
 
 Error blame_sources(const device::Session& session, const Job& program, Error build_failure) {
-  std::vector<std::uint32_t> waves;
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    waves.push_back(wave);
-  }
+  std::vector<std::uint32_t> waves(program.waves.size());
+  std::iota(waves.begin(), waves.end(), 0U);
   try {
-    const PlainPrograms by_themselves(session, program, waves);
+    const PlainPrograms by_themselves(session, program, std::move(waves));
   } catch (device::Refused& refused) {
     return std::move(refused.error);
   }
@@ -235,45 +220,44 @@ constexpr std::uint32_t reference_room = 4;
 class QueueRounds {
 public:
   // `memory` holds the program's buffers by index in one swap phase. Throws device::Refused.
-  QueueRounds(const PlainPrograms& programs, const Job& program, std::uint32_t wave,
-              const std::vector<device::Buffer>& memory, QueueWay way, Launcher& launcher)
-      : session_(launcher.session), launcher_(launcher), program_(program), wave_(wave),
-        spec_(program.waves[wave]), text_(program.wave_text(wave)), checks_(way != QueueWay::drain),
-        publishes_(checks_ && spec_.queue->publishes) {
+  QueueRounds(const PlainPrograms& programs, std::uint32_t wave, const std::vector<device::Buffer>& memory,
+              QueueWay way, Launcher& launcher)
+      : session_(programs.session), launcher_(launcher), program_(programs.program), wave_(wave),
+        spec_(program_.waves[wave]), text_(program_.wave_text(wave)), checks_(way != QueueWay::drain),
+        publishes_(checks_ && spec_.queue->publishes),
+        kernel_(programs.kernel(checks_ ? check_op(spec_) : spec_.op)) {
     const ProgramQueue& queue = *spec_.queue;
+    std::uint32_t index = 0; // of the next argument
     if (!checks_) {
       state_ = memory[*spec_.state];
-      drain_ = programs.kernel(spec_.op);
-      set_buffers(drain_, 0, spec_.arguments, memory);
       turn_ = programs.kernel(turn_op(spec_));
       session_.set(turn_, 0, state_, spec_.rounds->age_threshold, spec_.rounds->most_stalled_rounds,
                    spec_.rounds->capacity);
-      return;
-    }
-    check_ = programs.kernel(check_op(spec_));
-    state_ = session_.allocate(TG_QUEUE_WORDS * sizeof(std::uint32_t));
-    auto items = static_cast<std::uint32_t>(queue.items.size());
-    if (publishes_) {
-      constexpr std::uint32_t most_items = 1U << 26U;
-      items = std::bit_ceil(std::min(spec_.rounds->capacity, most_items) * reference_room);
-      items_ = session_.allocate(std::uint64_t{items} * 2 * sizeof(std::uint32_t));
-      seen_ = session_.allocate(queue.seen_bytes);
     } else {
-      std::vector<std::uint32_t> words;
-      for (const QueueItem& item : queue.items) {
-        words.insert(words.end(), {packed_handles(item), item.param});
+      constexpr std::uint32_t most_items = 1U << 26U;
+      constexpr std::uint32_t items_per_launch = 65536; // of ops that publish
+      const auto items = publishes_
+                             ? std::bit_ceil(std::min(spec_.rounds->capacity, most_items) * reference_room)
+                             : static_cast<std::uint32_t>(queue.items.size());
+      const std::uint32_t reversed = way == QueueWay::reversed ? 1 : 0;
+      state_ = session_.allocate(TG_QUEUE_WORDS * sizeof(std::uint32_t));
+      items_ = session_.allocate(std::uint64_t{items} * 2 * sizeof(std::uint32_t));
+      marks_bytes_ = publishes_ ? queue.seen_bytes : items * sizeof(std::uint32_t);
+      marks_ = session_.allocate(marks_bytes_);
+      if (publishes_) {
+        index = session_.set(kernel_, 0, items_, items, reversed, state_, marks_, items_per_launch);
+      } else {
+        std::vector<std::uint32_t> words;
+        for (const QueueItem& item : queue.items) {
+          words.insert(words.end(), {packed_handles(item), item.param});
+        }
+        session_.write(items_, 0, std::as_bytes(std::span(words)));
+        index = session_.set(kernel_, 0, items_, items, reversed, marks_, state_);
       }
-      items_ = session_.allocate(words.size() * sizeof(std::uint32_t));
-      session_.write(items_, 0, std::as_bytes(std::span(words)));
-      closed_ = session_.allocate(queue.items.size() * sizeof(std::uint32_t));
     }
-    std::uint32_t index = session_.set(check_, 0, items_, items, way == QueueWay::reversed ? 1U : 0U,
-                                       publishes_ ? state_ : closed_, publishes_ ? seen_ : state_);
-    if (publishes_) {
-      constexpr std::uint32_t items_per_launch = 65536;
-      index = session_.set(check_, index, items_per_launch);
+    for (const ProgramArgument& argument : checks_ ? spec_.users_arguments() : std::span(spec_.arguments)) {
+      index = session_.set(kernel_, index, memory[argument.buffer]);
     }
-    set_buffers(check_, index, spec_.users_arguments(), memory);
   }
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. Throws
@@ -283,30 +267,31 @@ public:
     const std::uint64_t compiled_before = launcher_.compile_ns; // this does not count as wall time
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
     std::uint64_t most_rounds = ~std::uint64_t{0};
+    if (checks_ && !publishes_ && queue.items.empty()) {
+      return true;
+    }
+    if (checks_) {
+      session_.clear(marks_, marks_bytes_);
+    }
     if (publishes_) {
       std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, *spec_.listed_items);
       session_.write(items_, 0, std::as_bytes(std::span(queue.seeds)));
       session_.write(state_, 0, std::as_bytes(std::span(state)));
-      session_.clear(seen_, queue.seen_bytes);
     } else if (checks_) {
-      if (queue.items.empty()) {
-        return true;
-      }
-      session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t));
       most_rounds = spec_.rounds ? std::uint64_t{spec_.rounds->most_stalled_rounds} + 1 : 1;
     }
     for (std::uint64_t round = 0; round < most_rounds; ++round) {
       if (publishes_) {
-        launch(check_, check_op(spec_), 1, 1, event());
+        launch(kernel_, check_op(spec_), 1, 1, event());
       } else if (checks_) {
         session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t));
         const std::size_t lanes = 64;
-        launch(check_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes, event());
+        launch(kernel_, check_op(spec_), (queue.items.size() + lanes - 1) / lanes * lanes, lanes, event());
         if (!spec_.rounds) {
           return true; // the run that this one proves reports failures
         }
       } else {
-        launch(drain_, spec_.op, spec_.range.global[0], spec_.range.local[0], event());
+        launch(kernel_, spec_.op, spec_.range.global[0], spec_.range.local[0], event());
         launch(turn_, turn_op(spec_), 1, 1, event());
       }
       session_.read(state_, 0, std::as_writable_bytes(std::span(state)));
@@ -332,14 +317,6 @@ public:
   }
 
 private:
-  void set_buffers(const device::Kernel& kernel, std::uint32_t index,
-                   std::span<const ProgramArgument> arguments,
-                   const std::vector<device::Buffer>& memory) const {
-    for (const ProgramArgument& argument : arguments) {
-      index = session_.set(kernel, index, memory[argument.buffer]);
-    }
-  }
-
   void launch(const device::Kernel& kernel, std::uint32_t op, std::size_t items, std::size_t lanes,
               device::Event* event) {
     device::doing("launching " + text_,
@@ -353,9 +330,12 @@ private:
   const ProgramWave& spec_;
   const std::string text_; // of the wave
   const bool checks_;
-  const bool publishes_; // and checks
-  device::Kernel drain_, turn_, check_;
-  device::Buffer state_, items_, closed_, seen_;
+  const bool publishes_;        // and checks
+  const device::Kernel kernel_; // the first of a round
+  device::Kernel turn_;
+  device::Buffer state_, items_;
+  device::Buffer marks_; // of the reference: items that are done, or of pure ops that were published
+  std::uint64_t marks_bytes_ = 0;
 };
 
 // The launch of a wave of which this is the kernel. Throws device::Refused.
@@ -366,9 +346,10 @@ struct KernelLaunch {
   device::Kernel kernel;
   std::vector<device::Sampler> samplers{};
 
-  KernelLaunch(const PlainPrograms& programs, const Job& of, std::uint32_t index, const WaveMemory& memory,
+  KernelLaunch(const PlainPrograms& programs, std::uint32_t index, const WaveMemory& memory,
                std::size_t phase, Launcher& launches)
-      : launcher(launches), program(of), wave(index), kernel(programs.kernel(of.waves[index].op)) {
+      : launcher(launches), program(programs.program), wave(index),
+        kernel(programs.kernel(program.waves[index].op)) {
     const device::Session& session = launcher.session;
     std::uint32_t at = 0;
     for (const ProgramArgument& argument : program.waves[wave].arguments) {
@@ -388,14 +369,16 @@ struct KernelLaunch {
     }
   }
 
-  void operator()(std::uint32_t iteration, device::Event* event) const try {
+  bool operator()(std::uint32_t iteration, PlainWaves::Clock::time_point, const NextEvent& next_event) const
+      try {
     const ProgramWave& spec = program.waves[wave];
     for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
       if (const ProgramArgument& argument = spec.arguments[i]; !argument.changes.empty()) {
         launcher.session.set_bytes(kernel, i, value_in(argument.value, argument.changes, iteration));
       }
     }
-    launcher.launch(kernel, launcher.ranges.at(wave), spec.op, event);
+    launcher.launch(kernel, launcher.ranges.at(wave), spec.op, next_event());
+    return true;
   } catch (device::Refused& refused) {
     const std::string text = program.wave_text(wave);
     Error error = device::opencl_failure("launching " + text, refused.status);
@@ -416,16 +399,16 @@ struct KernelLaunch {
 
 } // namespace
 
-PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
-                       const std::vector<std::uint32_t>& waves, const WaveMemory& memory, QueueWay way)
-    : phases_(memory.storage.size()), launcher_(std::make_shared<Launcher>(session)) {
+PlainWaves::PlainWaves(const PlainPrograms& programs, const WaveMemory& memory, QueueWay way)
+    : phases_(memory.storage.size()), launcher_(std::make_shared<Launcher>(programs.session)) {
+  const device::Session& session = programs.session;
   for (std::size_t phase = 0; phase < phases_; ++phase) {
     std::vector<device::Buffer> buffers;
     for (const std::uint32_t owner : memory.storage[phase]) {
       buffers.push_back(memory.arena.views[owner]);
     }
-    for (const std::uint32_t wave : waves) {
-      const ProgramWave& spec = program.waves[wave];
+    for (const std::uint32_t wave : programs.waves) {
+      const ProgramWave& spec = programs.program.waves[wave];
       Launch& launch = launches_[{wave, phase}];
       if (spec.command) {
         const TransferCommand& what = *spec.command;
@@ -439,17 +422,13 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
           return true;
         };
       } else if (spec.in_rounds() || (spec.listed_items && way != QueueWay::drain)) {
-        launch = [rounds = std::make_shared<QueueRounds>(programs, program, wave, buffers, way, *launcher_)](
+        launch = [rounds = std::make_shared<QueueRounds>(programs, wave, buffers, way, *launcher_)](
                      std::uint32_t, Clock::time_point deadline, const NextEvent& next_event) {
           return rounds->run(deadline, next_event);
         };
       } else {
         launcher_->ranges[wave] = launch_range(spec.range);
-        launch = [kernel = KernelLaunch(programs, program, wave, memory, phase, *launcher_)](
-                     std::uint32_t iteration, Clock::time_point, const NextEvent& next_event) {
-          kernel(iteration, next_event());
-          return true;
-        };
+        launch = KernelLaunch(programs, wave, memory, phase, *launcher_);
       }
     }
   }
@@ -469,20 +448,16 @@ std::uint64_t PlainWaves::compile_ns() const {
 }
 
 bool same_value(const Job& program, const std::vector<std::byte>& value) {
-  const auto equal = [&]<class T>(T a, T b) {
-    std::memcpy(&a, value.data(), sizeof a);
-    std::memcpy(&b, program.until->value.data(), sizeof b);
-    return !(a < b) && !(b < a) && a == a; // for floats 0 and -0 are one number
-  };
-  switch (program.buffers[program.until->buffer].type) {
-  case ElementType::f32: return equal(0.0F, 0.0F);
-  case ElementType::f64: return equal(0.0, 0.0);
-  case ElementType::f16:
-    return value == program.until->value ||
-           ((value[0] | program.until->value[0]) == std::byte{0} &&
-            ((value[1] | program.until->value[1]) & std::byte{0x7f}) == std::byte{0});
-  default: return value == program.until->value;
-  }
+  return with_type(program.buffers[program.until->buffer].type, [&]<class T>(T number) {
+    T wanted{};
+    std::memcpy(&number, value.data(), sizeof number);
+    std::memcpy(&wanted, program.until->value.data(), sizeof wanted);
+    if constexpr (std::is_arithmetic_v<T>) {
+      return number == wanted;
+    } else { // kernels compare halves as bits, and 0 with -0
+      return value == program.until->value || to_double(number) == to_double(wanted);
+    }
+  });
 }
 
 } // namespace tidegate::engine

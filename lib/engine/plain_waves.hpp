@@ -1,25 +1,21 @@
 // The user's kernels as in a host program: their sources built without changes, and waves as ordinary launches.
 #pragma once
-#include "device/session.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/job.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::engine {
 
-class PlainPrograms {
-public:
-  // `instead` replaces the texts of some units. Throws device::Refused: argument_mismatch if a value and its parameter
-  // differ in size; kernel_source with a place if the log names one; kernel_options; build_failure, with the log.
-  PlainPrograms(const device::Session& session, const Job& program, const std::vector<std::uint32_t>& waves,
-                const std::map<std::uint32_t, std::string>& instead = {});
+struct PlainPrograms {
+  // Builds the kernels of these waves; both references must outlive them. Throws device::Refused: argument_mismatch if a value
+  // and its parameter differ in size; kernel_source with a place if the log names one; kernel_options; build_failure, with the
+  // log.
+  PlainPrograms(const device::Session& session, const Job& program, std::vector<std::uint32_t> waves);
 
   [[nodiscard]] device::Kernel kernel(std::uint32_t op) const;
 
-private:
-  const device::Session& session_;
-  const Job& program_;
-  std::map<std::uint32_t, device::Program> units_;
+  const device::Session& session;
+  const Job& program;
+  std::vector<std::uint32_t> waves;
+  std::map<std::uint32_t, device::Program> units;
 };
 
 // Finds the source that breaks a generated kernel by compiling each source alone, as written, so that the
@@ -51,10 +47,8 @@ class PlainWaves {
 public:
   using Clock = std::chrono::steady_clock;
 
-  // References but `memory` must outlive it. Throws device::Refused.
-  PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
-             const std::vector<std::uint32_t>& waves, const WaveMemory& memory,
-             QueueWay way = QueueWay::check);
+  // The programs must outlive it. Throws device::Refused.
+  PlainWaves(const PlainPrograms& programs, const WaveMemory& memory, QueueWay way = QueueWay::check);
 
   // Enqueues one wave in an iteration, with an event for each launch. Returns false if a queue was not drained, possibly
   // because of `deadline`. Throws device::Refused; of a queue that is a reference also queue_error().

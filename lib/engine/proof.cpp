@@ -1,8 +1,6 @@
 #include "engine/proof.hpp"
 
 #include "core/interrupt.hpp"
-#include "core/npy.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -175,8 +173,8 @@ std::optional<Comparison> compare(const RunContext& context, const HostContents&
 
 Reference::Reference(const device::Session& session, const Job& program,
                      const std::vector<std::vector<std::uint32_t>>& storage, const HostContents& first)
-    : session_(session), program_(program), storage_(storage), first_(first), waves_(program_order(program)),
-      programs_(session, program, waves_) {}
+    : session_(session), program_(program), storage_(storage), first_(first),
+      programs_(session, program, program_order(program)) {}
 
 PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
   const auto begin = Clock::now();
@@ -190,7 +188,7 @@ PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
       write_first(session_, program_.buffers[i], first_[i], arena.parts[i]);
     }
   }
-  PlainWaves waves(session_, programs_, program_, waves_, {storage_, arena}, way.queues);
+  PlainWaves waves(programs_, {storage_, arena}, way.queues);
   session_.finish();
 
   PlainRun result;
@@ -224,8 +222,7 @@ PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
     }
     return (!way.after || way.after(wave, iteration)) && result.in_time;
   };
-  const std::span<const std::uint32_t> order =
-      way.order.empty() ? std::span<const std::uint32_t>(waves_) : way.order;
+  const std::span<const std::uint32_t> order = way.order.empty() ? std::span(programs_.waves) : way.order;
   const auto run_section = [&](Section section) {
     return std::ranges::all_of(
         order, [&](std::uint32_t wave) { return program_.waves[wave].section != section || run_wave(wave); });

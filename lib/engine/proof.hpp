@@ -2,10 +2,6 @@
 // separate buffers. It uses neither the generated kernel nor the arena nor the plan.
 #pragma once
 #include "engine/arena_run.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/job.hpp"
-#include "engine/plain_waves.hpp"
-#include "runtime/run.hpp"
 
 namespace tidegate::engine {
 
@@ -167,7 +163,6 @@ private:
   const std::vector<std::vector<std::uint32_t>>& storage_;
   const HostContents& first_;
   Monitor* monitor_ = nullptr;
-  std::vector<std::uint32_t> waves_;
   PlainPrograms programs_;
 };
 

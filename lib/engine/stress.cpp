@@ -10,24 +10,13 @@
 //
 // A kind that the program or the device does not admit is replaced by the next one.
 #include "core/interrupt.hpp"
-#include "core/npy.hpp"
-#include "engine/proof.hpp"
-#include <tidegate/core/text.hpp>
+#include "engine/execute.hpp"
 
 namespace tidegate::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Order = std::vector<std::uint32_t>; // of waves
-
-// A strategy's kernel whose order of tiles follows from a seed.
-struct Variant {
-  explicit Variant(CompiledProgram made) : compiled(std::move(made)) {}
-
-  CompiledProgram compiled;
-  std::optional<BuiltProgram> built;
-  std::uint32_t resident = 0;
-};
 
 // A run under stress, its outputs, and of wave_order its order.
 struct Trial {
@@ -70,9 +59,7 @@ public:
     }
     monitor_.deadline = deadline_;
     if (last_ != nullptr && !options_.emit_kernel.empty()) {
-      if (auto file = write_file(options_.emit_kernel, last_->compiled.source.source, ""); !file) {
-        throw device::Refused{std::move(file.error())};
-      }
+      or_refuse(write_file(options_.emit_kernel, last_->compiled.source.source, ""));
     }
     return report;
   }
@@ -84,7 +71,7 @@ private:
     Order order = order_of(seed);
     if (seed % 4 != 1 || order == usual_) { // there may be no other order
       for (const Strategy strategy : {strategies[seed % 4], Strategy::barrier, Strategy::launch}) {
-        if (Variant* const variant = variant_of(strategy)) {
+        if (Prepared* const variant = variant_of(strategy)) {
           return run_variant(*variant, strategy, seed);
         }
       }
@@ -113,8 +100,9 @@ private:
     return program_order(program_, ranks);
   }
 
-  // Returns null if the strategy has no kernel for this program on this device.
-  Variant* variant_of(Strategy strategy) {
+  // Returns the strategy's kernel, whose order of tiles follows from a seed; null if there is none for this program on this
+  // device.
+  Prepared* variant_of(Strategy strategy) {
     const auto [found, added] = variants_.try_emplace(strategy);
     if (added) {
       const auto start = Clock::now();
@@ -127,7 +115,7 @@ private:
     return found->second.get();
   }
 
-  [[nodiscard]] std::unique_ptr<Variant> make_variant(Strategy strategy) const {
+  [[nodiscard]] std::unique_ptr<Prepared> make_variant(Strategy strategy) const {
     CompileOptions options = options_.compile;
     options.strategy = strategy;
     options.stress = true;
@@ -138,46 +126,42 @@ private:
     if (!compiled || compiled->strategy.strategy != strategy || compiled->tables.cases.empty()) {
       return {};
     }
-    auto variant = std::make_unique<Variant>(std::move(*compiled));
+    auto variant = std::make_unique<Prepared>(std::move(*compiled));
+    const auto& [session, device] = std::tie(context_.session, context_.device);
     try {
-      variant->built.emplace(
-          build(context_.session, context_.device, variant->compiled, options_.cache_folder));
+      BuiltProgram& built =
+          variant->built.emplace(build(session, device, variant->compiled, options_.cache_folder));
+      variant->residency = find_residency(session, device, variant->compiled, built, std::nullopt);
     } catch (const device::Refused& refused) {
-      if (refused.error.code == ErrorCode::kernel_does_not_fit) {
-        return {};
+      if (refused.error.code != ErrorCode::kernel_does_not_fit) {
+        throw;
       }
-      throw;
+      return {};
     }
-    variant->resident =
-        find_residency(context_.session, context_.device, variant->compiled, *variant->built, std::nullopt)
-            .resident;
     return variant;
   }
 
-  Trial run_variant(Variant& variant, Strategy strategy, std::uint64_t seed) {
+  Trial run_variant(Prepared& variant, Strategy strategy, std::uint64_t seed) {
     const RandomNumbers numbers(seed);
     last_ = &variant;
     CompiledProgram& compiled = variant.compiled;
     compiled.tables.words.back() = numbers.bits(0);
-    Residency residency{.resident = variant.resident};
+    Residency& residency = variant.residency;
     std::string how = fmt::format("{}, tiles in another order, seed {}",
                                   strategy_names[static_cast<std::size_t>(strategy)], seed);
     if (is_persistent(strategy)) {
       const bool counters = strategy == Strategy::counters; // groups wait for runs of tiles
       compiled.synchronization.mapping =
           static_cast<TileMapping>(counters ? 1 + numbers.bits(1) % 2 : numbers.bits(1) % 3);
-      std::uint32_t most = 1;
-      for (const StageRow& stage : compiled.tables.stages) {
-        most = std::max(most, stage.tiles);
-      }
-      residency.workers = static_cast<std::uint32_t>(1 + numbers.bits(2) % std::min(most, variant.resident));
+      const std::uint32_t most =
+          std::max(std::ranges::max(compiled.tables.stages, {}, &StageRow::tiles).tiles, 1U);
+      residency.workers =
+          static_cast<std::uint32_t>(1 + numbers.bits(2) % std::min(most, residency.resident));
       how = fmt::format("{}, {} and {}", how,
                         tile_mapping_names[static_cast<std::size_t>(compiled.synchronization.mapping)],
                         plural(residency.workers, "work-group"));
     }
-    if (auto sound = check_schedule(compiled, residency, context_.device); !sound) {
-      throw device::Refused{std::move(sound.error())};
-    }
+    or_refuse(check_schedule(compiled, residency, context_.device));
     DispatchLimits limits = dispatch_limits(compiled, context_.device, options_, residency);
     limits.deadline = deadline_;
     ArenaRun run = run_in_arena(
@@ -258,8 +242,8 @@ private:
   const RunOptions& options_;
   Monitor& monitor_;
   const Order usual_;
-  std::map<Strategy, std::unique_ptr<Variant>> variants_;
-  const Variant* last_ = nullptr; // that ran, as --emit-kernel writes it
+  std::map<Strategy, std::unique_ptr<Prepared>> variants_;
+  const Prepared* last_ = nullptr; // that ran, as --emit-kernel writes it
 };
 
 } // namespace

@@ -4,8 +4,6 @@
 #include "../program_support.hpp"
 #include "../stand_in.hpp"
 #include "engine/arena_run.hpp"
-#include "engine/plain_waves.hpp"
-#include "engine/queue_outcome.hpp"
 
 #include <doctest/doctest.h>
 
@@ -53,12 +51,13 @@ struct Setup {
   void prepare(QueueWay way = QueueWay::check) {
     std::vector<std::uint32_t> all(program.waves.size());
     std::iota(all.begin(), all.end(), 0U);
-    programs.emplace(session, program, all, std::map<std::uint32_t, std::string>{{0, kernels}});
+    program.units[0].built_in = kernels;
+    programs.emplace(session, program, all);
     for (const ProgramBuffer& buffer : program.buffers) {
       arena.views.push_back(session.allocate(buffer.bytes));
       arena.parts.push_back({.memory = arena.views.back()});
     }
-    waves.emplace(session, *programs, program, all, WaveMemory{storage, arena}, way);
+    waves.emplace(*programs, WaveMemory{storage, arena}, way);
   }
 
   // Launches by themselves, each a stage.
