@@ -1,8 +1,8 @@
 #include "runtime/kernel_cache.hpp"
 
-#include "core/files.hpp"
 #include "runtime/memory.hpp"
-#include <tidegate/core/text.hpp>
+
+#include <regex>
 
 namespace tidegate::runtime {
 
@@ -37,12 +37,11 @@ std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelS
   if (folder.empty()) {
     return {};
   }
-  std::string key = fmt::format("{}{}\n{}\n{}\n{}", device::cache_key(device), source.options, source.source,
-                                source.groups_per_unit, dynamic_local_bytes);
-  if (const char* const drivers_cache = std::getenv("POCL_CACHE_DIR")) {
-    key += '\n' + std::string(drivers_cache);
-  }
-  key += "\nreductions"; // changes whenever assembled_better() does something else
+  const char* const drivers_cache = std::getenv("POCL_CACHE_DIR");
+  // The last word changes whenever assembled_better() does something else.
+  const std::string key = fmt::format("{}{}\n{}\n{}\n{}\n{}\nreductions", device::cache_key(device),
+                                      source.options, source.source, source.groups_per_unit,
+                                      dynamic_local_bytes, drivers_cache == nullptr ? "" : drivers_cache);
   return folder / ("kernel-" + hash_of(key) + ".bin");
 }
 
@@ -86,34 +85,6 @@ void each_register(std::string_view text, const Use& use) {
     use(text.substr(at, end - at));
     at = end;
   }
-}
-
-// The parts of an instruction `atom.global.OPERATION %result, [place], value;`.
-struct Atomic {
-  std::string_view before, operation, result, after;
-};
-
-// Returns those of a line with an operation that `red` has, too.
-std::optional<Atomic> atomic_of(std::string_view line) {
-  constexpr std::string_view word = "atom.global.";
-  constexpr std::array<std::string_view, 6> operations{"add.", "and.", "or.", "xor.", "min.", "max."};
-  const std::size_t begin = line.find(word);
-  const std::size_t comma = line.find(", [");
-  if (begin == std::string_view::npos || comma == std::string_view::npos ||
-      line.find_first_not_of(" \t") != begin) {
-    return {};
-  }
-  const std::size_t result = line.find('%');
-  const std::string_view operation = line.substr(begin + word.size(), result - begin - word.size());
-  if (result > comma || std::ranges::none_of(operations, [&](std::string_view known) {
-        return operation.starts_with(known);
-      })) {
-    return {};
-  }
-  return Atomic{.before = line.substr(0, begin),
-                .operation = operation,
-                .result = line.substr(result, comma - result),
-                .after = line.substr(comma + 2)};
 }
 
 // Returns the program assembled from better PTX, which is NVIDIA's form of a binary; nothing if there is nothing to improve.
@@ -163,6 +134,9 @@ std::optional<std::string> with_reductions(std::string_view ptx) {
   if (!is_ptx(ptx) || ptx.find("atom.global.") == std::string_view::npos) {
     return {};
   }
+  // `atom.global.OPERATION %result, [place], value;` alone in a line, with an operation that `red` has, too.
+  static const std::regex atomic(
+      R"(([ \t]*)atom(\.global\.(?:add|and|or|xor|min|max)\.[^%]*)(%[\w$]+), (\[.*\n?))");
   std::unordered_map<std::string_view, std::uint32_t> uses; // of all functions, which number theirs alike
   each_register(ptx, [&](std::string_view name) { ++uses[name]; });
   std::string text;
@@ -170,9 +144,12 @@ std::optional<std::string> with_reductions(std::string_view ptx) {
   for (std::size_t at = 0; at < ptx.size();) {
     const std::size_t end = std::min(ptx.find('\n', at), ptx.size() - 1) + 1;
     const std::string_view line = ptx.substr(at, end - at);
-    const auto atomic = atomic_of(line);
-    if (atomic && uses[atomic->result] == 1) {
-      text += fmt::format("{}red.global.{}{}", atomic->before, atomic->operation, atomic->after);
+    std::match_results<std::string_view::const_iterator> parts;
+    if (line.find("atom.global.") != std::string_view::npos &&
+        std::regex_match(line.begin(), line.end(), parts, atomic) &&
+        uses[line.substr(static_cast<std::size_t>(parts.position(3)),
+                         static_cast<std::size_t>(parts.length(3)))] == 1) {
+      text += parts.format("$1red$2$4");
       changed = true;
     } else {
       text += line;
@@ -209,11 +186,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
       }
     }
   }
-  auto program = session.build(source.source, source.options);
-  if (!program) {
-    throw device::Refused{std::move(program.error())};
-  }
-  built.program = std::move(*program);
+  built.program = or_refuse(session.build(source.source, source.options));
   if (auto assembled = assembled_better(session, device, built.program, source)) {
     built.program = std::move(assembled);
   }

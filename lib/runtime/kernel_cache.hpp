@@ -2,8 +2,6 @@
 #pragma once
 #include "common/counters.h"
 #include "device/session.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::runtime {
 
