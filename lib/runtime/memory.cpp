@@ -1,35 +1,12 @@
 #include "runtime/memory.hpp"
 
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-
 namespace tidegate::runtime {
 namespace {
 
 // Transfers are fastest for whole cache lines.
-constexpr std::uint64_t line_bytes = 256;
-
-std::uint64_t block_bytes(const std::vector<std::uint64_t>& sizes) {
-  std::uint64_t bytes = 0;
-  for (const std::uint64_t size : sizes) {
-    bytes += (size + line_bytes - 1) / line_bytes * line_bytes;
-  }
-  return bytes;
-}
-
-std::shared_ptr<std::byte> pin(const device::Session& session, std::uint64_t bytes,
-                               std::uint64_t most_bytes) {
-  return session.on_host || bytes == 0 || bytes > most_bytes ? nullptr : session.pin(bytes);
-}
-
-std::vector<std::span<std::byte>> parts_of(std::byte* block, const std::vector<std::uint64_t>& sizes) {
-  std::vector<std::span<std::byte>> parts;
-  std::uint64_t at = 0;
-  for (const std::uint64_t size : sizes) {
-    parts.emplace_back(block + at, size);
-    at += (size + line_bytes - 1) / line_bytes * line_bytes;
-  }
-  return parts;
+std::uint64_t in_lines(std::uint64_t bytes) {
+  constexpr std::uint64_t line_bytes = 256;
+  return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }
 
 } // namespace
@@ -48,9 +25,8 @@ bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-HostContents::HostContents(BufferContents contents) : owned_(std::move(contents)) {
-  of_.assign(owned_.begin(), owned_.end());
-}
+HostContents::HostContents(BufferContents contents)
+    : owned_(std::move(contents)), of_(owned_.begin(), owned_.end()) {}
 
 HostContents::HostContents(const device::Session& session, BufferContents contents,
                            std::uint64_t most_pinned_bytes)
@@ -59,24 +35,31 @@ HostContents::HostContents(const device::Session& session, BufferContents conten
   for (const auto& bytes : owned_) {
     sizes.push_back(bytes.size());
   }
-  pinned_ = pin(session, block_bytes(sizes), most_pinned_bytes);
-  if (pinned_) {
-    of_ = parts_of(pinned_.get(), sizes);
+  if (HostContents copy(session, sizes, most_pinned_bytes); copy.pinned()) {
     for (std::size_t i = 0; i < owned_.size(); ++i) {
-      std::ranges::copy(owned_[i], of_[i].begin());
+      std::ranges::copy(owned_[i], copy[i].begin());
     }
-    owned_ = {};
+    *this = std::move(copy);
   }
 }
 
 HostContents::HostContents(const device::Session& session, const std::vector<std::uint64_t>& sizes,
                            std::uint64_t most_pinned_bytes) {
-  const std::uint64_t bytes = block_bytes(sizes);
-  pinned_ = pin(session, bytes, most_pinned_bytes);
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t size : sizes) {
+    bytes += in_lines(size);
+  }
+  if (!session.on_host && bytes != 0 && bytes <= most_pinned_bytes) {
+    pinned_ = session.pin(bytes);
+  }
   if (!pinned_) {
     block_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
   }
-  of_ = parts_of(pinned_ ? pinned_.get() : block_.get(), sizes);
+  std::byte* at = pinned_ ? pinned_.get() : block_.get();
+  for (const std::uint64_t size : sizes) {
+    of_.emplace_back(at, size);
+    at += in_lines(size);
+  }
 }
 
 bool operator==(const HostContents& a, const HostContents& b) {
@@ -86,14 +69,6 @@ bool operator==(const HostContents& a, const HostContents& b) {
 Arena::~Arena() {
   while (!views.empty()) {
     views.pop_back();
-  }
-}
-
-void touch(const device::Session& session, const Arena& arena) {
-  std::vector<device::Buffer> views;
-  std::ranges::copy_if(arena.views, std::back_inserter(views), [](const auto& view) { return bool(view); });
-  if (!views.empty() && !session.on_host) {
-    session.migrate(views);
   }
 }
 
@@ -138,12 +113,10 @@ void Kept::forget() {
 }
 
 void Kept::keep(const std::string& key, std::shared_ptr<KeptProgram> program) {
-  program->last_run = run;
-  programs.insert_or_assign(key, std::move(program));
-  if (programs.size() > most_programs) {
-    programs.erase(
-        std::ranges::min_element(programs, {}, [](const auto& entry) { return entry.second->last_run; }));
+  if (programs.size() == most_programs) {
+    programs.clear();
   }
+  programs.insert_or_assign(key, std::move(program));
 }
 
 } // namespace tidegate::runtime

@@ -1,11 +1,21 @@
 // Memory of the device and of the host, transfers between them, and what a stream of runs keeps of both.
 #pragma once
 #include "device/session.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::runtime {
 
 using device::Transferred;
+
+// Returns the value. Throws device::Refused with the error if there is none.
+template <class T>
+T or_refuse(Result<T> result) {
+  if (!result) {
+    throw device::Refused{std::move(result.error())};
+  }
+  if constexpr (!std::is_void_v<T>) {
+    return *std::move(result);
+  }
+}
 
 // Contents by buffer; empty if unknown.
 using BufferContents = std::vector<std::vector<std::byte>>;
@@ -76,13 +86,9 @@ struct Arena {
   std::vector<device::Buffer> views; // by buffer, for plain launches; empty outside the arena
 };
 
-// Enqueues the migration of views to the device. On NVIDIA's driver the first launch that uses a sub-buffer
-// takes an extra microsecond for each; this keeps most of it out of the dispatch time. Throws device::Refused.
-void touch(const device::Session& session, const Arena& arena);
-
 // Memory of the device that stays after a run: a program's arena, an input outside of all arenas whose contents runs
 // change, or a graph.
-struct Holding {
+struct Holding : NotCopied {
   std::uint64_t bytes = 0;
   std::uint64_t last_run = 0; // that used it
   Arena arena;
@@ -90,15 +96,11 @@ struct Holding {
   HostContents outputs;              // of a program: room for them, between two runs
 
   Holding() = default;
-  Holding(const Holding&) = delete;
-  Holding& operator=(const Holding&) = delete;
   explicit Holding(Arena made) : arena(std::move(made)), contents(arena.parts.size()) {}
   virtual ~Holding() = default;
 };
 
-struct KeptProgram {
-  std::uint64_t last_run = 0; // that used it
-
+struct KeptProgram : NotCopied {
   virtual ~KeptProgram() = default;
 };
 
@@ -122,7 +124,7 @@ struct Kept {
 
   void forget();
 
-  // Keeps a program; of too many, drops the least recently used.
+  // Keeps a program; once there are too many, drops the others.
   void keep(const std::string& key, std::shared_ptr<KeptProgram> program);
 };
 

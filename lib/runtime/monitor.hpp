@@ -145,12 +145,10 @@ private:
 // Ends runs whose kernels never return. At the monitor's deadline, or at an interrupt, it asks the current
 // launch to stop. If the launch still runs after `patience` it calls `give_up`, which reports the hang
 // and ends the process. It stops watching once the run writes its outputs.
-class Watchdog {
+class Watchdog : NotCopied {
 public:
   Watchdog(Monitor& monitor, std::chrono::nanoseconds patience,
            std::function<void(bool interrupted)> give_up);
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
 private:

@@ -4,15 +4,10 @@
 // ends the dispatch or launches the next slice.
 #pragma once
 #include "common/counters.h"
-#include "device/session.hpp"
 #include "ranks/ranks.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/monitor.hpp"
 #include "runtime/run.hpp"
-#include "runtime/trace.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::runtime {
 
@@ -63,12 +58,10 @@ inline constexpr std::size_t most_slice_times = 65'535; // kept
 
 // On a CPU a work-group may wait long for one whose core is busy: there the memory is the host's too, and
 // the monitor can end the wait.
-class Counters {
+class Counters : NotCopied {
 public:
   // All counters are 0 once the queue reaches this point. Throws device::Refused.
   Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor);
-  Counters(const Counters&) = delete;
-  Counters& operator=(const Counters&) = delete;
   ~Counters();
 
   [[nodiscard]] const device::Buffer& memory() const { return memory_; }

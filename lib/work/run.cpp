@@ -68,8 +68,8 @@ void report_growth(RunReport& report, const RunReport& first, const RunReport& b
       now.grown_from = then.capacity;
     }
   };
-  for (std::size_t i = 0; report.hits && first.hits && i < report.hits->size(); ++i) {
-    compare((*report.hits)[i], (*first.hits)[i]);
+  for (std::size_t i = 0; i < report.hits.size(); ++i) {
+    compare(report.hits[i], first.hits[i]);
   }
   for (std::size_t i = 0; i < report.queues.size(); ++i) {
     if (report.queues[i].publishing && first.queues[i].publishing) {
@@ -86,7 +86,7 @@ Result<RunReport> with_room(RunReport report, Lowering& lowering, const RunOptio
   // several.
   constexpr int most_runs = 32;
   for (int runs = 1; runs < most_runs; ++runs) {
-    auto larger = report.status == RunStatus::hits_overflow ? grown(lowering.program(), *report.hits)
+    auto larger = report.status == RunStatus::hits_overflow ? grown(lowering.program(), report.hits)
                   : report.status == RunStatus::queue_failed
                       ? with_longer_queues(lowering.program(), report.queues)
                       : std::nullopt;
@@ -254,7 +254,6 @@ std::shared_ptr<Prepared> find_prepared(const RunOptions& options) {
       })) {
     return {};
   }
-  prepared->last_run = options.kept->run;
   return prepared;
 }
 
