@@ -158,12 +158,12 @@ Result<void> judge_parity(const engine::RunReport& report) {
                               plural(parity->differing_elements, "element")),
                   "likely_cause in its output_parity says where to look", "/output_parity/equal");
   }
-  const auto expected = report.expected.value_or(std::vector<engine::ExpectedReport>());
-  if (const auto wrong = std::ranges::find(expected, false, &engine::ExpectedReport::equal);
-      wrong != expected.end()) {
+  if (const auto wrong = std::ranges::find(report.expected, false, &engine::ExpectedReport::equal);
+      wrong != report.expected.end()) {
     return differ(fmt::format("{} of {} outside of the tolerances", plural(wrong->outside, "element"),
                               in_quotes(wrong->buffer)),
-                  "look at the worst of them", fmt::format("/expected/{}/equal", wrong - expected.begin()));
+                  "look at the worst of them",
+                  fmt::format("/expected/{}/equal", wrong - report.expected.begin()));
   }
   if (report.stress && report.stress->failure) {
     return differ(fmt::format("a run under stress failed: {}", report.stress->failure->variation),

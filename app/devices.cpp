@@ -192,8 +192,8 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
   }
   TIDEGATE_TRY(const auto ranks, ranks::begin());
   if (ranks) {
-    TIDEGATE_TRY(const auto devices, rank_devices(list, settings.selector));
-    TIDEGATE_TRY(list.ranks, devices_of_ranks(*ranks, device_of(devices, ranks->place())));
+    TIDEGATE_TRY(const auto devices, rank_devices(list, settings.selector, ranks->place()));
+    TIDEGATE_TRY(list.ranks, devices_of_ranks(*ranks, devices.front()));
     if (ranks->rank() != 0) {
       return end_together(ExitCode::done, *ranks);
     }

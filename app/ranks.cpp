@@ -10,18 +10,15 @@
 namespace tidegate::app {
 
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
-                                                     std::string_view selectors) {
+                                                     std::string_view selectors,
+                                                     const ranks::Transport::Place& place) {
   std::vector<device::DeviceInfo> found;
   for (const std::string& selector : words_in(selectors)) {
     TIDEGATE_TRY(const auto named, device::select_devices(list, selector));
     std::ranges::transform(named, std::back_inserter(found), [](const auto* one) { return *one; });
   }
+  std::ranges::rotate(found, found.begin() + place.local_rank % std::ssize(found));
   return found;
-}
-
-const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
-                                    const ranks::Transport::Place& place) {
-  return devices[static_cast<std::size_t>(place.local_rank) % devices.size()];
 }
 
 Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own) {
@@ -122,8 +119,8 @@ static std::string replaced_drivers() {
 // The device of this rank. Ranks of one host take different ones as long as there are enough.
 static Result<device::DeviceInfo> device_of_rank(Run& run, const device::DeviceList& list,
                                                  std::string_view selectors) {
-  TIDEGATE_TRY(const auto devices, rank_devices(list, selectors));
   const auto& place = run.ranks->place();
+  TIDEGATE_TRY(const auto devices, rank_devices(list, selectors, place));
   const auto local = static_cast<std::size_t>(place.local_size);
   if (local > devices.size()) {
     run.device_warning =
@@ -140,7 +137,7 @@ static Result<device::DeviceInfo> device_of_rank(Run& run, const device::DeviceL
                            place.size, drivers),
         .pointer = {}};
   }
-  return device_of(devices, place);
+  return devices.front();
 }
 
 Result<device::DeviceInfo> find_device(Run& run) {

@@ -30,7 +30,7 @@ void shorten(engine::RunReport& report, const AskedRun& request) {
   if (request.explain || request.options.compile.dry_run) {
     return;
   }
-  report.candidates.reset();
+  report.candidates.clear();
   report.memory.offsets.clear();
   report.plan.barriers.groups.clear();
   if (report.first_run) {

@@ -195,12 +195,11 @@ Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::f
 // Nothing if it is damaged, impossible, or of another device or driver.
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
 
-// The devices that the ranks of one host take in turn: all that the words of a comma-separated list select.
+// The devices that the ranks of one host take in turn, from that of this rank on: all that the words of a comma-separated
+// list select.
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
-                                                     std::string_view selectors);
-
-const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
-                                    const ranks::Transport::Place& place);
+                                                     std::string_view selectors,
+                                                     const ranks::Transport::Place& place);
 
 // The devices that all ranks take, in rank 0; the others get an empty list.
 Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own);

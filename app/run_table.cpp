@@ -4,12 +4,6 @@
 namespace tidegate::app {
 namespace {
 
-template <class T>
-const std::vector<T>& listed(const std::optional<std::vector<T>>& list) {
-  static const std::vector<T> empty;
-  return list ? *list : empty;
-}
-
 std::string launches_text(std::uint64_t launches) {
   return launches == 1 ? "one launch" : fmt::format("{} launches", launches);
 }
@@ -76,23 +70,24 @@ void add_ranks(const runtime::ReportHead& report, TableRows& made) {
   const std::vector<runtime::RankReport>& ranks = report.ranks->ranks;
   std::uint64_t bytes = 0, messages = 0;
   for (const runtime::RankReport& rank : ranks) {
-    bytes += rank.bytes_sent;
-    messages += rank.messages;
+    bytes += rank.numbers.traffic.bytes_sent;
+    messages += rank.numbers.traffic.messages;
   }
   const auto slowest = std::ranges::max_element(ranks, {}, [](const auto& rank) {
-    return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
+    return rank.numbers.dispatch_ns - std::min(rank.numbers.dispatch_ns, rank.numbers.traffic.waiting_ns);
   });
   add_row(made, "ranks", "{}; {} sent in {}",
           ranks.size() == 1 ? "one alone reports, as the run ended early"
                             : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
           bytes_text(bytes), plural(messages, "message"));
   for (const runtime::RankReport& rank : ranks) {
+    const auto& [dispatch_ns, traffic, edges, device_bytes] = rank.numbers;
     add_row(made, fmt::format("rank {}", rank.rank), "{} on {}: {}, {} of it waiting{}{}", rank.device,
-            rank.host, time_text(rank.dispatch_ns), time_text(rank.waiting_ns),
-            rank.edges ? fmt::format("; {} edges", *rank.edges) : "",
-            rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "");
+            rank.host, time_text(dispatch_ns), time_text(traffic.waiting_ns),
+            edges ? fmt::format("; {} edges", *edges) : "",
+            device_bytes ? fmt::format("; {} on the device", bytes_text(*device_bytes)) : "");
   }
-  for (const runtime::RankWaveReport& wave : report.ranks->waves) {
+  for (const runtime::WaveReason& wave : report.ranks->waves) {
     add_row(made, "on one rank", "{}, as {}", wave.wave, wave.reason);
   }
   for (const runtime::RankBufferReport& buffer : report.ranks->buffers) {
@@ -241,7 +236,7 @@ void add_choices(const engine::RunReport& report, bool planned, TableRows& made)
   if (memory.image_bytes != 0) {
     add_row(made, "images", "{}", bytes_text(memory.image_bytes));
   }
-  for (const engine::FallbackReport& wave : report.fallbacks) {
+  for (const runtime::WaveReason& wave : report.fallbacks) {
     add_row(made, "alone", "{}: {}", wave.wave, wave.reason);
   }
 }
@@ -345,10 +340,10 @@ RunTable run_rows(const engine::RunReport& report, std::size_t most_waves) {
   TableRows made;
   add_head(report, made);
   add_choices(report, planned, made);
-  for (const auto& hits : listed(report.hits)) {
+  for (const auto& hits : report.hits) {
     add_row(made, "hits", "{}", hits_text(hits));
   }
-  for (const auto& active : listed(report.active)) {
+  for (const auto& active : report.active) {
     add_row(made, "active", "wave {}: {:.2f} % of {}", active.wave,
             100.0 * static_cast<double>(active.active_tiles) /
                 static_cast<double>(std::max<std::uint64_t>(active.iterations * active.tiles, 1)),
@@ -377,7 +372,7 @@ RunTable run_rows(const engine::RunReport& report, std::size_t most_waves) {
     if (report.first_run) {
       add_row(made, "first run", "{}", first_run_text(*report.first_run));
     }
-    for (const auto& of : listed(report.expected)) {
+    for (const auto& of : report.expected) {
       add_row(made, "expected", "{}", expected_text(of));
     }
     if (report.stress) {

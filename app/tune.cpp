@@ -98,7 +98,9 @@ void forget_tuned(const TunedFiles& kept) {
 
 // The share of active tiles in basis points, at least 1; 0 if no wave counts its active tiles.
 std::uint32_t active_tiles_bps(const engine::RunReport& report) {
-  return report.active ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps)) : 0;
+  return !report.active.empty()
+             ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps))
+             : 0;
 }
 
 // True if one is 4 or more times the other, so that another launch strategy may be faster now.
@@ -119,7 +121,7 @@ std::string out_of_date(const engine::RunReport& report, const engine::CompileOp
     return "it took far longer now";
   }
   const std::uint32_t now = active_tiles_bps(report), then = tuning.active_tiles_bps;
-  return report.active && then != 0 && far_apart(std::max(now, least_bps), std::max(then, least_bps))
+  return !report.active.empty() && then != 0 && far_apart(std::max(now, least_bps), std::max(then, least_bps))
              ? fmt::format("then {:.0f} % of its tiles were active and now {:.0f} %", then / 100.0,
                            now / 100.0)
              : "";
@@ -142,7 +144,7 @@ void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options
     first->next = "begins again";
     return;
   }
-  if (first && first->measured && first->kept && report.active) {
+  if (first && first->measured && first->kept && !report.active.empty()) {
     if (auto profile = read_as<device::DeviceProfile>(files.profile.string())) { // else the next run measures
       profile->tuning.active_tiles_bps = active_tiles_bps(report);
       (void)keep_file(files.profile, documents::encode(*profile) + '\n');

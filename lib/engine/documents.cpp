@@ -1,5 +1,4 @@
 #include "engine/run_report.hpp"
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::documents {
 
@@ -153,12 +152,6 @@ constexpr Field wave_times_fields[] = {
 };
 TIDEGATE_RECORD(WaveTimes, wave_times_fields);
 
-constexpr Field fallback_fields[] = {
-    required<&FallbackReport::wave>("the wave"),
-    required<&FallbackReport::reason>("the reason"),
-};
-TIDEGATE_RECORD(FallbackReport, fallback_fields);
-
 constexpr Field hits_report_fields[] = {
     required<&HitsReport::list>("its name"),
     required<&HitsReport::capacity>("hits that have room"),
@@ -263,7 +256,7 @@ using RunFields = HeadFields<RunReport>;
 
 constexpr auto run_report_fields = RunFields::with({
     RunFields::of<&RunReport::promotion>("promoted waves and ops; the policy's reasons are in the evidence"),
-    RunFields::of<&RunReport::candidates>(
+    listed<&RunReport::candidates>(
         "every launch plan with its estimated time; left out if the device was not measured"),
     RunFields::of<&RunReport::first_run>(
         "how the launch plan was chosen; left out if the command line fixes it")
@@ -278,12 +271,12 @@ constexpr auto run_report_fields = RunFields::with({
     RunFields::of<&RunReport::dispatch_ns>("time from the first launch to the end of the last")
         .named("backend_dispatch_ns"),
     RunFields::of<&RunReport::output_parity>("with --verify: comparison with plain launches"),
-    RunFields::of<&RunReport::expected>("outputs next to the references that the program expects"),
+    listed<&RunReport::expected>("outputs next to the references that the program expects"),
     RunFields::of<&RunReport::stress>("with --stress: runs in other orders"),
     RunFields::of<&RunReport::bounds>("with --check bounds: accesses outside buffers"),
     RunFields::of<&RunReport::fallbacks>("waves that cannot share a launch"),
-    RunFields::of<&RunReport::hits>("lists of hits; left out without one"),
-    RunFields::of<&RunReport::active>("waves with active tiles; left out without one"),
+    listed<&RunReport::hits>("lists of hits; left out without one"),
+    listed<&RunReport::active>("waves with active tiles; left out without one"),
     RunFields::of<&RunReport::queues>("waves of work items"),
     RunFields::of<&RunReport::ranks>("under mpirun: the ranks and what they exchanged; left out with one"),
     RunFields::of<&RunReport::assumed_macros>(

@@ -1,10 +1,6 @@
 #include "engine/report.hpp"
 
 #include "core/interrupt.hpp"
-#include "core/npy.hpp"
-#include "runtime/monitor.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -24,12 +20,6 @@ std::string what_is_left(const RunReport& report) {
   const std::uint64_t all = report.items_remaining + report.items_processed;
   return fmt::format("{} of {} {} left, after {}", report.items_remaining, plural(all, "item"),
                      report.items_remaining == 1 ? "is" : "are", plural(report.iterations, "iteration"));
-}
-
-Warning convergence_warning(const RunReport& report) {
-  return {.message = until_not_reached(report),
-          .fix = "raise repeat, or leave it out to repeat for as long as it takes",
-          .pointer = "/until"};
 }
 
 // Words the end of a wave program.
@@ -60,17 +50,21 @@ Error overflow_error(const HitsReport& hits) {
           .pointer = "/hits/" + pointer_token(hits.list)};
 }
 
-Error difference_error(const OutputParity& parity, const RunOptions& options) {
+std::string difference_text(const OutputParity& parity, std::string_view plain_launches) {
   const Difference& difference = *parity.first_difference;
+  return fmt::format("element {} of {} is {}, {} make it {}; {} in all", difference.element,
+                     in_quotes(difference.buffer), difference.found, plain_launches, difference.expected,
+                     plural(parity.differing_elements, "element"));
+}
+
+Error difference_error(const OutputParity& parity, const RunOptions& options) {
   return {.code = ErrorCode::outputs_differ,
-          .message = fmt::format("{}element {} of {} is {}, plain launches make it {}; {} in all{}",
-                                 parity.items_reversed ? "with the items of queues in reverse " : "",
-                                 difference.element, in_quotes(difference.buffer), difference.found,
-                                 difference.expected, plural(parity.differing_elements, "element"),
-                                 parity.largest_difference_ulp
-                                     ? fmt::format(", by at most {} in the last place",
-                                                   plural(*parity.largest_difference_ulp, "unit"))
-                                     : ""),
+          .message = fmt::format(
+              "{}{}{}", parity.items_reversed ? "with the items of queues in reverse " : "",
+              difference_text(parity, "plain launches"),
+              parity.largest_difference_ulp ? fmt::format(", by at most {} in the last place",
+                                                          plural(*parity.largest_difference_ulp, "unit"))
+                                            : ""),
           .fix = difference_fix(parity, options.compile.fp_contract_off)};
 }
 
@@ -91,12 +85,9 @@ Error expectation_error(const std::vector<ExpectedReport>& expected) {
 Error stress_error(const StressFailure& failure) {
   Error error{.code = ErrorCode::outputs_differ, .message = {}, .fix = {}};
   if (failure.difference) {
-    const Difference& difference = *failure.difference->first_difference;
     error.message =
-        fmt::format("under stress ({}) element {} of {} is {}, plain launches in the program's order make "
-                    "it {}; {} in all; ",
-                    failure.variation, difference.element, in_quotes(difference.buffer), difference.found,
-                    difference.expected, plural(failure.difference->differing_elements, "element"));
+        fmt::format("under stress ({}) {}; ", failure.variation,
+                    difference_text(*failure.difference, "plain launches in the program's order"));
   } else {
     error.message = fmt::format("under stress ({}) the run ended without outputs: {}; ", failure.variation,
                                 run_status_names[static_cast<std::size_t>(failure.status)]);
@@ -152,8 +143,7 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
 
 // Estimates all candidates for the iterations that ran, which `until` left open, and the chosen one with its work-groups.
 void report_estimates(RunReport& report, const CompiledProgram& compiled, const ExecutedProgram& executed) {
-  for (std::size_t i = 0; report.candidates && i < report.candidates->size(); ++i) {
-    Candidate& candidate = (*report.candidates)[i];
+  for (Candidate& candidate : report.candidates) {
     if (executed.run.outcome.status == RunStatus::done) {
       candidate.load.iterations = static_cast<double>(executed.run.outcome.iterations);
     }
@@ -231,9 +221,7 @@ RunReport report_of_program(const CompiledProgram& compiled) {
   report.strategy_reason = compiled.strategy.reason;
   report.mode_reason = compiled.mode.reason;
   report.promotion = promotion_report(compiled);
-  if (!compiled.strategy.candidates.empty()) {
-    report.candidates = compiled.strategy.candidates;
-  }
+  report.candidates = compiled.strategy.candidates;
   report.warnings = compiled.warnings;
   report.queue_plan_ns = compiled.plan_ns;
   report.geometry.workgroup_size = compiled.schedule.group_size;
@@ -251,9 +239,7 @@ RunReport report_of_program(const CompiledProgram& compiled) {
                          as_promoted(launch, compiled.mode.mode, compiled.promotion.promoted)),
                      .complete = {}};
   report.assumed_macros = compiled.written.assumed_macros;
-  if (std::vector<HitsReport> hits = hits_before(compiled.program); !hits.empty()) {
-    report.hits = std::move(hits);
-  }
+  report.hits = hits_before(compiled.program);
   report.queues = queues_before(compiled.program);
   for (const QueueReport& queue : report.queues) {
     report.deduped_items += queue.deduped_items;
@@ -357,9 +343,6 @@ std::uint64_t density_of(const std::vector<ActiveReport>& active) {
 // Tiles that did not run have processed no items.
 void report_active(RunReport& report, const CompiledProgram& compiled,
                    const std::vector<ActiveReport>& active, std::vector<WaveProgress>& progress) {
-  if (active.empty()) {
-    return;
-  }
   report.active = active;
   for (const ActiveReport& of : active) {
     const NdRange& range = compiled.written.waves[of.wave].range;
@@ -394,7 +377,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   const DispatchOutcome& outcome = executed.run.outcome;
   const Residency& residency = executed.residency;
   RunReport report = report_of_program(compiled);
-  report.device = device_report(device);
+  report.device = DeviceReport{device.name, device.driver_version};
   report.status = outcome.status;
   std::vector<WaveProgress> progress = progress_of(compiled, outcome.reached, executed.run.queues);
   report_active(report, compiled, executed.active, progress);
@@ -405,7 +388,9 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.converged = report.until->reached;
     report.until_value = report.until->value;
     if (!*report.converged && outcome.status == RunStatus::done) {
-      report.warnings.push_back(convergence_warning(report));
+      report.warnings.push_back({.message = until_not_reached(report),
+                                 .fix = "raise repeat, or leave it out to repeat for as long as it takes",
+                                 .pointer = "/until"});
     }
   }
   report.queue_publish_ns = executed.run.publish_ns;
@@ -447,7 +432,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   telemetry.pressure =
       policy::pressure_class(compiled.written.policy, launched, launched_lanes(compiled, residency));
   if (report.status == RunStatus::hits_overflow) {
-    report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
+    report.error = overflow_error(*std::ranges::find_if(report.hits, overflows));
   }
   report.ranks = executed.ranks;
   if (executed.stated) {
@@ -455,9 +440,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.first_run =
         FirstRun{.compared = true, .equal = equal, .difference = equal ? std::nullopt : executed.stated};
   }
-  if (!executed.expected.empty()) {
-    report.expected = executed.expected;
-  }
+  report.expected = executed.expected;
   if (report.status == RunStatus::outputs_differ) {
     report.error = report.output_parity && !report.output_parity->equal
                        ? difference_error(*report.output_parity, options)
@@ -475,7 +458,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options) {
   RunReport report = report_of_program(compiled);
-  report.device = device_report(device);
+  report.device = DeviceReport{device.name, device.driver_version};
   report.status = RunStatus::checked;
   report.bounds = bounds;
   if (!bounds.violations.empty()) {

@@ -1,9 +1,7 @@
 // Builds the report of a run from the results of the passes, all but its wall time.
 #pragma once
-#include "engine/compile.hpp"
 #include "engine/execute.hpp"
 #include "engine/run_report.hpp"
-#include "runtime/monitor.hpp"
 
 namespace tidegate::engine {
 

@@ -1,23 +1,11 @@
 // A program from its compilation to its report.
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "engine/execute.hpp"
 #include "engine/report.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Before anything is written: what the command line and the program name as outputs is nothing that was read.
-Result<void> check_files(const Job& job, const RunOptions& options) {
-  FileUses files = options.files;
-  if (!options.emit_kernel.empty()) {
-    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
-  }
-  return keep_inputs(job, std::move(files));
-}
 
 Result<void> write_kernel(const RunOptions& options, const CompiledProgram& compiled) {
   if (!options.emit_kernel.empty()) {
@@ -68,7 +56,12 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
                                const RunOptions& options, Monitor& monitor, Clock::time_point start) {
   const InterruptWatch interrupts;
   CompiledProgram& compiled = prepared->compiled;
-  TIDEGATE_CHECK(check_files(compiled.written, options));
+  // Before anything is written: what the command line and the program name as outputs is nothing that was read.
+  FileUses files = options.files;
+  if (!options.emit_kernel.empty()) {
+    files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
+  }
+  TIDEGATE_CHECK(keep_inputs(compiled.written, std::move(files)));
   TIDEGATE_CHECK(write_kernel(options, compiled));
   const auto ended = [&](RunReport report, const CompiledProgram& ran) {
     report.wall_time_ns = elapsed_ns(start); // with the trace of rules
@@ -103,16 +96,12 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     TIDEGATE_TRY(const BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
     return with_kernel(report_of_bounds(compiled, bounds, *device, options));
   }
-  if (options.ranks != nullptr) { // all run the same, so that none may choose another way
-    TIDEGATE_TRY(const auto executed,
-                 execute_on_ranks(compiled, *device, options, monitor).map_error([&](Error error) {
-                   return explained(std::move(error), monitor);
-                 }));
-    return with_kernel(report_of_run(compiled, executed, *device, options));
-  }
-  auto executed = execute(*prepared, *device, options, monitor);
+  auto executed = options.ranks == nullptr ? execute(*prepared, *device, options, monitor)
+                                           : execute_on_ranks(compiled, *device, options, monitor);
   CompileOptions compile_options = options.compile;
-  while (!executed && next_choice(compile_options, prepared->compiled, executed.error().code)) {
+  // All ranks run the same, so none may choose another way.
+  while (!executed && options.ranks == nullptr &&
+         next_choice(compile_options, prepared->compiled, executed.error().code)) {
     const std::string why = prepared->compiled.strategy.reason + "; " + executed.error().message;
     monitor.begin(Activity::compiling);
     monitor.deadline = Monitor::Clock::now() + build_limit; // that of the launch before is over

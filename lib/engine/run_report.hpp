@@ -1,13 +1,7 @@
 // The results of a run, which are the document run_report. Plain data.
 #pragma once
-#include "engine/kinds.hpp"
 #include "engine/proof.hpp"
-#include "engine/queue_outcome.hpp"
-#include "engine/strategy.hpp"
 #include "runtime/documents.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/planning/documents.hpp>
 
 namespace tidegate::engine {
 struct CompiledProgram;
@@ -32,11 +26,6 @@ struct UntilReport {
   std::string waiting_for; // value of element 0 that ends the repetition
   std::string value;       // value after the last iteration
   bool reached = false;
-};
-
-struct FallbackReport {
-  std::string wave;
-  std::string reason;
 };
 
 // Waves that ran as one wave.
@@ -77,18 +66,18 @@ struct RunReport : runtime::ReportHead {
   std::optional<FirstRun> first_run; // of an open launch plan
   std::string mode_reason;           // of telemetry.execution_mode
   PromotionReport promotion;
-  std::optional<std::vector<Candidate>> candidates; // if facts about the device are known
-  std::uint64_t items_in_all = 0;                   // of the most iterations that the program may run
+  std::vector<Candidate> candidates; // if facts about the device are known
+  std::uint64_t items_in_all = 0;    // of the most iterations that the program may run
   std::uint64_t iterations = 0;
   std::optional<std::string> until_value;
   std::optional<UntilReport> until; // if the program has one and completed an iteration
   std::optional<OutputParity> output_parity;
-  std::optional<std::vector<ExpectedReport>> expected; // of a program that expects outputs
+  std::vector<ExpectedReport> expected; // of a program that expects outputs
   std::optional<StressReport> stress;
   std::optional<BoundsReport> bounds; // --check bounds
-  std::vector<FallbackReport> fallbacks;
-  std::optional<std::vector<HitsReport>> hits;     // of a program with lists
-  std::optional<std::vector<ActiveReport>> active; // of waves with active tiles, after a run
+  std::vector<WaveReason> fallbacks;
+  std::vector<HitsReport> hits;     // of a program with lists
+  std::vector<ActiveReport> active; // of waves with active tiles, after a run
   std::vector<QueueReport> queues;
   std::vector<std::string> assumed_macros; // without a device: macros on which the sources depend
   MemoryReport memory;

@@ -1,7 +1,5 @@
 #include "runtime/documents.hpp"
 
-#include <tidegate/device/device_list.hpp>
-
 namespace tidegate::documents {
 
 constexpr Field error_fields[] = {
@@ -102,22 +100,23 @@ constexpr Field rank_fields[] = {
     required<&RankReport::rank>("its number, from 0"),
     required<&RankReport::host>("name of the machine"),
     required<&RankReport::device>("name of the device"),
-    required<&RankReport::dispatch_ns>("from the first launch to the end of the last"),
-    required<&RankReport::waiting_ns>(
+    required<&RankReport::numbers, &RankNumbers::dispatch_ns>("from the first launch to the end of the last"),
+    required<&RankReport::numbers, &RankNumbers::traffic, &ranks::Traffic::waiting_ns>(
         "part of dispatch_ns: for messages of other ranks, while the own device did not work either"),
-    required<&RankReport::bytes_sent>("in messages, from the first launch to the end of the last"),
-    required<&RankReport::messages>("sent in that time"),
-    optional<&RankReport::edges>("of a graph program: edges of its vertices"),
-    optional<&RankReport::device_bytes>(
+    required<&RankReport::numbers, &RankNumbers::traffic, &ranks::Traffic::bytes_sent>(
+        "in messages, from the first launch to the end of the last"),
+    required<&RankReport::numbers, &RankNumbers::traffic, &ranks::Traffic::messages>("sent in that time"),
+    optional<&RankReport::numbers, &RankNumbers::edges>("of a graph program: edges of its vertices"),
+    optional<&RankReport::numbers, &RankNumbers::device_bytes>(
         "device memory: of a graph program of its part, of a wave program of its buffers"),
 };
 TIDEGATE_RECORD(RankReport, rank_fields);
 
-constexpr Field rank_wave_fields[] = {
-    required<&RankWaveReport::wave>("the wave"),
-    required<&RankWaveReport::reason>("why it is not cut into parts, and what helps"),
+constexpr Field wave_reason_fields[] = {
+    required<&WaveReason::wave>("the wave"),
+    required<&WaveReason::reason>("why it does not run as the others do; of ranks also what helps"),
 };
-TIDEGATE_RECORD(RankWaveReport, rank_wave_fields);
+TIDEGATE_RECORD(WaveReason, wave_reason_fields);
 
 constexpr Field rank_buffer_fields[] = {
     required<&RankBufferReport::buffer>("the buffer"),

@@ -1,8 +1,6 @@
 // Documents about errors, and what reports of all runs have.
 #pragma once
 #include "runtime/report.hpp"
-#include <tidegate/core/describe.hpp>
-#include <tidegate/core/error.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::documents {
@@ -26,6 +24,7 @@ TIDEGATE_CHOICES(runtime::RunStatus, runtime::run_status_names);
 TIDEGATE_CHOICES(SpeedVerdict, speed_verdict_names);
 
 TIDEGATE_HAS_RECORD(runtime::DeviceReport);
+TIDEGATE_HAS_RECORD(runtime::WaveReason);
 TIDEGATE_HAS_RECORD(runtime::RankReport);
 TIDEGATE_HAS_RECORD(runtime::Comparison);
 TIDEGATE_HAS_RECORD(runtime::StuckGroup);

@@ -1,29 +1,29 @@
 // The report of a run on several ranks.
 #pragma once
-#include "device/session.hpp"
-#include "ranks/ranks.hpp"
 #include "runtime/slices.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::runtime {
 
-// One of several ranks. Times are those of its dispatch.
-struct RankReport {
-  std::uint32_t rank = 0;
-  std::string host;
-  std::string device;
+// Of its dispatch.
+struct RankNumbers {
   std::uint64_t dispatch_ns = 0;
-  std::uint64_t waiting_ns = 0; // part of dispatch_ns: for messages of other ranks
-  std::uint64_t bytes_sent = 0;
-  std::uint64_t messages = 0;                // sent
+  ranks::Traffic traffic;                    // its waiting time is part of dispatch_ns
   std::optional<std::uint64_t> edges;        // of a graph: of its vertices
   std::optional<std::uint64_t> device_bytes; // for its part of a graph, or its buffers
 };
 
-// A wave that rank 0 alone runs; it sends the others what it may have written.
-struct RankWaveReport {
+// One of several ranks.
+struct RankReport {
+  std::uint32_t rank = 0;
+  std::string host;
+  std::string device;
+  RankNumbers numbers;
+};
+
+// A wave that does not run as the others do.
+struct WaveReason {
   std::string wave;
-  std::string reason; // and what helps
+  std::string reason; // of ranks with what helps
 };
 
 struct RankBufferReport {
@@ -37,20 +37,9 @@ struct RankBufferReport {
 // A run on several ranks.
 struct RanksReport {
   std::vector<RankReport> ranks;
-  std::vector<RankWaveReport> waves;     // of a wave program
+  std::vector<WaveReason> waves; // that rank 0 alone runs, which sends the others what it may have written
   std::vector<RankBufferReport> buffers; // of a wave program
 };
-
-// Returns what a call of Ranks returned. Throws device::Refused for its error.
-template <class T>
-T or_refuse(Result<T> result) {
-  if (!result) {
-    throw device::Refused{std::move(result.error())};
-  }
-  if constexpr (!std::is_void_v<T>) {
-    return *std::move(result);
-  }
-}
 
 // Begins a dispatch on all ranks at the same time; `most_ns` is its wall time, which ends at the time that it returns. Throws
 // device::Refused for what Ranks::barrier() returns.

@@ -1,13 +1,6 @@
 #include "runtime/report.hpp"
 
-#include "device/isolation.hpp"
-#include <tidegate/core/text.hpp>
-
 namespace tidegate::runtime {
-
-DeviceReport device_report(const device::DeviceInfo& device) {
-  return {.name = device.name, .driver_version = device.driver_version};
-}
 
 void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch) {
   telemetry.bytes_uploaded = run.bytes_written;
@@ -63,8 +56,7 @@ void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted
   report_calls(report.telemetry, calls, calls);
   const Activity activity = device::work_notes().compiling ? Activity::building : monitor.activity.load();
   const std::uint64_t launches = monitor.in_flight;
-  const bool builds = activity == Activity::asking || activity == Activity::loading ||
-                      activity == Activity::compiling || activity == Activity::building;
+  const bool builds = activity <= Activity::building;
   const std::string when =
       interrupted ? "interrupted,"
       : builds    ? fmt::format("the limit of {} for building is over,",

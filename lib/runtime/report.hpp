@@ -1,11 +1,6 @@
 // The part of a report that runs of both kinds of programs have.
 #pragma once
 #include "runtime/rank_report.hpp"
-#include "runtime/run.hpp"
-#include "runtime/slices.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::runtime {
 
@@ -78,8 +73,6 @@ struct ReportHead {
   std::string trace;                       // its file; empty without one
   std::optional<RanksReport> ranks;        // of a run on several
 };
-
-DeviceReport device_report(const device::DeviceInfo& device);
 
 // Reports the calls of a run, and those of its dispatch among them.
 void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch);

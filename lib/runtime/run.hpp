@@ -1,10 +1,7 @@
 // The options of a run of either kind of program, how it ended, what it wrote, and how its time compares.
 #pragma once
-#include "core/files.hpp"
 #include "core/statistics.hpp"
-#include "device/session.hpp"
 #include "runtime/trace.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::ranks {
 class Ranks;

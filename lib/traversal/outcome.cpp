@@ -182,7 +182,7 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
   report.telemetry.estimated_peak_device_bytes = plan.memory.bytes;
   report.telemetry.device_memory_budget_bytes = plan.memory.budget_bytes;
   if (device != nullptr) {
-    report.device = runtime::device_report(*device);
+    report.device = runtime::DeviceReport{device->name, device->driver_version};
   }
   return report;
 }

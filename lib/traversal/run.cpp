@@ -70,7 +70,8 @@ void report_calls(const TraversalRun& run) {
 
 // Returns what a rank knows of its part.
 runtime::RankReport rank_report(const TraversalPlan& plan) {
-  return {.device = plan.device->name, .edges = plan.part->edges, .device_bytes = plan.memory.bytes};
+  return {.device = plan.device->name,
+          .numbers = {.edges = plan.part->edges, .device_bytes = plan.memory.bytes}};
 }
 
 // Decides whether to check this run's result as a first run's: yes if `compared` and not `kept`.

@@ -1,9 +1,7 @@
 // Whole runs of wave programs: with a stand-in for the device where kernels may do what they like, and on this
 // machine's CPU with a wait for what never comes.
 #include "../stand_in_run.hpp"
-#include "engine/execute.hpp"
 #include "engine/report.hpp"
-#include "work/compiler_macros.hpp"
 #include "work/resolve.hpp"
 #include "work/run.hpp"
 
@@ -110,7 +108,7 @@ TEST_CASE("an output is compared with the user's reference, which is read before
   json.replace(json.find(R"("output":"x.raw")"), 16, R"("output":"x.raw","expect":{"file":"ref.raw"})");
   const RunReport equal = report_of(run, json);
   CHECK(equal.status == RunStatus::done);
-  CHECK(equal.expected->front().equal);
+  CHECK(equal.expected.front().equal);
   CHECK(run.wrote_outputs());
   std::filesystem::remove(run.folder.path() / "x.raw");
 
@@ -129,7 +127,7 @@ TEST_CASE("an output is compared with the user's reference, which is read before
   json.replace(json.find(R"("ref.raw")"), 9, R"("ref.raw","atol":16777216)");
   const RunReport allowed = report_of(run, json);
   CHECK(allowed.status == RunStatus::done);
-  CHECK(allowed.expected->front().worst->element == 63);
+  CHECK(allowed.expected.front().worst->element == 63);
 
   run.calls = 0;
   run.folder.write("ref.raw", reference.substr(4));

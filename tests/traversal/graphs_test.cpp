@@ -88,7 +88,7 @@ struct Runs {
       CHECK(report->ranks->ranks.size() == static_cast<std::size_t>(size));
       std::uint64_t edges = 0;
       for (const runtime::RankReport& rank : report->ranks->ranks) {
-        edges += *rank.edges;
+        edges += *rank.numbers.edges;
       }
       CHECK(edges == report->graph.edges);
     }
