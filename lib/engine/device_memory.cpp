@@ -1,8 +1,5 @@
 #include "engine/device_memory.hpp"
 
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
-
 namespace tidegate::engine {
 Result<HostContents> first_contents(const device::Session& session, const Job& program,
                                     std::uint64_t most_pinned_bytes, const std::vector<bool>& passed_over) {

@@ -2,7 +2,6 @@
 #pragma once
 #include "engine/job.hpp"
 #include "runtime/memory.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/planning/arena.hpp>
 
 namespace tidegate::engine {

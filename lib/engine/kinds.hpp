@@ -3,7 +3,6 @@
 #include "engine/job.hpp"
 #include "runtime/memory.hpp"
 #include "runtime/monitor.hpp"
-#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {
 

@@ -1,6 +1,5 @@
 // What a stream keeps from run to run, with a stand-in for the device.
 #include "../stand_in_run.hpp"
-#include "engine/device_memory.hpp"
 #include "work/run.hpp"
 
 #include <doctest/doctest.h>

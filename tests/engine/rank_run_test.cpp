@@ -4,14 +4,9 @@
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
 #include "../test_scale.hpp"
-#include "engine/compile.hpp"
-#include "engine/proof.hpp"
 #include "engine/rank_exchange.hpp"
 #include "program_support.hpp"
-#include "work/compiler_macros.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/describe.hpp>
 
 using namespace tidegate;
 using namespace tidegate::engine;

@@ -2,7 +2,6 @@
 // the first slice.
 #include "../program_support.hpp"
 #include "engine/strategy.hpp"
-#include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
 

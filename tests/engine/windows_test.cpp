@@ -3,8 +3,6 @@
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
 #include "../test_scale.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/recommend.hpp"
 #include "work/resolve.hpp"
 
 using namespace tidegate;

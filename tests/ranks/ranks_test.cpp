@@ -1,7 +1,6 @@
 // Ranks as threads of this process.
 #include "../in_process_ranks.hpp"
 #include "../temporary_folder.hpp"
-#include "core/prelude.hpp"
 
 #include <doctest/doctest.h>
 
