@@ -1,5 +1,6 @@
 // Runs a schedule on a device. A stage is shared (by persistent launches in bounded slices, or one launch), plain (the
 // user's kernel), or plain between the exchanges of one of several ranks.
+#include "engine/arena_run.hpp"
 #include "engine/rank_exchange.hpp"
 #include "wave/progress_state.h"
 

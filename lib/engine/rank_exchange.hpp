@@ -1,7 +1,8 @@
 // What one of several ranks does around the waves that it launches: it exchanges what they need of split buffers
 // (split.hpp), combines what all add to, and gets from rank 0 what that alone has run.
 #pragma once
-#include "engine/arena_run.hpp"
+#include "engine/queue_outcome.hpp"
+#include "engine/run_options.hpp"
 #include "engine/split.hpp"
 #include "runtime/rank_report.hpp"
 
