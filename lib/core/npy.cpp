@@ -189,14 +189,6 @@ bool one_order(std::span<const std::uint64_t> shape) {
          std::ranges::count_if(shape, [](std::uint64_t size) { return size > 1; }) <= 1;
 }
 
-std::uint32_t little_endian(std::string_view bytes) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    value |= std::uint32_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  return value;
-}
-
 // Returns the header's text and leaves the data in `file`.
 Result<std::string_view> take_header(std::string_view& file) {
   const std::size_t version_at = npy_magic.size();
@@ -217,7 +209,8 @@ Result<std::string_view> take_header(std::string_view& file) {
   if (file.size() < length_at + length_size) {
     return tl::unexpected(bad_array("the file ends before its header"));
   }
-  const std::size_t length = little_endian(file.substr(length_at, length_size));
+  std::uint32_t length = 0;
+  std::memcpy(&length, &file[length_at], length_size);
   file.remove_prefix(length_at + length_size);
   if (file.size() < length) {
     return tl::unexpected(

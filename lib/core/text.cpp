@@ -237,10 +237,9 @@ std::optional<std::uint64_t> scale_of(std::string_view unit) {
   if (power == std::string_view::npos || (!rest.empty() && rest != "i")) {
     return {};
   }
-  const std::uint64_t base = rest.empty() ? 1000 : 1024;
-  std::uint64_t scale = base;
-  for (std::size_t i = 0; i < power; ++i) {
-    scale *= base;
+  std::uint64_t scale = 1;
+  for (std::size_t i = 0; i <= power; ++i) {
+    scale *= rest.empty() ? 1000 : 1024;
   }
   return scale;
 }
@@ -249,12 +248,8 @@ std::optional<std::uint64_t> scale_of(std::string_view unit) {
 
 std::string bytes_text(std::uint64_t count) {
   constexpr std::array<std::string_view, 7> units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  std::uint64_t scale = 1;
-  while (count / scale >= 1024 && unit + 1 < units.size()) {
-    scale *= 1024;
-    ++unit;
-  }
+  const auto unit = static_cast<std::size_t>(std::bit_width(count | 1U) - 1) / 10;
+  const std::uint64_t scale = std::uint64_t{1} << (10 * unit);
   if (count == 1) {
     return "1 byte";
   }

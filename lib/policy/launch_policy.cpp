@@ -16,15 +16,9 @@ static_assert(topology_rule_names.size() == TG_RULES);
 static_assert(static_cast<tg_u32>(SwitchRule::edges) == TG_BY_EDGES);
 
 std::uint16_t share_of_budget_bps(std::uint64_t resident_bytes, std::uint64_t budget_bytes) {
-  if (resident_bytes >= budget_bytes) {
-    return full_scale_bps;
-  }
-  // Use 128 bits only if the product needs them: the wide division costs tens of nanoseconds.
-  if (resident_bytes <= std::numeric_limits<std::uint64_t>::max() / full_scale_bps) {
-    return static_cast<std::uint16_t>(resident_bytes * full_scale_bps / budget_bytes);
-  }
   __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint16_t>(Wide{resident_bytes} * full_scale_bps / budget_bytes);
+  return static_cast<std::uint16_t>(Wide{std::min(resident_bytes, budget_bytes)} * full_scale_bps /
+                                    budget_bytes);
 }
 
 tg_densities densities_of(const LaunchPolicy& policy, const LaunchRequest& effective, bool any_promotion) {
