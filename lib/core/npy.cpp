@@ -34,16 +34,12 @@ double to_double(Half value) {
   return (value.bits & half_sign) != 0 ? -magnitude : magnitude;
 }
 
-Half next_above(Half value) {
+Half next_towards(float infinity, Half value) {
   if ((value.bits & ~half_sign) == 0) {
-    return {1};
+    return {static_cast<std::uint16_t>(infinity < 0 ? half_sign | 1U : 1U)};
   }
-  return {static_cast<std::uint16_t>((value.bits & half_sign) != 0 ? value.bits - 1 : value.bits + 1)};
-}
-
-Half next_below(Half value) {
-  const Half mirrored = next_above({static_cast<std::uint16_t>(value.bits ^ half_sign)});
-  return {static_cast<std::uint16_t>(mirrored.bits ^ half_sign)};
+  const bool grows = (infinity < 0) == ((value.bits & half_sign) != 0);
+  return {static_cast<std::uint16_t>(grows ? value.bits + 1 : value.bits - 1)};
 }
 
 std::string element_text(ElementType type, const std::byte* at) {

@@ -67,16 +67,11 @@ auto with_type(ElementType type, Function function) {
   return function(double{});
 }
 
-// The next representable values above and below a finite value.
-Half next_above(Half value);
-Half next_below(Half value);
+// The next representable value after a finite value, towards an infinity.
+Half next_towards(float infinity, Half value);
 template <class T>
-T next_above(T value) {
-  return std::nextafter(value, static_cast<T>(INFINITY));
-}
-template <class T>
-T next_below(T value) {
-  return std::nextafter(value, -static_cast<T>(INFINITY));
+T next_towards(float infinity, T value) {
+  return std::nextafter(value, static_cast<T>(infinity));
 }
 
 // Formats the element_bytes(type) bytes at `at` as a number; f16 as its bits.

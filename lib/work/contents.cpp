@@ -295,8 +295,8 @@ Result<void> fill_random(const Elements& elements, ElementType type, const Rando
   }
   const double low = as_double(low_number);
   const double high = as_double(high_number);
-  const double least = to_double(to_double(*first) < low ? next_above(*first) : *first);
-  const double most = to_double(to_double(*end) >= high ? next_below(*end) : *end);
+  const double least = to_double(to_double(*first) < low ? next_towards(INFINITY, *first) : *first);
+  const double most = to_double(to_double(*end) >= high ? next_towards(-INFINITY, *end) : *end);
   if (least > most) {
     return tl::unexpected(empty_random_range(number_text(low_number), number_text(high_number), type));
   }

@@ -161,11 +161,11 @@ TEST_CASE(
   for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
     const Half half{static_cast<std::uint16_t>(bits)};
     CHECK(half_from(to_double(half)).bits == bits);
-    CHECK(to_double(next_above(half)) > to_double(half));
-    CHECK(to_double(next_below(half)) < to_double(half));
-    CHECK(next_below(next_above(half)).bits == (bits == 0 ? 0x8000 : bits) % 0x8000);
+    CHECK(to_double(next_towards(INFINITY, half)) > to_double(half));
+    CHECK(to_double(next_towards(-INFINITY, half)) < to_double(half));
+    CHECK(next_towards(-INFINITY, next_towards(INFINITY, half)).bits == (bits == 0 ? 0x8000 : bits) % 0x8000);
     // Beyond the last half, 65504, as if there were one for 65536.
-    const double above = bits == 0x7bff ? 65536 : to_double(next_above(half));
+    const double above = bits == 0x7bff ? 65536 : to_double(next_towards(INFINITY, half));
     const double middle = (to_double(half) + above) / 2;
     CHECK(half_from(middle).bits == bits + bits % 2);
     CHECK(half_from(-middle).bits == 0x8000 + bits + bits % 2);
