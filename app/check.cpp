@@ -374,14 +374,13 @@ CheckReport report_of(std::vector<CheckedDocument> documents) {
 // `check graph`: what a graph file contains.
 CheckedDocument check_graph(const std::string& file) {
   CheckedDocument checked{.file = file, .line = {}, .document = "graph", .error = {}};
-  const auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}});
-  if (!loaded) {
+  if (const auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}})) {
+    checked.graph = documents::GraphContents{.facts = *loaded->facts, // set, because no cache is used
+                                             .summary = summarise(loaded->graph)};
+  } else {
     checked.verdict = Verdict::invalid;
     checked.error = loaded.error();
-    return checked;
   }
-  checked.graph = documents::GraphContents{.facts = *loaded->facts, // set, because no cache is used
-                                           .summary = summarise(loaded->graph)};
   return checked;
 }
 
@@ -408,14 +407,9 @@ bool is_warning(const Error& error) {
 ExitCode exit_code_of(const CheckedDocument& checked) {
   ExitCode code = ExitCode::done;
   for (const Error& error : findings_of(checked)) {
-    code = is_warning(error) ? code : worst(code, exit_code(error));
+    code = worst(code, exit_code(error)); // of warnings it is `done`
   }
   return code;
-}
-
-// The file, with the line of a stream.
-std::string file_of(const CheckedDocument& checked) {
-  return display_name(checked.file) + (checked.line ? fmt::format(":{}", *checked.line) : "");
 }
 
 // Names in documents may have control characters.
@@ -437,7 +431,7 @@ std::string github(const CheckReport& report) {
   for (const CheckedDocument& checked : report.documents) {
     for (const Error& error : findings_of(checked)) {
       text += fmt::format("::{} file={}{}{},title={}::{}\n", is_warning(error) ? "warning" : "error",
-                          percent_encoded(printable(error.source.value_or(file_of(checked))), "%:,"),
+                          percent_encoded(printable(error.source.value_or(checked.file)), "%:,"),
                           error.line ? fmt::format(",line={}", *error.line) : "",
                           error.column ? fmt::format(",col={}", *error.column) : "", name(error.code),
                           percent_encoded(text_of(error), "%\r\n"));
@@ -451,7 +445,7 @@ std::string sarif(const CheckReport& report) {
   ordered_json results = ordered_json::array();
   for (const CheckedDocument& checked : report.documents) {
     for (const Error& error : findings_of(checked)) {
-      ordered_json place{{"artifactLocation", {{"uri", error.source.value_or(file_of(checked))}}}};
+      ordered_json place{{"artifactLocation", {{"uri", error.source.value_or(checked.file)}}}};
       if (error.line) {
         place["region"]["startLine"] = *error.line;
       }
@@ -477,8 +471,9 @@ std::string sarif(const CheckReport& report) {
 std::string junit(const CheckReport& report) {
   std::string cases;
   for (const CheckedDocument& checked : report.documents) {
-    cases += fmt::format("<testcase classname=\"{}\" name=\"{}\">\n",
-                         xml_text(checked.document.value_or("unknown")), xml_text(file_of(checked)));
+    cases +=
+        fmt::format("<testcase classname=\"{}\" name=\"{}\">\n",
+                    xml_text(checked.document.value_or("unknown")), xml_text(display_name(checked.file)));
     for (const Error& error : findings_of(checked)) {
       std::vector<std::string> lines = words_in(describe(error), '\n');
       std::ranges::transform(lines, lines.begin(), xml_text);
@@ -537,8 +532,7 @@ Result<CheckContext> read_context(const CheckSettings& request) {
 }
 
 // Answers each line of each file with a report; a line that is not JSON has none.
-Result<ExitCode> check_streams(const CheckSettings& request) {
-  TIDEGATE_TRY(const auto context, read_context(request));
+Result<ExitCode> check_streams(const CheckSettings& request, Context context) {
   const auto answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
     CheckedDocument checked =
         check_document(line, request.document, std::string(reply.input), reply.line, context);
@@ -554,10 +548,8 @@ Result<ExitCode> check_streams(const CheckSettings& request) {
   return serve_lines(request.files, request.output, answer);
 }
 
-// Checks every document of every file. A file that cannot be read is a verdict like any other; references that cannot
-// be read are an error.
-Result<CheckReport> check_documents(const CheckSettings& request, bool graphs) {
-  TIDEGATE_TRY(const auto context, read_context(request));
+// Checks every document of every file. A file that cannot be read is a verdict like any other.
+CheckReport check_documents(const CheckSettings& request, Context context, bool graphs) {
   std::vector<CheckedDocument> all;
   for (const std::string& file : request.files) {
     if (graphs) {
@@ -653,10 +645,11 @@ Result<ExitCode> run_check(CheckSettings& settings) {
     settings.files.emplace_back("-");
   }
   TIDEGATE_CHECK(check_words(settings, graphs));
+  TIDEGATE_TRY(const CheckContext context, read_context(settings));
   if (settings.stream) {
-    return check_streams(settings);
+    return check_streams(settings, context);
   }
-  TIDEGATE_TRY(const CheckReport report, check_documents(settings, graphs));
+  const CheckReport report = check_documents(settings, context, graphs);
   ExitCode code = ExitCode::done; // the worst of the errors
   for (const CheckedDocument& checked : report.documents) {
     print_findings(findings_of(checked));

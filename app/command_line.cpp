@@ -263,10 +263,11 @@ Result<Action> parse(std::vector<std::string> arguments) {
     return [words = std::move(arguments)] { return write_text("-", complete(command_line(), words)); };
   }
   for (auto word = arguments.begin(); word != arguments.end(); ++word) {
-    const bool sets = *word == "--set" && word + 1 != arguments.end();
-    if (sets) { // --set KEY=VALUE is --KEY=VALUE
-      word = arguments.erase(word);
-      word->insert(0, "--");
+    const bool joined = word->starts_with("--set=");
+    const bool sets = joined || (*word == "--set" && word + 1 != arguments.end());
+    if (sets) { // --set KEY=VALUE and --set=KEY=VALUE are --KEY=VALUE
+      word = joined ? word : arguments.erase(word);
+      word->replace(0, joined ? 6 : 0, "--");
     }
     const std::size_t equals = word->find('=');
     if (word->starts_with("--") && (sets ? equals >= word->size() - 1 : equals == word->size() - 1)) {

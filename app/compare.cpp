@@ -223,9 +223,8 @@ struct CompareSettings {
 
 Result<ExitCode> run_compare(const CompareSettings& settings) {
   if (settings.reports.size() != 2) {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("compare takes two reports, not {}", settings.reports.size()),
-                   "name the earlier one first: tidegate compare A.json B.json");
+    return misuse(fmt::format("compare takes two reports, not {}", settings.reports.size()),
+                  "name the earlier one first: tidegate compare A.json B.json");
   }
   const std::string &a_file = settings.reports[0], &b_file = settings.reports[1];
   TIDEGATE_CHECK(refuse_overwriting(FileUses{.inputs = {{a_file, "a report", {}}, {b_file, "a report", {}}},
@@ -257,16 +256,13 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
   const bool one_program = may_be_one_program(program_a, program_b);
   const bool same_work = one_program && workload_of(a) == workload_of(b); // times of other work say nothing
   made.speed = same_work ? speed_of(a, b) : std::nullopt;
-  if (settings.fail_slower && !same_work) {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("the baseline timed other work: {}; this run: {}",
-                               one_program ? workload_of(a) : *program_a,
-                               one_program ? workload_of(b) : *program_b),
-                   "give the report of this program with the same sizes, on this device");
-  }
   if (settings.fail_slower && !made.speed) {
-    return failure(ErrorCode::invalid_usage, "--fail-slower needs two reports with enough rounds to compare",
-                   "make both with `tidegate run --compare 9 -o FILE`");
+    return same_work ? misuse("--fail-slower needs two reports with enough rounds to compare",
+                              "make both with `tidegate run --compare 9 -o FILE`")
+                     : misuse(fmt::format("the baseline timed other work: {}; this run: {}",
+                                          one_program ? workload_of(a) : *program_a,
+                                          one_program ? workload_of(b) : *program_b),
+                              "give the report of this program with the same sizes, on this device");
   }
   TIDEGATE_TRY(const ExitCode written,
                write_document(settings.output, settings.format, made, comparison_table));

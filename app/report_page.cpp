@@ -142,12 +142,8 @@ std::string spread(const runtime::Comparison& compared, std::string_view other) 
   constexpr double left = 104, width = 560, row_height = 40;
   const std::array<std::pair<std::string_view, const std::vector<double>*>, 2> ways{
       {{"this run", &compared.run_rounds_ns}, {other, &compared.plain_rounds_ns}}};
-  double slowest = 1;
-  for (const auto& [name, rounds] : ways) {
-    for (const double ns : *rounds) {
-      slowest = std::max(slowest, ns);
-    }
-  }
+  const double slowest =
+      std::max({1.0, std::ranges::max(compared.run_rounds_ns), std::ranges::max(compared.plain_rounds_ns)});
   const auto x = [slowest](double ns) { return left + (width - left - 12) * ns / slowest; };
   Drawing picture;
   picture.add(R"(<svg class="picture" viewBox="0 0 {} {}" role="img" aria-label="Times of each round">)",
@@ -265,10 +261,8 @@ std::string frontier_part(const traversal::FrontierReport& report) {
   if (waves.empty()) {
     return "";
   }
-  std::uint32_t widest = 10;
-  for (const traversal::WaveRecord& wave : waves) {
-    widest = std::max(widest, wave.vertices);
-  }
+  const auto of_wave = &traversal::WaveRecord::vertices;
+  const std::uint32_t widest = std::max(10U, std::ranges::max(waves, {}, of_wave).vertices);
   const double high = std::log10(static_cast<double>(widest));
   const auto y = [high](double count) {
     return height - below - (height - below - 8) * (std::log10(count) + 0.15) / (high + 0.15);
@@ -286,10 +280,8 @@ std::string frontier_part(const traversal::FrontierReport& report) {
   const std::size_t each = (waves.size() + most_columns - 1) / most_columns;
   const double step = (width - left) * static_cast<double>(each) / static_cast<double>(waves.size());
   for (std::size_t i = 0; i < waves.size(); i += each) { // a column shows its widest wave
-    const auto last = waves.begin() + static_cast<std::ptrdiff_t>(std::min(i + each, waves.size()));
-    const traversal::WaveRecord& wave =
-        *std::max_element(waves.begin() + static_cast<std::ptrdiff_t>(i), last,
-                          [](const auto& a, const auto& b) { return a.vertices < b.vertices; });
+    const auto column = std::span(waves).subspan(i, std::min(each, waves.size() - i));
+    const traversal::WaveRecord& wave = *std::ranges::max_element(column, {}, of_wave);
     const double top = y(std::max(1U, wave.vertices));
     const auto place = i / each;
     picture.add(

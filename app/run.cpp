@@ -170,16 +170,6 @@ Result<std::string> graph_program(Run& run) {
                      run.undirected ? R"(,"undirected":true)" : "", run.program, fmt::join(run.sources, ","));
 }
 
-Result<void> read_plan(Run& run) {
-  if (!run.plan) {
-    return {};
-  }
-  TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*run.plan));
-  run.options.compile.plan = memory_plan(plan);
-  run.options.compile.planner = plan.planner;
-  return {};
-}
-
 bool needs_device(const Run& run) {
   return !run.options.compile.dry_run || !run.selector.empty();
 }
@@ -257,6 +247,21 @@ std::optional<std::string> policy_file(const Run& run, const TakenTuning& taken)
   return taken.policy ? run.policy : std::optional<std::string>("");
 }
 
+// Adds what both kinds of reports say of the run around the program. Its wall time began at `start`, with the self-test of the
+// device and a first run.
+void complete(runtime::ReportHead& report, const Run& run, const TakenTuning& taken,
+              std::chrono::steady_clock::time_point start, const std::optional<Warning>& warning) {
+  report.program = program_of(run);
+  report.wall_time_ns = elapsed_ns(start);
+  report.profile_file = taken.profile_file;
+  report.policy_file = taken.policy_file;
+  for (const auto& each : {warning, run.device_warning}) {
+    if (each) {
+      report.warnings.push_back(*each);
+    }
+  }
+}
+
 } // namespace
 
 Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
@@ -307,21 +312,13 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
   if (run.ranks) {
     report.strategy_reason = "several ranks run plain launches";
   }
-  report.program = program_of(run);
-  report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
-  report.profile_file = taken.profile_file;
-  report.policy_file = taken.policy_file;
   if (options.verify_stated && report.status == runtime::RunStatus::done) {
     first_run = note_stated(run, *device, key, report);
   }
   report.first_run = std::move(first_run.report);
+  complete(report, run, taken, start, first_run.warning);
   if (device) {
     keep_or_forget(report, options, *device, key);
-  }
-  for (auto& warning : {std::move(first_run.warning), run.device_warning}) {
-    if (warning) {
-      report.warnings.push_back(*warning);
-    }
   }
   return report;
 }
@@ -358,18 +355,9 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   TIDEGATE_TRY(
       traversal::FrontierReport report,
       traversal::run_traversal(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
-  report.program = program_of(run);
-  report.wall_time_ns = elapsed_ns(start);
-  report.profile_file = taken.profile_file;
-  report.policy_file = taken.policy_file;
   const auto stated = policy_file(run, taken);
-  const auto idle_policy =
-      stated ? traversal::idle_policy_fields(program, report.switch_rule, *stated) : std::nullopt;
-  for (const auto& warning : {idle_policy, run.device_warning}) {
-    if (warning) {
-      report.warnings.push_back(*warning);
-    }
-  }
+  complete(report, run, taken, start,
+           stated ? traversal::idle_policy_fields(program, report.switch_rule, *stated) : std::nullopt);
   return report;
 }
 
@@ -405,10 +393,9 @@ static Result<ExitCode> run_here(Run& run) {
   collect_files(run);
   TIDEGATE_CHECK(refuse_overwriting(options.files));
   if (needs_device(run)) {
-    const bool reads_input =
-        run.stream || run.program == standard_stream || // cannot be read again after a crash
-        run.profile == standard_stream || run.policy == standard_stream || run.plan == standard_stream;
-    TIDEGATE_TRY(run.crashes, device::isolate_drivers(!reads_input));
+    const bool reads_input = run.stream || std::ranges::find(options.files.inputs, standard_stream,
+                                                             &NamedFile::path) != options.files.inputs.end();
+    TIDEGATE_TRY(run.crashes, device::isolate_drivers(!reads_input)); // it cannot be read again after a crash
   }
   if (needs_device(run) && !options.compile.dry_run) {
     TIDEGATE_TRY(run.ranks,
@@ -436,7 +423,11 @@ static Result<ExitCode> run_here(Run& run) {
   options.abandon = abandon;
   run.graphs.abandon = abandon;
   hint_at_terminal(run.program);
-  TIDEGATE_CHECK(read_plan(run));
+  if (run.plan) {
+    TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*run.plan));
+    options.compile.plan = memory_plan(plan);
+    options.compile.planner = plan.planner;
+  }
   if (run.json.empty()) {
     TIDEGATE_CHECK(read_text(run));
   }
@@ -447,10 +438,8 @@ static Result<ExitCode> run_here(Run& run) {
     options.compile.promote = engine::Promotion::none;
   }
   const InterruptWatch interrupts; // until the report is written
-  if (frontier) {
-    return finish(run_frontier(run, monitor), run, progress);
-  }
-  return finish(run_waves(run, monitor), run, progress);
+  return frontier ? finish(run_frontier(run, monitor), run, progress)
+                  : finish(run_waves(run, monitor), run, progress);
 }
 
 Result<ExitCode> run_program(const AskedRun& request) {

@@ -121,7 +121,8 @@ CommandModel run_command() {
             .value = "KEY=VALUE",
             .repeats = true,
             .meaning = "Change a setting, also --KEY VALUE; `tidegate schema run_settings` lists them",
-            .take = [](const std::string&) { return Result<void>(); }}, // of no KEY=VALUE
+            .take =
+                [](const std::string&) { return Result<void>(); }}, // parse() puts the setting in its place
            flag("--by-wave", request->by_wave,
                 "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
@@ -243,8 +244,7 @@ Result<void> check_options(const AskedRun& request) {
   const engine::RunOptions& options = request.options;
   const engine::CompileOptions& compile = options.compile;
   if (compile.strategy == engine::Strategy::counters && compile.mapping == engine::TileMapping::strided) {
-    return failure(
-        ErrorCode::invalid_usage,
+    return misuse(
         "--strategy counters and --set tuning.order=strided cannot be combined: work-groups wait for the "
         "owners of runs of tiles",
         "give --set tuning.order=blocked or serpentine, or --strategy barrier");
@@ -287,8 +287,7 @@ Result<void> check_options_for(const Run& run, bool frontier) {
         "leave it out, or run the program in one process, without mpirun"}}};
   TIDEGATE_CHECK(refuse(run, restrictions));
   if (run.ranks && strategy.value_or(of_ranks) != of_ranks) {
-    return failure(
-        ErrorCode::invalid_usage,
+    return misuse(
         fmt::format("a --strategy other than {} {}", frontier ? "launch" : "plain", restrictions.back().text),
         std::string(restrictions.back().fix));
   }

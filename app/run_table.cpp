@@ -168,9 +168,8 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
         queue.publishing->grown_from ? fmt::format(", grown from {}", *queue.publishing->grown_from) : "");
   }
   if ((queue.requeues || queue.publishing) && !planned) {
-    text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"),
-                        plural(queue.accounting.requeue_count, "requeue"),
-                        fmt::format("{} raised by age", queue.accounting.aged_promotions));
+    text += fmt::format("; {}, {}, {} raised by age", plural(queue.rounds, "round"),
+                        plural(queue.accounting.requeue_count, "requeue"), queue.accounting.aged_promotions);
   }
   return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining)
                                                 : text;
