@@ -223,7 +223,7 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-Result<NpyHead> parse_npy_head(std::string_view file_begin) {
+Result<NpyHead> parse_npy_head(std::string_view file_begin, std::uint64_t file_bytes) {
   std::string_view data = file_begin;
   TIDEGATE_TRY(const auto text, take_header(data));
   TIDEGATE_TRY(auto header, read_npy_header(text));
@@ -238,20 +238,18 @@ Result<NpyHead> parse_npy_head(std::string_view file_begin) {
         fmt::format("the array of shape {} is stored by columns", shortened(shape_text(header.shape))),
         "save it by rows: numpy.save(file, numpy.ascontiguousarray(array))"));
   }
-  return NpyHead{.type = type,
-                 .shape = std::move(header.shape),
-                 .offset = file_begin.size() - data.size(),
-                 .bytes = *bytes};
+  const std::uint64_t offset = file_begin.size() - data.size();
+  if (file_bytes - offset != *bytes) {
+    return tl::unexpected(bad_array(fmt::format("the file holds {} of data, and {} of shape {} are {}",
+                                                plural(file_bytes - offset, "byte"), name(type),
+                                                shortened(shape_text(header.shape)), *bytes)));
+  }
+  return NpyHead{.type = type, .shape = std::move(header.shape), .offset = offset, .bytes = *bytes};
 }
 
 Result<NpyArray> parse_npy(std::string_view file_bytes) {
-  TIDEGATE_TRY(NpyHead head, parse_npy_head(file_bytes));
+  TIDEGATE_TRY(NpyHead head, parse_npy_head(file_bytes, file_bytes.size()));
   const auto data = std::as_bytes(std::span(file_bytes.substr(head.offset)));
-  if (data.size() != head.bytes) {
-    return tl::unexpected(bad_array(fmt::format("the file holds {} of data, and {} of shape {} are {}",
-                                                plural(data.size(), "byte"), name(head.type),
-                                                shortened(shape_text(head.shape)), head.bytes)));
-  }
   return NpyArray{.type = head.type, .shape = std::move(head.shape), .bytes = {data.begin(), data.end()}};
 }
 

@@ -122,8 +122,8 @@ struct NpyHead {
   std::uint64_t bytes = 0;  // of the data
 };
 
-// Reads what the file begins with. Errors: as of parse_npy(), which counts the data, too.
-Result<NpyHead> parse_npy_head(std::string_view file_begin);
+// Reads what a file of this size begins with. Errors: as of parse_npy().
+Result<NpyHead> parse_npy_head(std::string_view file_begin, std::uint64_t file_bytes);
 
 // Errors: bad_array for anything but a complete array of an element type. Refuses column-major order unless
 // it equals row-major order.
@@ -225,17 +225,20 @@ struct Picture {
   std::uint32_t height = 0;
   std::uint32_t channels = 0; // 1 grey, 2 with alpha, 3 red, green and blue, 4 with alpha
   std::uint32_t bits = 8;     // of a sample: 8 or 16
+  bool blue_first = false;    // blue, green, red
+  bool alpha_first = false;
   std::vector<std::byte> samples;
 };
 
-// Expands palettes and depths below 8 bits; ignores gamma and colour profiles. Errors: bad_array if the file
-// is not a PNG or has another size.
-Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height);
+// Expands palettes and depths below 8 bits; ignores gamma and colour profiles. With the channels of `form`, grey fills all
+// colours, and missing alpha is opaque. Errors: bad_array if the file is not a PNG, has another size, or other samples.
+Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height,
+                          const Picture& form = {});
 
 // Returns the width and height that the file states. Errors: bad_array.
 Result<std::array<std::uint32_t, 2>> png_size(std::string_view file);
 
 // Returns the complete file. Errors: internal_error if libpng fails.
-Result<std::string> png_file(const Picture& picture);
+Result<std::string> png_file(Picture picture);
 
 } // namespace tidegate

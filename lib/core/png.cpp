@@ -78,12 +78,30 @@ bool read_header(const Png& reader, Stream& stream) {
          });
 }
 
-// Makes libpng expand palettes, low bit depths and interlacing.
-void expand(const Png& reader) {
-  png_set_expand(reader.png);
-  if (std::endian::native == std::endian::little) {
-    png_set_swap(reader.png);
+// Makes libpng exchange samples, which a file has as red, green, blue and alpha, with the first byte the highest.
+void reorder(const Png& png, const Picture& form) {
+  if (form.blue_first) {
+    png_set_bgr(png.png);
   }
+  if (form.alpha_first) {
+    png_set_swap_alpha(png.png);
+  }
+  if (std::endian::native == std::endian::little) {
+    png_set_swap(png.png);
+  }
+}
+
+// Makes libpng expand palettes, low bit depths and interlacing, and add the colours and the alpha of the form.
+void expand(const Png& reader, const Picture& form) {
+  png_set_expand(reader.png);
+  if (form.channels > 2) {
+    png_set_gray_to_rgb(reader.png);
+  }
+  if (form.channels != 0 && form.channels % 2 == 0) {
+    // reorder() moves the alpha of the file alone.
+    png_set_add_alpha(reader.png, 0xffff, form.alpha_first ? PNG_FILLER_BEFORE : PNG_FILLER_AFTER);
+  }
+  reorder(reader, form);
   png_set_interlace_handling(reader.png);
   png_read_update_info(reader.png, reader.info);
 }
@@ -96,9 +114,7 @@ void write_picture(const Png& writer, Stream& stream, const Picture& picture, pn
                types[picture.channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                PNG_FILTER_TYPE_DEFAULT);
   png_write_info(writer.png, writer.info);
-  if (std::endian::native == std::endian::little) {
-    png_set_swap(writer.png);
-  }
+  reorder(writer, picture);
   png_write_image(writer.png, rows);
   png_write_end(writer.png, nullptr);
 }
@@ -123,7 +139,8 @@ Error not_a_png(const Stream& stream) {
 
 } // namespace
 
-Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height) {
+Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height,
+                          const Picture& form) {
   Stream stream{.input = file};
   const Png reader(false, stream);
   if (!read_header(reader, stream)) {
@@ -137,11 +154,21 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
                     height),
         fmt::format("give the image the size [{}, {}], or another file", picture.width, picture.height)));
   }
-  if (!succeed(reader, [&] { expand(reader); })) {
+  if (!succeed(reader, [&] { expand(reader, form); })) {
     return tl::unexpected(not_a_png(stream));
   }
   picture.channels = png_get_channels(reader.png, reader.info);
   picture.bits = png_get_bit_depth(reader.png, reader.info);
+  if (form.channels != 0 && picture.bits != form.bits) {
+    return tl::unexpected(bad_picture(
+        fmt::format("the picture has {} bits a sample, the image has {}", picture.bits, form.bits),
+        fmt::format("give the image a format of {} bits a channel, or another file", picture.bits)));
+  }
+  if (form.channels != 0 && picture.channels != form.channels) {
+    return tl::unexpected(bad_picture(
+        fmt::format("the picture has {} channels, the image has {}", picture.channels, form.channels),
+        "give the image a format of four channels, or another file"));
+  }
   picture.samples.resize(std::size_t{picture.height} * png_get_rowbytes(reader.png, reader.info));
   std::vector<png_bytep> rows = rows_of(picture);
   if (!succeed(reader, [&] { png_read_image(reader.png, rows.data()), png_read_end(reader.png, nullptr); })) {
@@ -160,13 +187,13 @@ Result<std::array<std::uint32_t, 2>> png_size(std::string_view file) {
                     png_get_image_height(reader.png, reader.info)};
 }
 
-Result<std::string> png_file(const Picture& picture) {
+Result<std::string> png_file(Picture picture) {
   std::string file;
   Stream stream{.output = &file};
   const Png writer(true, stream);
-  Picture copy = picture; // libpng takes non-const rows
-  std::vector<png_bytep> rows = rows_of(copy);
-  if (writer.info == nullptr || !succeed(writer, [&] { write_picture(writer, stream, copy, rows.data()); })) {
+  std::vector<png_bytep> rows = rows_of(picture);
+  if (writer.info == nullptr ||
+      !succeed(writer, [&] { write_picture(writer, stream, picture, rows.data()); })) {
     return failure(ErrorCode::internal_error,
                    fmt::format("libpng cannot write the picture: {}", stream.message.data()),
                    "write an .npy file instead");

@@ -165,10 +165,10 @@ Result<void> read_tensor(const Descriptor& file, const std::string& path, const 
 }
 
 std::optional<ElementType> type_of(const Tensor& tensor) {
-  constexpr std::array<std::string_view, element_type_names.size()> names{
-      "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "F16", "F32", "F64"};
-  const auto found = std::ranges::find(names, tensor.type);
-  return found == names.end() ? std::nullopt : std::optional(static_cast<ElementType>(found - names.begin()));
+  const auto* const found = std::ranges::find(element_type_names, lower_case(tensor.type));
+  return found == element_type_names.end()
+             ? std::nullopt
+             : std::optional(static_cast<ElementType>(found - element_type_names.begin()));
 }
 
 Result<NpyArray> read_array(const Descriptor& file, const std::string& path, const Tensor& tensor) {

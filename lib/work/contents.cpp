@@ -28,132 +28,94 @@ bool is_npy(std::string_view path) {
   return path.ends_with(".npy");
 }
 
-constexpr std::size_t npy_header_room = std::size_t{1} << 20U; // far more than numpy.save writes
+// Finds the elements in a file: a tensor by its name, an array, or raw bytes, which have no type.
+Result<Tensor> elements_in(const Descriptor& file, const std::string& path, const BufferInit& init) {
+  if (init.tensor) {
+    return find_tensor(file, path, *init.tensor);
+  }
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(path, ignored);
+  if (!is_npy(path)) {
+    return Tensor{.type = {}, .shape = {size}, .bytes = size};
+  }
+  constexpr std::uint64_t header_room = std::uint64_t{1} << 20U; // far more than numpy.save writes
+  std::string begin(std::min(size, header_room), '\0');
+  TIDEGATE_CHECK(read_tensor(file, path, {.bytes = begin.size()}, std::as_writable_bytes(std::span(begin))));
+  TIDEGATE_TRY(NpyHead head, in_file(path, parse_npy_head(begin, size)));
+  return Tensor{.type = std::string(name(head.type)),
+                .shape = std::move(head.shape),
+                .offset = head.offset,
+                .bytes = head.bytes};
+}
 
-// A buffer's contents: where its file has them as they are, or all of them.
-struct Loaded {
-  std::optional<std::uint64_t> offset = {};
-  Contents all = {};
-};
-
-// Takes an array's elements as the buffer's: count, shape and type must match, unless the buffer's `convert`
-// allows another type.
-Result<Loaded> elements_of(NpyArray array, const BufferSpec& buffer, const std::string& path,
-                           std::string_view what) {
+// Reads bytes of a buffer's contents from its file, from `begin` on. Type, count and shape must match, but for arrays and
+// tensors that `convert` allows, and tensors for unsigned types, which are bytes as those of raw files are.
+Result<void> load(const BufferSpec& buffer, const std::string& path, std::uint64_t begin,
+                  std::span<std::byte> contents) {
+  const BufferInit& init = *buffer.init;
+  TIDEGATE_TRY(const Descriptor file, open_input(path, FileKinds::regular));
+  TIDEGATE_TRY(const Tensor stored, elements_in(file, path, init));
+  const bool raw = stored.type.empty();
+  const bool same = type_of(stored) == buffer.type;
+  const bool converts = !raw && !same && init.convert;
+  const std::string_view what = raw ? "file" : init.tensor ? "tensor" : "array";
   const auto refused = [&](const std::string& has, const std::string& needed, std::string fix) {
     return bad_file(path, fmt::format("the {} {}, and {} needed", what, has, needed), std::move(fix));
   };
-  const std::string shape = shortened(shape_text(array.shape));
-  const std::uint64_t count = array.bytes.size() / element_bytes(array.type);
-  if (array.type != buffer.type && !buffer.init->convert) {
-    return refused(fmt::format("holds {}", name(array.type)), fmt::format("{} is", name(buffer.type)),
-                   fmt::format("state a type or format of {}, or say \"convert\": true", name(array.type)));
+  if (!raw && !same && !converts &&
+      (!init.tensor || is_signed_integer(buffer.type) || is_float(buffer.type))) {
+    return refused("holds " + printable(stored.type), fmt::format("{} is", name(buffer.type)),
+                   init.tensor
+                       ? "give the buffer the tensor's type, say \"convert\": true, or give it an "
+                         "unsigned type, which takes the bytes as they are"
+                       : fmt::format("state a type or format of {}, or say \"convert\": true", stored.type));
   }
-  if (count != buffer.count) {
-    return refused(fmt::format("of shape {} has {}", shape, plural(count, "element")),
-                   fmt::format("{} are", buffer.count),
-                   count == 0 ? "name a file with elements"
-                              : fmt::format("state the count {} or its size, or name another file", count));
+  NpyArray array; // what is converted is read as a whole
+  if (converts) {
+    TIDEGATE_TRY(array, read_array(file, path, stored));
   }
-  if (buffer.shape && array.shape.size() > 1 && array.shape != *buffer.shape) {
+  const std::uint64_t unit = same ? element_bytes(buffer.type) : converts ? element_bytes(array.type) : 1;
+  const std::uint64_t has = (converts ? array.bytes.size() : stored.bytes) / unit;
+  const std::uint64_t needed = buffer.count * (same || converts ? 1 : element_bytes(buffer.type));
+  const std::string shape = shortened(shape_text(stored.shape));
+  if (has != needed) {
+    return refused(fmt::format("{} {}", raw ? "holds" : fmt::format("of shape {} has", shape),
+                               plural(has, same || converts ? "element" : "byte")),
+                   fmt::format("{} are", needed),
+                   has == 0 ? "name a file with elements"
+                   : same || converts
+                       ? fmt::format("state the count {} or its size, or name another file", has)
+                       : "state the count or size of the file, or name another file");
+  }
+  if (is_npy(path) && buffer.shape && stored.shape.size() > 1 && stored.shape != *buffer.shape) {
     return refused("has the shape " + shape, shortened(shape_text(*buffer.shape)) + " is",
                    fmt::format("state the shape or size of the {}, or name another file", what));
   }
-  if (array.type != buffer.type) {
-    TIDEGATE_TRY(array, in_file(path, converted(array, buffer.type)));
+  if (!converts) {
+    return read_tensor(file, path, {.offset = stored.offset + begin, .bytes = contents.size()}, contents);
   }
-  return Loaded{.all = std::move(array.bytes)};
-}
-
-Result<Loaded> load_tensor(const BufferSpec& buffer, const std::string& path) {
-  TIDEGATE_TRY(const Descriptor file, open_input(path));
-  TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
-  const bool same = type_of(tensor) == buffer.type;
-  if (buffer.init->convert && !same) {
-    TIDEGATE_TRY(NpyArray array, read_array(file, path, tensor));
-    return elements_of(std::move(array), buffer, path, "tensor");
-  }
-  if (!same && (is_signed_integer(buffer.type) || is_float(buffer.type))) {
-    return bad_file(
-        path, fmt::format("the tensor holds {}, and {} is needed", printable(tensor.type), name(buffer.type)),
-        "give the buffer the tensor's type, say \"convert\": true, or give it an unsigned type, which takes the "
-        "bytes as they are");
-  }
-  const std::size_t size = element_bytes(buffer.type);
-  if (tensor.bytes != buffer.count * size) {
-    return bad_file(path,
-                    fmt::format("the tensor of shape {} has {}, and {} are needed",
-                                shortened(shape_text(tensor.shape)), plural(tensor.bytes, "byte"),
-                                buffer.count * size),
-                    fmt::format("state the count {}, or name another tensor", tensor.bytes / size));
-  }
-  return Loaded{.offset = tensor.offset};
-}
-
-// Loads an array or raw bytes. Only what must be converted, or is not what the buffer needs, is read as a whole.
-Result<Loaded> load_file(const BufferSpec& buffer, const std::string& path) {
-  const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
-  std::error_code ignored;
-  const std::uint64_t size =
-      std::filesystem::is_regular_file(path, ignored) ? std::filesystem::file_size(path, ignored) : 0;
-  if (is_npy(path) && size >= bytes && size != 0) {
-    TIDEGATE_TRY(const Descriptor file, open_input(path));
-    std::string begin(std::min<std::uint64_t>(size, npy_header_room), '\0');
-    TIDEGATE_CHECK(
-        read_tensor(file, path, {.bytes = begin.size()}, std::as_writable_bytes(std::span(begin))));
-    const auto head = parse_npy_head(begin);
-    if (head && head->type == buffer.type && head->bytes == bytes && head->offset + bytes == size &&
-        (!buffer.shape || head->shape.size() <= 1 || head->shape == *buffer.shape)) {
-      return Loaded{.offset = head->offset};
-    }
-  } else if (!is_npy(path) && size == bytes && size != 0) {
-    return Loaded{.offset = 0};
-  }
-  // Reading stops at `most`: a larger file is wrong, whatever its size.
-  const std::size_t most = (is_npy(path) && buffer.init->convert ? buffer.count * sizeof(double) : bytes) +
-                           (is_npy(path) ? npy_header_room : 0);
-  auto file = read_all(path, most);
-  if (!file && file.error().code != ErrorCode::input_too_large) {
-    return tl::unexpected(std::move(file.error()));
-  }
-  if (file && is_npy(path)) {
-    TIDEGATE_TRY(NpyArray array, in_file(path, parse_npy(*file)));
-    return elements_of(std::move(array), buffer, path, "array");
-  }
-  if (!file || file->size() != bytes) {
-    return bad_file(path,
-                    fmt::format("the file holds {}, {} elements of {} are {}",
-                                file ? plural(file->size(), "byte") : fmt::format("more than {} bytes", most),
-                                buffer.count, name(buffer.type), bytes),
-                    "state the count or size of the file, or name another file");
-  }
-  const auto data = std::as_bytes(std::span(*file));
-  return Loaded{.all = {data.begin(), data.end()}};
+  TIDEGATE_TRY(array, in_file(path, converted(array, buffer.type)));
+  std::ranges::copy(std::span(array.bytes).subspan(begin, contents.size()), contents.begin());
+  return {};
 }
 
 } // namespace
 
 Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const std::string& path) {
+  TIDEGATE_TRY(const Descriptor file, open_input(path, FileKinds::regular));
+  TIDEGATE_TRY(Tensor stored, elements_in(file, path, *buffer.init));
   const std::size_t size = element_bytes(buffer.type);
-  if (buffer.init->tensor) {
-    TIDEGATE_TRY(const Descriptor file, open_input(path));
-    TIDEGATE_TRY(Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
-    const bool as_is = type_of(tensor) == buffer.type || buffer.init->convert;
-    const std::uint64_t elements = as_is ? 1 : tensor.bytes / size; // of a scalar, or of bytes as they are
-    return as_is && !tensor.shape.empty() ? tensor.shape : std::vector{elements};
+  if (is_npy(path) || type_of(stored) == buffer.type || (buffer.init->tensor && buffer.init->convert)) {
+    return stored.shape.empty() ? std::vector{std::uint64_t{1}} : std::move(stored.shape);
   }
-  TIDEGATE_TRY(const std::string file, read_all(path, documents::document_bytes_limit));
-  if (is_npy(path)) {
-    TIDEGATE_TRY(NpyArray array, in_file(path, parse_npy(file)));
-    return array.shape.empty() ? std::vector{std::uint64_t{1}} : std::move(array.shape);
-  }
-  if (file.size() % size != 0) {
+  if (stored.bytes % size != 0) {
     return bad_file(path,
-                    fmt::format("the file holds {}, and elements of {} have {}", plural(file.size(), "byte"),
+                    fmt::format("the {} holds {}, and elements of {} have {}",
+                                buffer.init->tensor ? "tensor" : "file", plural(stored.bytes, "byte"),
                                 name(buffer.type), size),
                     "give the buffer another type, or name another file");
   }
-  return std::vector{std::uint64_t{file.size() / size}};
+  return std::vector{stored.bytes / size};
 }
 
 std::string buffer_file_head(ElementType type, const std::string& path,
@@ -329,16 +291,7 @@ Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std:
   try {
     Contents contents(bytes);
     if (buffer.init && buffer.init->file) {
-      const std::string path = path_in(folder, *buffer.init->file);
-      TIDEGATE_TRY(Loaded loaded, buffer.init->tensor ? load_tensor(buffer, path) : load_file(buffer, path));
-      if (loaded.offset) {
-        TIDEGATE_TRY(const Descriptor file, open_input(path));
-        TIDEGATE_CHECK(read_tensor(file, path, {.offset = *loaded.offset + begin, .bytes = bytes}, contents));
-      } else if (bytes == loaded.all.size()) {
-        contents = std::move(loaded.all);
-      } else {
-        std::ranges::copy(std::span(loaded.all).subspan(begin, bytes), contents.begin());
-      }
+      TIDEGATE_CHECK(load(buffer, path_in(folder, *buffer.init->file), begin, contents));
     } else if (buffer.init) {
       TIDEGATE_CHECK(fill_by_rule({contents, begin / element_bytes(buffer.type)}, buffer));
     }
@@ -371,85 +324,23 @@ Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const 
 
 namespace {
 
-// By ChannelOrder: channels of a texel that hold the samples of a picture: grey, grey and alpha, or red, green, blue
-// and alpha. Empty for orders that PNG lacks.
-constexpr std::array<std::string_view, 13> picture_orders{"0", "0", "",  "01",   "0123", "2103", "1230",
-                                                          "0", "0", "0", "0123", "2103", ""};
-
-// The form of an image's samples.
-struct Samples {
-  std::string_view order;
-  std::size_t bytes; // of a sample
-
-  explicit Samples(const ImageShape& shape)
-      : order(picture_orders[static_cast<std::size_t>(row(shape.format).order)]),
-        bytes(element_bytes(element_type(shape.format))) {}
-
-  [[nodiscard]] std::size_t texel() const { return order.size() * bytes; }
-  // Where a texel has the sample.
-  [[nodiscard]] std::size_t place(std::size_t sample) const {
-    return static_cast<std::size_t>(order[sample] - '0') * bytes;
-  }
-};
-
-bool fits_png(const ImageShape& shape) {
+// Returns a picture whose samples are the image's texels, still without them; nothing if no PNG can hold the image.
+std::optional<Picture> picture_of(const ImageShape& shape) {
+  const std::string_view order = channel_orders[static_cast<std::size_t>(row(shape.format).order)].name;
   const ChannelType type = row(shape.format).type;
   const bool samples = type == ChannelType::unorm8 || type == ChannelType::unorm16 ||
                        type == ChannelType::uint8 || type == ChannelType::uint16;
   constexpr std::uint64_t most = 1'000'000; // limit of libpng for width and height, in pixels
-  return samples && shape.kind == ImageKind::image2d && shape.width <= most && shape.height <= most &&
-         !Samples(shape).order.empty();
-}
-
-// Reorders the samples of a picture to the image's channels. Grey fills all colours; missing alpha is opaque.
-Result<Contents> texels_of(const Picture& picture, const ImageShape& shape, const std::string& path) {
-  const Samples samples(shape);
-  const std::size_t channels = samples.order.size();
-  if (picture.bits != 8 * samples.bytes) {
-    return bad_file(
-        path,
-        fmt::format("the picture has {} bits a sample, {} has {}", picture.bits, name(shape.format),
-                    8 * samples.bytes),
-        fmt::format("give the image a format of {} bits a channel, or another file", picture.bits));
+  if (!samples || order == "rg" || shape.kind != ImageKind::image2d || shape.width > most ||
+      shape.height > most) {
+    return std::nullopt;
   }
-  if (picture.channels > channels) {
-    return bad_file(
-        path,
-        fmt::format("the picture has {} channels, {} has {}", picture.channels, name(shape.format), channels),
-        "give the image a format of four channels, or another file");
-  }
-  const bool has_alpha = picture.channels % 2 == 0;
-  const std::size_t colours = picture.channels - (has_alpha ? 1 : 0);
-  std::vector<std::byte> texels(std::size_t{picture.width} * picture.height * samples.texel(),
-                                std::byte{0xff});
-  const std::byte* from = picture.samples.data();
-  for (std::size_t at = 0; at < texels.size();
-       at += samples.texel(), from += picture.channels * samples.bytes) {
-    for (std::size_t i = 0; i < channels; ++i) {
-      const bool alpha = channels % 2 == 0 && i + 1 == channels;
-      if (!alpha || has_alpha) {
-        const std::size_t sample = alpha ? colours : std::min(i, colours - 1);
-        std::memcpy(&texels[at + samples.place(i)], from + sample * samples.bytes, samples.bytes);
-      }
-    }
-  }
-  return texels;
-}
-
-Picture picture_of(const ImageShape& shape, std::span<const std::byte> texels) {
-  const Samples samples(shape);
-  Picture picture{.width = static_cast<std::uint32_t>(shape.width),
-                  .height = static_cast<std::uint32_t>(shape.height),
-                  .channels = static_cast<std::uint32_t>(samples.order.size()),
-                  .bits = static_cast<std::uint32_t>(8 * samples.bytes)};
-  picture.samples.resize(texels.size());
-  for (std::size_t texel = 0; texel < texels.size(); texel += samples.texel()) {
-    for (std::size_t i = 0; i < samples.order.size(); ++i) {
-      std::memcpy(&picture.samples[texel + i * samples.bytes], &texels[texel + samples.place(i)],
-                  samples.bytes);
-    }
-  }
-  return picture;
+  return Picture{.width = static_cast<std::uint32_t>(shape.width),
+                 .height = static_cast<std::uint32_t>(shape.height),
+                 .channels = elements_per_texel(shape.format),
+                 .bits = static_cast<std::uint32_t>(8 * element_bytes(element_type(shape.format))),
+                 .blue_first = order.ends_with("bgra"),
+                 .alpha_first = order == "argb"};
 }
 
 } // namespace
@@ -468,7 +359,7 @@ Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spe
   }
   const std::optional<std::string>& input = spec.init ? spec.init->file : std::nullopt;
   for (const auto& [file, place] : {std::pair(input, "/init/file"), std::pair(spec.output, "/output")}) {
-    if (file && is_png(*file) && !fits_png(*image.image)) {
+    if (file && is_png(*file) && !picture_of(*image.image)) {
       return invalid_program(
           fmt::format("a PNG cannot hold the image {}, {}", in_quotes(image.name), describe(*image.image)),
           "PNG files hold two dimensions of unsigned 8 or 16 bits, in one channel or four: name an .npy file",
@@ -511,18 +402,20 @@ Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const st
 Result<std::vector<std::byte>> read_png(const ImageShape& shape, const std::string& path) {
   // A PNG is smaller than its samples, apart from its metadata.
   constexpr std::size_t room = std::size_t{64} << 20U;
-  const std::size_t bytes = shape.width * shape.height * Samples(shape).texel();
+  const Picture form = *picture_of(shape);
+  const std::size_t bytes = std::size_t{form.width} * form.height * form.channels * form.bits / 8;
   TIDEGATE_TRY(const std::string file, read_all(path, bytes * 2 + room));
-  TIDEGATE_TRY(const Picture picture, in_file(path, parse_png(file, static_cast<std::uint32_t>(shape.width),
-                                                              static_cast<std::uint32_t>(shape.height))));
-  return texels_of(picture, shape, path);
+  TIDEGATE_TRY(Picture picture, in_file(path, parse_png(file, form.width, form.height, form)));
+  return std::move(picture.samples);
 }
 
 Result<void> write_png(const ImageShape& shape, std::span<const std::byte> contents,
                        const std::string& path) {
-  TIDEGATE_TRY(const std::string picture, png_file(picture_of(shape, contents)));
+  Picture picture = *picture_of(shape);
+  picture.samples.assign(contents.begin(), contents.end());
+  TIDEGATE_TRY(const std::string png, png_file(std::move(picture)));
   TIDEGATE_TRY(Output file, Output::open(path, FileKinds::no_named_pipes));
-  return file.write(picture).and_then([&] { return file.commit(); });
+  return file.write(png).and_then([&] { return file.commit(); });
 }
 
 } // namespace tidegate::engine

@@ -362,12 +362,11 @@ TEST_CASE("files of another type or count are refused with both") {
            {ElementType::f32, 5, "x.npy",
             "the array of shape (2, 3) has 6 elements, and 5 are needed" + state +
                 "the count 6 or its size, or name another file"},
-           {ElementType::f32, 5, "x.bin",
-            "the file holds more than 20 bytes, 5 elements of f32 are 20" + of_file},
-           {ElementType::f32, 5, "large.npy",
-            "the file holds more than 1048596 bytes, 5 elements of f32 are 20" + of_file}}) {
+           {ElementType::f32, 5, "x.bin", "the file holds 24 bytes, and 20 are needed" + of_file}}) {
     CHECK(bad_file(loaded(type, count, file), folder) == file + ": error: " + error);
   }
+  CHECK(bad_file(loaded(ElementType::f32, 5, "large.npy"), folder)
+            .starts_with("large.npy: error: not a NumPy array: the file does not begin with \\x93NUMPY"));
 }
 
 TEST_CASE("arrays of another type are converted on request") {

@@ -136,10 +136,10 @@ TEST_CASE("channels of pictures and images") {
   }
   CHECK(
       refused_image(texels("r_unorm8", colours)) ==
-      "the picture has 3 channels, r_unorm8 has 1; give the image a format of four channels, or another file");
+      "the picture has 3 channels, the image has 1; give the image a format of four channels, or another file");
   CHECK(
       refused_image(texels("rgba_unorm16", colours)) ==
-      "the picture has 8 bits a sample, rgba_unorm16 has 16; give the image a format of 8 bits a channel, or another "
+      "the picture has 8 bits a sample, the image has 16; give the image a format of 8 bits a channel, or another "
       "file");
   for (const std::string_view name :
        {"r_unorm8", "rgba_unorm8", "bgra_unorm8", "argb_uint8", "rgba_unorm16"}) {
