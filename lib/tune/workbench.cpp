@@ -7,8 +7,7 @@
 #include "engine/proof.hpp"
 #include "engine/queue_outcome.hpp"
 #include "engine/report.hpp"
-#include "work/queue.hpp"
-#include "work/resolve.hpp"
+#include "work/run.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -308,8 +307,8 @@ Result<bool> Workbench::make_in_this_room(const Settings& settings) {
   } catch (device::Refused& refused) {
     proved = tl::unexpected(std::move(refused.error));
   }
-  if (!proved && give_more_room(engine::with_longer_queues(lowering_.program(),
-                                                           configuration.compiled.written, proved.error()))) {
+  if (!proved &&
+      give_more_room(engine::grown(lowering_.program(), configuration.compiled.written, proved.error()))) {
     return false;
   }
   return proved.map([] { return true; });

@@ -21,10 +21,8 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
   const opencl_c::TranslationUnit& of = unit.unit;
   const opencl_c::Function& kernel = of.functions[original];
   const std::string name = fmt::format("tg_{}_{}_{}", counted ? "counted" : "active", flag_type, kernel.name);
-  for (std::uint32_t i = original; i < of.functions.size(); ++i) {
-    if (of.functions[i].name == name) {
-      return i;
-    }
+  if (const opencl_c::Function* const known = of.definition(name)) {
+    return static_cast<std::uint32_t>(known - of.functions.data());
   }
   // Each instruction before the first load of a tile counts, so where all tiles are active one word at a known place
   // answers, from a cache that all work-groups of a compute unit share. It is never above 1 + tg_iteration.
@@ -46,9 +44,9 @@ ProgramArgument own_argument(std::uint32_t buffer, Access access) {
   return buffer_argument(buffer, access, false, true);
 }
 
-ProgramArgument iteration_argument(std::uint32_t first) {
-  ProgramArgument argument = number_argument(first);
-  argument.changes = {{.progression = {.type = ElementType::u32, .first = first, .by = 1}}};
+ProgramArgument iteration_argument() {
+  ProgramArgument argument = number_argument(std::uint32_t{0});
+  argument.changes = {{.progression = {.type = ElementType::u32, .by = 1}}};
   return argument;
 }
 
@@ -58,7 +56,6 @@ Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
   const std::string place = in.pointer + "/active/buffer";
   TIDEGATE_TRY(const std::uint32_t flags, in.memory.find(StorageKind::buffer, in.spec.active->buffer, place));
   const ProgramBuffer& buffer = in.memory.buffers[flags];
-  ProgramOps& ops = in.ops;
   const Refusal refusals[] = {
       {(buffer.type != ElementType::u8 && buffer.type != ElementType::u32) ||
            buffer.count != wave.range.tiles(),
@@ -77,13 +74,24 @@ Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
       argument.access = Access::read_write; // tiles that do not run leave the contents as they were
     }
   }
+  wave.users_kernel = false;
+  wave.tests_flags = true;
+  wave.arguments.push_back(own_argument(flags, Access::read));
+  return {};
+}
+
+Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,
+                                                ProgramOps& ops, std::uint32_t index, ProgramWave& wave) {
+  const std::size_t flags_argument = wave.arguments.size() - 1;
+  const std::uint32_t flag_buffer = wave.arguments[flags_argument].buffer;
+  const std::string flags = memory.buffers[flag_buffer].name;
+  const ElementType type = memory.buffers[flag_buffer].type;
   // Compilers for CPUs vectorize the kernel only under one condition.
-  const bool counted = in.spec.section == Section::each;
-  const bool asks =
-      counted && (in.input.device == nullptr || in.input.device->type != device::DeviceType::cpu);
+  const bool counted = wave.section == Section::each;
+  const bool asks = counted && (input.device == nullptr || input.device->type != device::DeviceType::cpu);
   ProgramOp op = ops.ops[wave.op];
   TIDEGATE_TRY(op.function, testing_kernel(ops.units[op.unit], op.function,
-                                           buffer.type == ElementType::u8 ? "uchar" : "uint", counted, asks));
+                                           type == ElementType::u8 ? "uchar" : "uint", counted, asks));
   const auto found = std::ranges::find_if(ops.ops, [&](const ProgramOp& other) {
     return other.name == op.name && other.unit == op.unit && other.function == op.function;
   });
@@ -91,22 +99,7 @@ Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
   if (found == ops.ops.end()) {
     ops.ops.push_back(std::move(op));
   }
-  wave.users_kernel = false;
-  wave.tests_flags = true;
-  wave.arguments.push_back(own_argument(flags, Access::read));
-  if (counted) {
-    for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
-      wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});
-    }
-    wave.arguments.push_back(iteration_argument(0));
-  }
-  return {};
-}
-
-Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,
-                                                ProgramOps& ops, std::uint32_t index,
-                                                const std::string& flags, ProgramWave& wave) {
-  if (wave.section != Section::each) {
+  if (!counted) {
     return std::nullopt;
   }
   const policy::LaunchPolicy& policy = input.program.policy;
@@ -115,7 +108,8 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   for (const ProgramBuffer& buffer : memory.buffers) {
     bytes = saturating_add(bytes, buffer.bytes);
   }
-  ActiveTiles active{.report = {.wave = index,
+  ActiveTiles active{.flags_argument = flags_argument,
+                     .report = {.wave = index,
                                 .flags = flags,
                                 .tiles = tiles,
                                 .pressure_bps = pressure_bps(bytes, input.program.device_memory_budget_bytes),
@@ -142,31 +136,27 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   active.list = add("active tiles", tiles);
   active.blocks = add("blocks", (tiles >> TG_ACTIVE_BLOCK_BITS) + 1);
 
-  const std::size_t own = wave.arguments.size() - 5;
-  active.flags_argument = own;
-  const std::uint32_t flag_buffer = wave.arguments[own].buffer;
-  wave.arguments[own + 1] = own_argument(active.state, Access::read_write);
-  wave.arguments[own + 2] = own_argument(active.list, Access::read);
-  wave.arguments[own + 3] = own_argument(active.blocks, Access::read);
-
+  wave.arguments.insert(wave.arguments.end(),
+                        {own_argument(active.state, Access::read_write),
+                         own_argument(active.list, Access::read), own_argument(active.blocks, Access::read),
+                         iteration_argument()});
   ProgramWave count{.title = fmt::format("the count of {}", in_quotes(flags)), .users_kernel = false};
   TIDEGATE_TRY(count.op, built_in_op(ops, "wave/count_flags.cl", "count_flags"));
   constexpr std::uint32_t lanes = 64;
   const std::uint32_t groups = (tiles + lanes * TG_ACTIVE_ITEM - 1) / (lanes * TG_ACTIVE_ITEM);
   count.range = {.global = {groups * lanes, 1, 1}, .local = {lanes, 1, 1}, .groups = {groups, 1, 1}};
-  count.arguments = {
-      own_argument(flag_buffer, Access::read),
-      own_argument(active.state, Access::read_write),
-      own_argument(active.list, Access::write),
-      own_argument(active.blocks, Access::write),
-      number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
-      number_argument(tiles),
-      number_argument(entries - 1),
-      number_argument(active.report.pressure_bps),
-      number_argument(active.report.sparse_bps),
-      number_argument(active.report.dense_bps),
-      number_argument(active.report.memory_bps),
-      iteration_argument(0)};
+  count.arguments = {own_argument(flag_buffer, Access::read),
+                     own_argument(active.state, Access::read_write),
+                     own_argument(active.list, Access::write),
+                     own_argument(active.blocks, Access::write),
+                     number_argument(static_cast<std::uint32_t>(element_bytes(type))),
+                     number_argument(tiles),
+                     number_argument(entries - 1),
+                     number_argument(active.report.pressure_bps),
+                     number_argument(active.report.sparse_bps),
+                     number_argument(active.report.dense_bps),
+                     number_argument(active.report.memory_bps),
+                     iteration_argument()};
   count.prepares = index;
   wave.prepared = true;
   wave.active = std::make_shared<const ActiveTiles>(std::move(active));

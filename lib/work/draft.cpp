@@ -2,7 +2,6 @@
 #include "work/draft.hpp"
 
 #include "opencl_c/facts.hpp"
-#include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
@@ -55,44 +54,62 @@ std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kerne
   return kernel.needs.groups ? std::optional(std::vector(dimensions, sizes[dimensions - 1])) : std::nullopt;
 }
 
-// What a pointer points to.
-struct Memory {
-  std::uint64_t element_bytes = 1;
-  std::uint64_t width = 1; // elements of a vector
-  std::optional<ElementType> element;
-  std::string assumed; // explanation where no element type fits the pointee
+// What a pointer points to: so many elements.
+struct Pointee {
+  ElementType type = ElementType::u8;
+  std::uint64_t elements = 1;
+  std::string assumed; // explanation where no element type fits
+
+  [[nodiscard]] std::uint64_t bytes() const { return elements * element_bytes(type); }
 };
 
+Pointee pointee(const Parameter& parameter, const TranslationUnit& unit) {
+  constexpr std::string_view atomic = "atomic_"; // an int for atomic_int
+  const std::string_view type = parameter.type;
+  const auto arithmetic = opencl_c::arithmetic_type(type);
+  const auto element = element_type_of(arithmetic                 ? arithmetic->scalar
+                                       : type.starts_with(atomic) ? type.substr(atomic.size())
+                                                                  : "");
+  if (element) {
+    const std::uint64_t width = arithmetic ? arithmetic->width : 1;
+    return {.type = *element, .elements = width == 3 ? 4 : width, .assumed = {}};
+  }
+  constexpr std::uint64_t enough = 64; // bytes, for a type without a certain layout
+  const auto layout = opencl_c::layout_of_pointee(unit, parameter);
+  Pointee found{.elements = layout ? layout->bytes : enough, .assumed = {}};
+  found.assumed = fmt::format("u8 for {}, {} bytes each", type, found.elements);
+  found.assumed += layout || type == "void" ? "" : fmt::format(" at a guess: {}", layout.error());
+  return found;
+}
+
 // Integers count up from 0, so that they are valid indices; floats are random.
-BufferSpec draft_buffer(const Memory& memory) {
+BufferSpec draft_buffer(const Pointee& of) {
   BufferInit init;
-  if (!memory.element) {
+  if (!of.assumed.empty()) {
     init.fill = Number(std::uint64_t{0});
-  } else if (is_float(*memory.element)) {
+  } else if (is_float(of.type)) {
     init.random = Random{.seed = 1};
-  } else if (memory.width == 1 && element_bytes(*memory.element) > 1) {
+  } else if (of.elements == 1 && element_bytes(of.type) > 1) {
     init.iota = Iota{};
   } else {
     init.random = Random{.seed = 1, .low = Number(std::uint64_t{0}), .high = Number(std::uint64_t{63})};
   }
-  return {.type = memory.element.value_or(ElementType::u8),
-          .count = elements * (memory.element ? memory.width : memory.element_bytes),
+  return {.type = of.type,
+          .count = elements * of.elements,
           .init = std::move(init),
           .output = {},
-          .note = fmt::format("placeholder: count, init{}{}", memory.assumed.empty() ? "" : "; ",
-                              memory.assumed)};
+          .note = fmt::format("placeholder: count, init{}{}", of.assumed.empty() ? "" : "; ", of.assumed)};
 }
 
-HitsSpec draft_list(const Memory& memory) {
-  HitsSpec list{
-      .type = memory.element.value_or(ElementType::u8), .on_overflow = HitOverflow::grow, .sorted = true};
-  list.width = static_cast<std::uint32_t>(memory.element_bytes / element_bytes(list.type));
-  list.note = memory.assumed.empty() ? std::nullopt : std::optional("placeholder: " + memory.assumed);
-  return list;
+HitsSpec draft_list(const Pointee& of) {
+  return {.type = of.type,
+          .width = static_cast<std::uint32_t>(of.elements),
+          .on_overflow = HitOverflow::grow,
+          .sorted = true,
+          .note = of.assumed.empty() ? std::nullopt : std::optional("placeholder: " + of.assumed)};
 }
 
 Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions = {}) {
-  const Value zero{Number(std::uint64_t{0})};
   if (!dimensions.empty()) {
     return Value{Value::List(dimensions.front(), zero_of(type, dimensions.subspan(1)))};
   }
@@ -103,10 +120,11 @@ Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions 
     }
     return Value{std::move(members)};
   }
-  if (type.kind == TypeLayout::Kind::enumeration && !type.enumerators.empty()) {
+  if (type.kind == TypeLayout::Kind::enumeration) {
     return Value{type.enumerators.front().first};
   }
   const auto arithmetic = opencl_c::arithmetic_type(type.name);
+  const Value zero{Number(std::uint64_t{0})};
   return arithmetic && arithmetic->width > 1 ? Value{Value::List(arithmetic->width, zero)} : zero;
 }
 
@@ -120,8 +138,7 @@ ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) 
   } else if (layout->kind == TypeLayout::Kind::structure) {
     argument.structure = zero_of(*layout);
   } else if (layout->kind == TypeLayout::Kind::enumeration) {
-    argument.enumeration = layout->enumerators.empty() ? Identifier(std::uint64_t{0})
-                                                       : Identifier(layout->enumerators.front().first);
+    argument.enumeration = Identifier(layout->enumerators.front().first);
   } else {
     const auto type = *opencl_c::arithmetic_type(layout->name);
     const bool counts = is_count(parameter);
@@ -253,49 +270,18 @@ private:
                                   [&] { return draft_image(parameter, kernel); });
     } else if (!parameter.is_pointer) {
       argument = draft_value(kernel, parameter);
-    } else if (const Memory memory = pointee(parameter, kernel.unit);
-               parameter.space == AddressSpace::local) {
-      argument.local_bytes = std::max(group_items, kernel.extent) * memory.element_bytes;
+    } else if (const Pointee of = pointee(parameter, kernel.unit); parameter.space == AddressSpace::local) {
+      argument.local_bytes = std::max(group_items, kernel.extent) * of.bytes();
       argument.note = parameter.name + ": placeholder";
     } else if (appends_to(kernel, parameter)) {
       argument.hits =
-          memory_for(program_.hits, parameter, parameter.type, true, [&] { return draft_list(memory); });
+          memory_for(program_.hits, parameter, parameter.type, true, [&] { return draft_list(of); });
     } else { // another file may declare another type of that name
       argument.buffer =
-          memory_for(program_.buffers, parameter, fmt::format("{} {}", parameter.type, memory.element_bytes),
-                     !parameter.is_const, [&] { return draft_buffer(memory); });
+          memory_for(program_.buffers, parameter, fmt::format("{} {}", parameter.type, of.bytes()),
+                     !parameter.is_const, [&] { return draft_buffer(of); });
     }
     return argument;
-  }
-
-  // The element that a pointer points to, without a name.
-  static Memory pointee(const Parameter& parameter, const TranslationUnit& unit) {
-    Memory memory;
-    constexpr std::string_view atomic = "atomic_"; // an int for atomic_int
-    const std::string_view type = parameter.type;
-    const auto layout = opencl_c::layout_of_pointee(unit, parameter);
-    const auto arithmetic = opencl_c::arithmetic_type(type);
-    const auto element = element_type_of(arithmetic                 ? arithmetic->scalar
-                                         : type.starts_with(atomic) ? type.substr(atomic.size())
-                                                                    : "");
-    if (element) {
-      memory.element = element;
-      memory.width = arithmetic ? (arithmetic->width == 3 ? 4 : arithmetic->width) : 1;
-      memory.element_bytes = element_bytes(*element) * memory.width;
-      return memory;
-    }
-    constexpr std::uint64_t enough = 64; // bytes, for a type without a certain layout
-    memory.element_bytes = layout ? layout->bytes : enough;
-    memory.assumed = fmt::format("u8 for {}, {} bytes each", type, memory.element_bytes);
-    if (!layout && type != "void") {
-      const bool declared = std::ranges::any_of(unit.names, [&](const opencl_c::Decl* name) {
-        return (name->kind == opencl_c::Decl::Kind::type || name->kind == opencl_c::Decl::Kind::tag) &&
-               type.ends_with(opencl_c::text_of(unit, {name->token, name->token + 1}));
-      });
-      memory.assumed +=
-          fmt::format(" at a guess: {}", declared ? layout.error() : "nothing declares that type or macro");
-    }
-    return memory;
   }
 
   static std::string unique_name(const std::string& name, std::set<std::string>& taken) {

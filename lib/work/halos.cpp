@@ -116,25 +116,17 @@ namespace {
 constexpr std::uint64_t most_ids = std::uint64_t{1}
                                    << 31U; // limit for ids and elements, see opencl_c::Footprint
 
-// The ids whose elements an argument touches, and how far away in work-groups.
-struct Derived {
-  std::array<opencl_c::Interval, 3> offset{};
-  std::array<std::uint64_t, 3> id_bytes{};
-  std::array<std::uint32_t, 3> halo{};
-};
-
 std::uint32_t whole_tiles(std::int64_t ids, std::uint32_t local) {
   return static_cast<std::uint32_t>((ids + local - 1) / local);
 }
 
-Derived derived_from(const opencl_c::Footprint& footprint, const NdRange& range) {
-  Derived derived{.offset = footprint.by_id->offset};
-  for (std::size_t d = 0; d < 3; ++d) {
-    const auto& [low, high] = derived.offset[d];
-    derived.id_bytes[d] = static_cast<std::uint64_t>(footprint.by_id->per_id[d]) * footprint.element_bytes;
-    derived.halo[d] = whole_tiles(std::max(std::abs(low), std::abs(high)), range.local[d]);
-  }
-  return derived;
+// Bytes from the element of one id to that of the next, in each dimension.
+std::array<std::uint64_t, 3> id_bytes(const opencl_c::Footprint& footprint) {
+  std::array<std::uint64_t, 3> bytes{};
+  std::ranges::transform(footprint.by_id->per_id, bytes.begin(), [&](std::int64_t per_id) {
+    return static_cast<std::uint64_t>(per_id) * footprint.element_bytes;
+  });
+  return bytes;
 }
 
 Touched bytes_of(const opencl_c::Interval& of, std::int64_t element_bytes) {
@@ -142,13 +134,12 @@ Touched bytes_of(const opencl_c::Interval& of, std::int64_t element_bytes) {
 }
 
 // Each work-item has one element, and together they have all of the buffer.
-bool has_every_element(const Derived& derived, const NdRange& range, std::uint32_t element,
+bool has_every_element(const ProgramArgument& argument, const NdRange& range, std::uint32_t element,
                        std::uint64_t buffer_bytes) {
   std::uint64_t bytes = element;
-  bool all = true;
+  bool all = !argument.neighbours;
   for (std::size_t d = 0; d < 3; ++d) {
-    all = all && range.offset[d] == 0 && derived.offset[d] == opencl_c::Interval{0, 0} &&
-          (range.global[d] == 1 || derived.id_bytes[d] == bytes);
+    all = all && range.offset[d] == 0 && (range.global[d] == 1 || argument.id_bytes[d] == bytes);
     bytes *= range.global[d];
   }
   return all && bytes == buffer_bytes;
@@ -177,119 +168,108 @@ public:
 private:
   Result<void> derive(std::uint32_t index) {
     ProgramWave& wave = program_.waves[index];
-    const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
+    const opencl_c::TranslationUnit& unit = program_.unit(wave.op).unit;
     const opencl_c::Function& kernel = program_.function(wave.op);
     const auto [found, is_new] = known_.try_emplace({wave.op, setting_of(wave, unit, kernel)});
     if (is_new) {
       found->second = opencl_c::footprints(unit, kernel, found->first.second);
     }
+    const auto place = [&unit](std::size_t token) {
+      return opencl_c::error_at(unit, token, ErrorCode::unsupported_kernel, "", "");
+    };
     for (const opencl_c::EarlyReturn& early : found->second.returns) {
-      const Error at = opencl_c::error_at(unit, early.token, ErrorCode::unsupported_kernel, "", "");
       wave.early_returns.push_back(
           fmt::format("work-items from {} on return in line {} of the kernel's file, and others of their "
                       "work-group of {} wait at a barrier after it",
-                      early.first, at.line.value_or(0), wave.range.local[early.dimension]));
+                      early.first, place(early.token).line.value_or(0), wave.range.local[early.dimension]));
     }
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      ProgramArgument& argument = wave.arguments[i];
       const opencl_c::Footprint& footprint = found->second.parameters[i];
-      if (argument.kind != ProgramArgument::Kind::buffer) {
+      if (wave.arguments[i].kind != ProgramArgument::Kind::buffer) {
         continue;
       }
-      TIDEGATE_CHECK(combine(index, i, footprint));
-      argument.changed_first = footprint.changed_first;
       if (footprint.obstacle) {
-        const Error at =
-            opencl_c::error_at(unit, footprint.obstacle->token, ErrorCode::unsupported_kernel, "", "");
-        argument.any_element = fmt::format("{} ({}:{})", footprint.obstacle->reason, at.source.value_or(""),
-                                           at.line.value_or(0));
+        const Error at = place(footprint.obstacle->token);
+        wave.arguments[i].any_element = fmt::format("{} ({}:{})", footprint.obstacle->reason,
+                                                    at.source.value_or(""), at.line.value_or(0));
       }
-      const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
-      if (footprint.element_bytes == 0 || bytes / footprint.element_bytes > most_ids) {
-        continue;
+      auto added = add(wave, i, kernel.parameters[i], footprint);
+      if (!added) {
+        added.error().pointer =
+            fmt::format("{}/args/{}{}", program_.wave_pointer(index), i, *added.error().pointer);
+        return added;
       }
-      argument.reach = bytes_of(*footprint.elements, footprint.element_bytes);
-      if (footprint.certain) {
-        argument.certain = bytes_of(*footprint.certain, footprint.element_bytes);
-      }
-      if (footprint.rows) {
-        TIDEGATE_CHECK(add_rows(index, i, reach_of(*footprint.rows, footprint.element_bytes)));
-      }
-      if (footprint.by_id) {
-        TIDEGATE_CHECK(add_halo(index, i, footprint, !has_gaps(kernel.parameters[i])));
+      if (wave.arguments[i].reach && footprint.by_id) {
+        by_id_[{index, i}] = &footprint;
       }
     }
     return {};
   }
 
-  // A stated halo is at least what the kernel needs.
-  Result<void> add_halo(std::uint32_t wave, std::size_t index, const opencl_c::Footprint& footprint,
-                        bool without_gaps) {
-    const NdRange& range = program_.waves[wave].range;
-    ProgramArgument& argument = program_.waves[wave].arguments[index];
+  // Adds what is known to the argument. A stated halo and stated rows are at least what the kernel needs, and a stated
+  // operation is the kernel's. Errors have places below the argument.
+  Result<void> add(ProgramWave& wave, std::size_t index, const opencl_c::Parameter& parameter,
+                   const opencl_c::Footprint& footprint) {
+    ProgramArgument& argument = wave.arguments[index];
     const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    const Derived derived = derived_from(footprint, range);
-    derived_[{wave, index}] = derived;
-    argument.neighbours = derived.offset != opencl_c::ElementsById{}.offset;
-    for (std::size_t d = 0; argument.halo && d < 3; ++d) {
-      if ((*argument.halo)[d] < derived.halo[d]) {
-        return invalid_program(fmt::format("a halo of {} in dimension {} for {}, and the kernel reaches {}",
-                                           plural((*argument.halo)[d], "work-group"), d,
-                                           in_quotes(buffer.name), derived.halo[d]),
-                               "leave the halo out: it is derived from the kernel",
-                               fmt::format("{}/args/{}/halo", program_.wave_pointer(wave), index));
+    if (footprint.reduction) {
+      constexpr std::array<std::string_view, 3> does{"adds to", "takes minima in", "takes maxima in"};
+      const auto kind = static_cast<std::size_t>(*footprint.reduction); // those of Combine, in the same order
+      const auto derived = static_cast<Combine>(kind);
+      if (argument.combine && argument.combine != derived) {
+        return invalid_program(
+            fmt::format("combine is {}, and the kernel {} {} with atomics",
+                        in_quotes(combine_names[static_cast<std::size_t>(*argument.combine)]), does[kind],
+                        in_quotes(buffer.name)),
+            fmt::format(R"(state "combine": "{}", or leave it out)", combine_names[kind]), "/combine");
+      }
+      if (argument.access == Access::read_write && !buffer.hits &&
+          combines(parameter, buffer.type, derived)) {
+        argument.combine = derived; // ranks may combine it after the wave
       }
     }
-    if (!argument.halo) {
-      argument.halo = derived.halo;
-      argument.id_bytes = derived.id_bytes;
-      argument.own = footprint.own;
-      argument.assigned_first = footprint.assigned_first;
-      argument.overwrites = footprint.assigned_first && without_gaps &&
-                            has_every_element(derived, range, footprint.element_bytes, buffer.bytes);
-    }
-    return {};
-  }
-
-  Result<void> add_rows(std::uint32_t wave, std::size_t index, const RowReach& rows) {
-    ProgramArgument& argument = program_.waves[wave].arguments[index];
-    if (argument.rows && argument.rows->row_bytes == rows.row_bytes && argument.rows->reach < rows.reach) {
-      return failure(
-          ErrorCode::invalid_program,
-          fmt::format("rows is {}, and the kernel touches {} of {} to one side of a work-item's own",
-                      argument.rows->reach, plural(rows.reach, "row"),
-                      in_quotes(program_.buffers[argument.buffer].name)),
-          "leave rows out: the kernel says it",
-          fmt::format("{}/args/{}/rows", program_.wave_pointer(wave), index));
-    }
-    if (!argument.rows || argument.rows->row_bytes == rows.row_bytes) {
-      argument.rows = rows;
-    }
-    return {};
-  }
-
-  // Ranks may combine a buffer after a wave that changes it by one kind of atomic functions alone.
-  Result<void> combine(std::uint32_t wave, std::size_t index, const opencl_c::Footprint& footprint) {
-    constexpr std::array<std::string_view, 3> does{"adds to", "takes minima in", "takes maxima in"};
-    const ProgramWave& spec = program_.waves[wave];
-    ProgramArgument& argument = program_.waves[wave].arguments[index];
-    if (!footprint.reduction) {
+    argument.changed_first = footprint.changed_first;
+    if (footprint.element_bytes == 0 || buffer.bytes / footprint.element_bytes > most_ids) {
       return {};
     }
-    const auto derived = static_cast<Combine>(*footprint.reduction); // in the same order
-    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    if (argument.combine && argument.combine != derived) {
-      const std::string_view name = combine_names[static_cast<std::size_t>(derived)];
-      return failure(ErrorCode::invalid_program,
-                     fmt::format("combine is {}, and the kernel {} {} with atomics",
-                                 in_quotes(combine_names[static_cast<std::size_t>(*argument.combine)]),
-                                 does[static_cast<std::size_t>(derived)], in_quotes(buffer.name)),
-                     fmt::format(R"(state "combine": "{}", or leave it out)", name),
-                     fmt::format("{}/args/{}/combine", program_.wave_pointer(wave), index));
+    argument.reach = bytes_of(*footprint.elements, footprint.element_bytes);
+    if (footprint.certain) {
+      argument.certain = bytes_of(*footprint.certain, footprint.element_bytes);
     }
-    if (argument.access == Access::read_write && !buffer.hits &&
-        combines(program_.function(spec.op).parameters[index], buffer.type, derived)) {
-      argument.combine = derived;
+    if (footprint.rows) {
+      const RowReach rows = reach_of(*footprint.rows, footprint.element_bytes);
+      const bool counts_like = !argument.rows || argument.rows->row_bytes == rows.row_bytes;
+      if (argument.rows && counts_like && argument.rows->reach < rows.reach) {
+        return invalid_program(
+            fmt::format("rows is {}, and the kernel touches {} of {} to one side of a work-item's own",
+                        argument.rows->reach, plural(rows.reach, "row"), in_quotes(buffer.name)),
+            "leave rows out: the kernel says it", "/rows");
+      }
+      argument.rows = counts_like ? rows : argument.rows;
+    }
+    if (!footprint.by_id) {
+      return {};
+    }
+    const bool stated = argument.halo.has_value();
+    argument.neighbours = footprint.by_id->offset != opencl_c::ElementsById{}.offset;
+    Tiles halo{};
+    for (std::size_t d = 0; d < 3; ++d) {
+      const auto& [low, high] = footprint.by_id->offset[d];
+      halo[d] = whole_tiles(std::max(std::abs(low), std::abs(high)), wave.range.local[d]);
+      if (stated && (*argument.halo)[d] < halo[d]) {
+        return invalid_program(fmt::format("a halo of {} in dimension {} for {}, and the kernel reaches {}",
+                                           plural((*argument.halo)[d], "work-group"), d,
+                                           in_quotes(buffer.name), halo[d]),
+                               "leave the halo out: it is derived from the kernel", "/halo");
+      }
+    }
+    if (!stated) {
+      argument.halo = halo;
+      argument.id_bytes = id_bytes(footprint);
+      argument.own = footprint.own;
+      argument.assigned_first = footprint.assigned_first;
+      argument.overwrites = footprint.assigned_first && !has_gaps(parameter) &&
+                            has_every_element(argument, wave.range, footprint.element_bytes, buffer.bytes);
     }
     return {};
   }
@@ -299,20 +279,19 @@ private:
   [[nodiscard]] Result<void> check(const ResolvedDependency& dependency) const {
     const ProgramWave& before = program_.waves[dependency.before];
     const ProgramWave& after = program_.waves[dependency.after];
-    const auto first_of_wave = [this](std::uint32_t wave) { return derived_.lower_bound({wave, 0}); };
+    const auto first_of_wave = [this](std::uint32_t wave) { return by_id_.lower_bound({wave, 0}); };
     for (auto x = first_of_wave(dependency.before); x != first_of_wave(dependency.before + 1); ++x) {
       for (auto y = first_of_wave(dependency.after); y != first_of_wave(dependency.after + 1); ++y) {
-        const Derived& a = x->second;
-        const Derived& b = y->second;
         const ProgramArgument& one = before.arguments[x->first.second];
         const ProgramArgument& other = after.arguments[y->first.second];
-        if (one.buffer != other.buffer || a.id_bytes != b.id_bytes || !(before.range == after.range) ||
-            (one.access == Access::read && other.access == Access::read)) {
+        if (one.buffer != other.buffer || id_bytes(*x->second) != id_bytes(*y->second) ||
+            !(before.range == after.range) || (one.access == Access::read && other.access == Access::read)) {
           continue;
         }
         for (std::size_t d = 0; d < 3; ++d) {
-          const std::uint32_t away = whole_tiles(std::max(std::abs(a.offset[d].high - b.offset[d].low),
-                                                          std::abs(b.offset[d].high - a.offset[d].low)),
+          const opencl_c::Interval& a = x->second->by_id->offset[d];
+          const opencl_c::Interval& b = y->second->by_id->offset[d];
+          const std::uint32_t away = whole_tiles(std::max(std::abs(a.high - b.low), std::abs(b.high - a.low)),
                                                  before.range.local[d]);
           if (away > (*dependency.halo)[d]) {
             return invalid_program(
@@ -330,7 +309,8 @@ private:
 
   Job& program_;
   std::map<std::pair<std::uint32_t, opencl_c::LaunchSetting>, opencl_c::Footprints> known_; // by op
-  std::map<std::pair<std::uint32_t, std::size_t>, Derived> derived_; // by wave and argument
+  // Those whose elements belong to ids, by wave and argument.
+  std::map<std::pair<std::uint32_t, std::size_t>, const opencl_c::Footprint*> by_id_;
 };
 
 } // namespace

@@ -35,10 +35,15 @@ std::string text(const Shape& shape) {
                           : fmt::format("{} of {}", shape.width, name(shape.type));
 }
 
+std::array<std::uint32_t, TG_HITS_BYTES / sizeof(std::uint32_t)> header_words(Bytes list) {
+  std::array<std::uint32_t, TG_HITS_BYTES / sizeof(std::uint32_t)> words{};
+  std::memcpy(words.data(), list.data(), sizeof words);
+  return words;
+}
+
 // Returns how many hits were appended, those without room included.
 std::uint64_t appended(Bytes list) {
-  std::array<std::uint32_t, TG_HITS_MORE + 2> words{};
-  std::memcpy(words.data(), list.data(), sizeof words);
+  const auto words = header_words(list);
   return words[TG_HITS_COUNT] + words[TG_HITS_MORE] + (std::uint64_t{words[TG_HITS_MORE + 1]} << 32U);
 }
 
@@ -187,10 +192,7 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
   hits.report.capacity = capacity;
   const Shape shape{.type = spec.type, .width = spec.width, .written = hits.written};
   hits.count = [report = hits.report](Bytes contents) {
-    std::uint32_t capacity_in_header = 0;
-    std::memcpy(&capacity_in_header, contents.data() + TG_HITS_CAPACITY * sizeof capacity_in_header,
-                sizeof capacity_in_header);
-    if (capacity_in_header != report.capacity) {
+    if (header_words(contents)[TG_HITS_CAPACITY] != report.capacity) {
       throw device::Refused{
           {.code = ErrorCode::invalid_program,
            .message = fmt::format("a kernel has written over the first {} bytes of the list {}",
@@ -251,21 +253,19 @@ void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vec
 Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
                                   const opencl_c::TranslationUnit& unit, const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
-  const auto refused = [&](const std::string& why, std::string fix) {
-    return argument_mismatch(why, std::move(fix), pointer);
-  };
   if (!parameter.is_pointer || parameter.space != opencl_c::AddressSpace::global || parameter.is_const) {
-    return refused(fmt::format("the argument is the list of hits {}, the kernel's parameter is {}",
-                               in_quotes(list.name), in_quotes(declaration)),
-                   parameter.is_pointer && parameter.is_const
-                       ? "let the kernel take a pointer to what it may change"
-                       : "give " + wanted_argument(parameter, unit));
+    return argument_mismatch(fmt::format("the argument is the list of hits {}, the kernel's parameter is {}",
+                                         in_quotes(list.name), in_quotes(declaration)),
+                             parameter.is_pointer && parameter.is_const
+                                 ? "let the kernel take a pointer to what it may change"
+                                 : "give " + wanted_argument(parameter, unit),
+                             pointer);
   }
   const auto layout = opencl_c::layout_of_pointee(unit, parameter);
   if (!layout) {
-    return refused(
+    return argument_mismatch(
         fmt::format("the size of a hit in {} is not certain: {}", in_quotes(declaration), layout.error()),
-        "let the kernel take a pointer to a number, a vector or a structure of numbers");
+        "let the kernel take a pointer to a number, a vector or a structure of numbers", pointer);
   }
   const Shape shape{.type = list.type, .width = list.hits->width};
   const auto arithmetic = opencl_c::arithmetic_type(layout->name);
@@ -275,32 +275,16 @@ Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Par
     written = std::max(written, arithmetic ? arithmetic->width : shape.width);
     return {};
   }
-  return refused(fmt::format("a hit of the list {} is {}, {}, the parameter is {} with elements of {}",
-                             in_quotes(list.name), text(shape), plural(shape.hit_bytes(), "byte"),
-                             in_quotes(declaration), plural(layout->bytes, "byte")),
-                 "give the list the type of the parameter, and its width");
+  return argument_mismatch(
+      fmt::format("a hit of the list {} is {}, {}, the parameter is {} with elements of {}",
+                  in_quotes(list.name), text(shape), plural(shape.hit_bytes(), "byte"),
+                  in_quotes(declaration), plural(layout->bytes, "byte")),
+      "give the list the type of the parameter, and its width", pointer);
 }
 
 std::uint32_t pressure_bps(std::uint64_t bytes, std::uint64_t budget) {
   const double part = budget == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(budget);
   return static_cast<std::uint32_t>(std::min(part, 1.0) * 10'000);
-}
-
-std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits) {
-  WaveProgram result = program;
-  bool any = false;
-  for (const HitsReport& counted : hits) {
-    if (!overflows(counted)) {
-      continue;
-    }
-    const auto spec = std::ranges::find(result.hits, counted.list, &std::pair<std::string, HitsSpec>::first);
-    if (counted.on_overflow != HitOverflow::grow || *counted.needed_capacity > most_hits) {
-      return {};
-    }
-    spec->second.capacity = counted.needed_capacity;
-    any = true;
-  }
-  return any ? std::optional(std::move(result)) : std::nullopt;
 }
 
 } // namespace tidegate::engine

@@ -67,75 +67,79 @@ struct Filler {
   Result<void> fill(const TypeLayout& type, std::span<const std::uint64_t> dimensions, std::uint64_t offset,
                     const Value& value, const std::string& pointer) {
     if (!dimensions.empty()) {
-      return array(type, dimensions, offset, value, pointer);
+      const std::uint64_t stride =
+          std::accumulate(dimensions.begin() + 1, dimensions.end(), type.bytes, std::multiplies());
+      return list(dimensions.front(), value, pointer,
+                  [&](std::size_t i, const Value& item, const std::string& place) {
+                    return fill(type, dimensions.subspan(1), offset + i * stride, item, place);
+                  });
     }
-    switch (type.kind) {
-    case TypeLayout::Kind::structure: return structure(type, offset, value, pointer);
-    case TypeLayout::Kind::enumeration: return enumerator(type, offset, value, pointer);
-    case TypeLayout::Kind::arithmetic: break;
+    if (type.kind == TypeLayout::Kind::structure) {
+      return structure(type, offset, value, pointer);
+    }
+    if (type.kind == TypeLayout::Kind::enumeration) {
+      return enumerator(type, offset, value, pointer);
     }
     const auto arithmetic = *opencl_c::arithmetic_type(type.name);
-    return numbers(*element_type_of(arithmetic.scalar), arithmetic.width, offset, value, pointer);
+    const ElementType element = *element_type_of(arithmetic.scalar);
+    return arithmetic.width == 1
+               ? number(element, offset, value, pointer)
+               : list(arithmetic.width, value, pointer,
+                      [&](std::size_t i, const Value& item, const std::string& place) {
+                        return number(element, offset + i * element_bytes(element), item, place);
+                      });
+  }
+
+  // Arrays and vectors take an array of values, each for `part`.
+  static Result<void> list(std::uint64_t size, const Value& value, const std::string& pointer,
+                           const auto& part) {
+    const auto* const items = std::get_if<Value::List>(&value.is);
+    if (items == nullptr || items->size() != size) {
+      return argument_mismatch(fmt::format("an array of {} is needed", plural(size, "value")),
+                               fmt::format("give {}", plural(size, "value")), pointer);
+    }
+    Result<void> filled;
+    for (std::size_t i = 0; i < items->size() && filled; ++i) {
+      filled = part(i, (*items)[i], fmt::format("{}/{}", pointer, i));
+    }
+    return filled;
   }
 
   Result<void> structure(const TypeLayout& type, std::uint64_t offset, const Value& value,
                          const std::string& pointer) {
-    std::vector<std::string> names;
-    for (const MemberLayout& member : type.members) {
-      names.push_back(in_quotes(member.name));
+    std::vector<std::string_view> names;
+    std::ranges::transform(type.members, std::back_inserter(names), &MemberLayout::name);
+    const std::string fix = fmt::format("give each member by its name: {}", fmt::join(names, ", "));
+    const auto* const given = std::get_if<Value::Object>(&value.is);
+    if (given == nullptr) {
+      return argument_mismatch(fmt::format("the value of {} is not an object", in_quotes(type.name)), fix,
+                               pointer);
     }
-    const std::string list = fmt::format("{}", fmt::join(names, ", "));
-    const auto* members = std::get_if<Value::Object>(&value.is);
-    if (members == nullptr) {
-      return argument_mismatch(fmt::format("the value of {} is not an object", in_quotes(type.name)),
-                               "give each member by its name: " + list, pointer);
-    }
-    for (const auto& [name, member] : *members) {
-      const auto found = std::ranges::find(type.members, name, &MemberLayout::name);
-      const std::string place = pointer + "/" + pointer_token(name);
-      if (found == type.members.end()) {
+    for (const auto& [name, member] : *given) {
+      if (std::ranges::find(names, name) == names.end()) {
         return failure(ErrorCode::unknown_name,
-                       fmt::format("{} has no member {}", in_quotes(type.name), in_quotes(name)),
-                       "its members are " + list, place);
+                       fmt::format("{} has no member {}", in_quotes(type.name), in_quotes(name)), fix,
+                       pointer + "/" + pointer_token(name));
       }
-      TIDEGATE_CHECK(fill(found->type, found->dimensions, offset + found->offset, member, place));
     }
     for (const MemberLayout& member : type.members) {
-      if (!has(*members, member.name)) {
+      const auto found = std::ranges::find(*given, member.name, &Value::Member::first);
+      if (found == given->end()) {
         return argument_mismatch(
             fmt::format("the member {} of {} has no value", in_quotes(member.name), in_quotes(type.name)),
-            "give all of " + list, pointer);
+            fix, pointer);
       }
-    }
-    return {};
-  }
-
-  Result<void> array(const TypeLayout& type, std::span<const std::uint64_t> dimensions, std::uint64_t offset,
-                     const Value& value, const std::string& pointer) {
-    const auto* items = std::get_if<Value::List>(&value.is);
-    if (items == nullptr || items->size() != dimensions.front()) {
-      return argument_mismatch(items == nullptr
-                                   ? fmt::format("an array of {} takes an array", dimensions.front())
-                                   : fmt::format("{} given for an array of {}",
-                                                 plural(items->size(), "value"), dimensions.front()),
-                               fmt::format("give {}", plural(dimensions.front(), "value")), pointer);
-    }
-    std::uint64_t stride = type.bytes;
-    for (const std::uint64_t inner : dimensions.subspan(1)) {
-      stride *= inner;
-    }
-    for (std::size_t i = 0; i < items->size(); ++i) {
-      TIDEGATE_CHECK(fill(type, dimensions.subspan(1), offset + i * stride, (*items)[i],
-                          fmt::format("{}/{}", pointer, i)));
+      TIDEGATE_CHECK(fill(member.type, member.dimensions, offset + member.offset, found->second,
+                          pointer + "/" + pointer_token(member.name)));
     }
     return {};
   }
 
   Result<void> enumerator(const TypeLayout& type, std::uint64_t offset, const Value& value,
                           const std::string& pointer) {
-    const auto* name = std::get_if<std::string>(&value.is);
+    const auto* const name = std::get_if<std::string>(&value.is);
     if (name == nullptr) {
-      return numbers(*element_type_of(type.name), 1, offset, value, pointer);
+      return number(*element_type_of(type.name), offset, value, pointer);
     }
     std::vector<std::string_view> names;
     for (const auto& [known, number] : type.enumerators) {
@@ -149,31 +153,24 @@ struct Filler {
                    fmt::format("give one of {}, or a number", one_of(names)), pointer);
   }
 
-  Result<void> numbers(ElementType type, std::uint32_t width, std::uint64_t offset, const Value& value,
-                       const std::string& pointer) {
-    if (const auto* stated = std::get_if<Value::Object>(&value.is);
-        stated != nullptr && width == 1 && has(*stated, "iteration")) {
-      return changing(type, offset, value, pointer);
+  // A number that changes with the iteration is stated as if it were an argument.
+  Result<void> number(ElementType type, std::uint64_t offset, const Value& value,
+                      const std::string& pointer) {
+    if (const auto* const stated = std::get_if<Number>(&value.is)) {
+      return put({type, {*stated}}, {}, offset, pointer);
     }
-    const auto* items = std::get_if<Value::List>(&value.is);
-    std::vector<Number> found;
-    for (const Value& item : items != nullptr && width != 1 ? *items : Value::List{value}) {
-      if (const auto* number = std::get_if<Number>(&item.is)) {
-        found.push_back(*number);
-      }
+    TIDEGATE_TRY(const ArgumentSpec stated, documents::argument_of(value, pointer));
+    if (!stated.numbers || stated.numbers->numbers.size() != 1 || stated.numbers->type != type ||
+        !stated.iteration || std::get<Value::Object>(value.is).size() != 2) {
+      return argument_mismatch(
+          fmt::format("a member that changes takes one {} and its iteration", scalar_name(type)),
+          fmt::format("give {{\"{}\": 0, \"iteration\": {{…}}}}", name(type)), pointer);
     }
-    if (found.size() != width) {
-      const std::string_view scalar = scalar_name(type);
-      return width == 1
-                 ? argument_mismatch(
-                       fmt::format("{} takes a number", scalar),
-                       fmt::format("give one number; one that changes is {{\"{}\": 0, \"iteration\": {{…}}}}",
-                                   name(type)),
-                       pointer)
-                 : argument_mismatch(fmt::format("{}{} takes an array of {} numbers", scalar, width, width),
-                                     fmt::format("give {} numbers", width), pointer);
+    if (offset % element_bytes(type) != 0) {
+      return invalid_program("a member of a packed structure that is not aligned cannot change",
+                             "leave iteration out, or give the structure another layout", pointer);
     }
-    return put({type, std::move(found)}, {}, offset, pointer);
+    return put(*stated.numbers, stated.iteration, offset, pointer);
   }
 
   // Stores numbers consecutively, each with the size of its type; a single one may change with the iteration.
@@ -190,27 +187,6 @@ struct Filler {
       changes.push_back({.offset = offset, .progression = progression, .by_round = iteration->round});
     }
     return {};
-  }
-
-  static bool has(const Value::Object& object, std::string_view name) {
-    return std::ranges::find(object, name, &Value::Member::first) != object.end();
-  }
-
-  // A number that changes with the iteration is stated as if it were an argument.
-  Result<void> changing(ElementType type, std::uint64_t offset, const Value& value,
-                        const std::string& pointer) {
-    TIDEGATE_TRY(const ArgumentSpec stated, documents::argument_of(value, pointer));
-    if (!stated.numbers || stated.numbers->numbers.size() != 1 || stated.numbers->type != type ||
-        std::get<Value::Object>(value.is).size() != 2) {
-      return argument_mismatch(
-          fmt::format("a member that changes takes one {} and its iteration", scalar_name(type)),
-          fmt::format("give {{\"{}\": 0, \"iteration\": {{…}}}}", name(type)), pointer);
-    }
-    if (offset % element_bytes(type) != 0) {
-      return invalid_program("a member of a packed structure that is not aligned cannot change",
-                             "leave iteration out, or give the structure another layout", pointer);
-    }
-    return put(*stated.numbers, stated.iteration, offset, pointer);
   }
 };
 
@@ -291,20 +267,6 @@ struct Pairing {
   }
 };
 
-Result<ProgramArgument> take_sampler(const Pairing& pair) {
-  const SamplerSpec& sampler = *pair.argument.sampler;
-  if (pair.parameter.type != "sampler_t") {
-    return pair.refuse("a sampler");
-  }
-  if (!sampler.normalized &&
-      (sampler.address == AddressMode::repeat || sampler.address == AddressMode::mirrored_repeat)) {
-    return invalid_program(fmt::format("the address mode {} needs normalized coordinates",
-                                       address_mode_names[static_cast<std::size_t>(sampler.address)]),
-                           "say \"normalized\": true, or take another mode", pair.pointer + "/sampler");
-  }
-  return ProgramArgument{.kind = ProgramArgument::Kind::sampler, .value = {}, .sampler = sampler};
-}
-
 Result<ProgramArgument> take_image(const Pairing& pair) {
   TIDEGATE_TRY(const auto found,
                pair.in.memory.find(StorageKind::image, *pair.argument.image, pair.pointer + "/image"));
@@ -355,36 +317,31 @@ Result<ProgramArgument> take_value(const Pairing& pair) {
     return take_bytes(pair);
   }
   using Kind = TypeLayout::Kind;
-  const auto layout = opencl_c::layout_of(unit, parameter);
-  const bool by_value = layout && !parameter.is_pointer;
-  const Kind kind = by_value ? layout->kind : Kind::arithmetic;
   const auto& stated = argument.numbers;
+  const auto layout =
+      parameter.is_pointer ? tl::make_unexpected(std::string()) : opencl_c::layout_of(unit, parameter);
+  const auto type =
+      layout && layout->kind == Kind::arithmetic ? opencl_c::arithmetic_type(layout->name) : std::nullopt;
   ProgramArgument result{.kind = ProgramArgument::Kind::value, .value = {}};
-  if (by_value) {
+  if (layout) {
     result.value.resize(layout->bytes);
     result.alignment = static_cast<std::uint32_t>(layout->alignment);
   }
   Filler filler{result.value};
-  if (argument.structure && kind == Kind::structure) {
+  if (argument.structure && layout && layout->kind == Kind::structure) {
     TIDEGATE_CHECK(filler.fill(*layout, {}, 0, *argument.structure, pointer + "/struct"));
-    result.changes = std::move(filler.changes);
-    return result;
-  }
-  if (argument.enumeration && kind == Kind::enumeration) {
+  } else if (argument.enumeration && layout && layout->kind == Kind::enumeration) {
     const Identifier& given = *argument.enumeration;
     const Value value = given.name() != nullptr ? Value{*given.name()} : Value{Number(given.number())};
     TIDEGATE_CHECK(filler.fill(*layout, {}, 0, value, pointer + "/enum"));
-    return result;
-  }
-  // Numbers must have the parameter's own type. An enumeration is int or uint, whichever the program states.
-  const auto type = by_value ? opencl_c::arithmetic_type(layout->name) : std::nullopt;
-  const bool fits =
-      by_value && stated &&
-      (kind == Kind::enumeration
-           ? (stated->type == ElementType::i32 || stated->type == ElementType::u32) &&
-                 stated->numbers.size() == 1
-           : type && element_type_of(type->scalar) == stated->type && type->width == stated->numbers.size());
-  if (!fits) {
+  } else if (stated && layout &&
+             (layout->kind == Kind::enumeration // of which the program states whether it is int or uint
+                  ? (stated->type == ElementType::i32 || stated->type == ElementType::u32) &&
+                        stated->numbers.size() == 1
+                  : type && element_type_of(type->scalar) == stated->type &&
+                        type->width == stated->numbers.size())) {
+    TIDEGATE_CHECK(filler.put(*stated, argument.iteration, 0, pointer));
+  } else {
     const std::string_view instead = parameter.is_pointer ? "" : instead_of(parameter.type);
     return pair.refuse(value_text(argument),
                        instead.empty()
@@ -392,7 +349,6 @@ Result<ProgramArgument> take_value(const Pairing& pair) {
                            : fmt::format("make the parameter {}: kernels of OpenCL C take none of type {}",
                                          instead, parameter.type));
   }
-  TIDEGATE_CHECK(filler.put(*stated, argument.iteration, 0, pointer));
   result.changes = std::move(filler.changes);
   return result;
 }
@@ -424,21 +380,6 @@ Result<ProgramArgument> take_buffer(const Pairing& pair) {
   return result;
 }
 
-Result<ProgramArgument> take_local(const Pairing& pair) {
-  if (!pair.parameter.is_pointer || pair.parameter.space != AddressSpace::local) {
-    return pair.refuse("local memory");
-  }
-  return ProgramArgument{
-      .kind = ProgramArgument::Kind::local, .local_bytes = *pair.argument.local_bytes, .value = {}};
-}
-
-Result<ProgramArgument> take_list(const Pairing& pair) {
-  TIDEGATE_TRY(const auto list,
-               pair.in.memory.find(StorageKind::list, *pair.argument.hits, pair.pointer + "/hits"));
-  TIDEGATE_CHECK(check_hits_parameter(pair.in.memory.buffers[list], pair.parameter, pair.unit, pair.pointer));
-  return buffer_argument(list, Access::read_write);
-}
-
 // Errors: argument_mismatch with both types when argument and parameter differ, or the parameter takes another type;
 // out_of_range for numbers that its type cannot hold; invalid_program for a sampler that OpenCL does not have.
 Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec& argument,
@@ -451,22 +392,42 @@ Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec
         "leave it out, or give one number such as {\"u32\": 0}; members of a structure have their own",
         pointer + "/iteration");
   }
+  using Kind = ProgramArgument::Kind;
   if (argument.null) {
-    return pair.is_global_pointer() ? ProgramArgument{.kind = ProgramArgument::Kind::null, .value = {}}
+    return pair.is_global_pointer() ? ProgramArgument{.kind = Kind::null, .value = {}}
                                     : Result<ProgramArgument>(pair.refuse("a null pointer"));
   }
-  const bool has_value = argument.numbers || argument.structure || argument.enumeration || argument.bytes;
-  return argument.hits          ? take_list(pair)
-         : argument.image       ? take_image(pair)
-         : argument.sampler     ? take_sampler(pair)
-         : argument.buffer      ? take_buffer(pair)
-         : argument.local_bytes ? take_local(pair)
-         : has_value
-             ? take_value(pair)
-             : Result<ProgramArgument>(invalid_program(
-                   "the argument has no value",
-                   fmt::format("for {} give {}", pair.declaration(), wanted_argument(parameter, unit)),
-                   pointer));
+  if (argument.hits) {
+    TIDEGATE_TRY(const auto list, in.memory.find(StorageKind::list, *argument.hits, pointer + "/hits"));
+    TIDEGATE_CHECK(check_hits_parameter(in.memory.buffers[list], parameter, unit, pointer));
+    return buffer_argument(list, Access::read_write);
+  }
+  if (argument.local_bytes) {
+    return parameter.is_pointer && parameter.space == AddressSpace::local
+               ? ProgramArgument{.kind = Kind::local, .local_bytes = *argument.local_bytes, .value = {}}
+               : Result<ProgramArgument>(pair.refuse("local memory"));
+  }
+  if (const auto& sampler = argument.sampler) {
+    if (parameter.type != "sampler_t") {
+      return pair.refuse("a sampler");
+    }
+    if (!sampler->normalized &&
+        (sampler->address == AddressMode::repeat || sampler->address == AddressMode::mirrored_repeat)) {
+      return invalid_program(fmt::format("the address mode {} needs normalized coordinates",
+                                         address_mode_names[static_cast<std::size_t>(sampler->address)]),
+                             "say \"normalized\": true, or take another mode", pointer + "/sampler");
+    }
+    return ProgramArgument{.kind = Kind::sampler, .value = {}, .sampler = *sampler};
+  }
+  if (argument.image || argument.buffer) {
+    return argument.image ? take_image(pair) : take_buffer(pair);
+  }
+  if (argument.numbers || argument.structure || argument.enumeration || argument.bytes) {
+    return take_value(pair);
+  }
+  return invalid_program("the argument has no value",
+                         fmt::format("for {} give {}", pair.declaration(), wanted_argument(parameter, unit)),
+                         pointer);
 }
 
 // The largest divisor of `global` up to `most`, so that all work-groups have one size.
@@ -491,10 +452,9 @@ Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) 
                    fmt::format("{} has {}, global_size has {}", key, plural(size, "dimension"), dimensions),
                    fmt::format("give it {}", plural(dimensions, "number"))};
   };
-  const Refusal refusals[] = {{dimensions == 0, "/global_size", "global_size is empty", "give 1 to 3 sizes"},
-                              {dimensions > 3, "/global_size",
+  const Refusal refusals[] = {{dimensions == 0 || dimensions > 3, "/global_size",
                                fmt::format("global_size has {} dimensions", dimensions),
-                               "an NDRange has 1 to 3: fold the others into them"},
+                               "an NDRange has 1 to 3: fold others into them"},
                               other(spec.local_size, "local_size"),
                               other(spec.global_offset, "global_offset")};
   TIDEGATE_CHECK(first_of(refusals, in.pointer));
@@ -533,25 +493,24 @@ Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) 
   return range;
 }
 
-// Adds the halo, rows and combine that the program states of a buffer. `range` is that of the wave, or null if it is
-// invalid.
+// Adds the halo, rows and combine that the program states of a buffer.
 Result<void> add_stated(ProgramArgument& argument, const ArgumentSpec& stated, const ProgramMemory& memory,
-                        const NdRange* range, const std::string& pointer) {
-  if (stated.halo && range != nullptr) {
-    TIDEGATE_TRY(argument.halo, stated_halo(*stated.halo, *range, pointer + "/halo"));
+                        const NdRange& range, const std::string& pointer) {
+  if (stated.halo) {
+    TIDEGATE_TRY(argument.halo, stated_halo(*stated.halo, range, pointer + "/halo"));
   }
   if (!stated.rows && !stated.combine) {
     return {};
   }
   const ProgramBuffer& buffer = memory.buffers[argument.buffer];
   const std::uint64_t rows = buffer.row_bytes == 0 ? 0 : buffer.bytes / buffer.row_bytes;
-  const std::uint32_t d = range == nullptr ? 0 : range->dimensions - 1;
+  const std::uint32_t d = range.dimensions - 1;
   const Refusal refusals[] = {
       {stated.rows && rows == 0, "/rows", "rows need a buffer with a shape, whose first number counts them",
        "give the buffer a shape, or leave rows out"},
-      {stated.rows && range != nullptr && rows + range->local[d] <= range->global[d], "/rows",
+      {stated.rows && rows + range.local[d] <= range.global[d], "/rows",
        fmt::format("{} has {}, the wave {} in its outermost dimension", in_quotes(buffer.name),
-                   plural(rows, "row"), plural(range == nullptr ? 0 : range->global[d], "work-item")),
+                   plural(rows, "row"), plural(range.global[d], "work-item")),
        "leave rows out where work-items share a row"},
       {stated.combine && argument.access != Access::read_write, "/combine",
        "combine needs a buffer that the kernel reads and writes", "leave it out"},
@@ -609,7 +568,9 @@ Result<void> add_arguments(const WaveInput& in, const opencl_c::Function& kernel
     const std::string pointer = fmt::format("{}/args/{}", in.pointer, i);
     auto argument = resolve_argument(in, args[i], kernel.parameters[i], unit, pointer);
     if (errors.check(argument)) {
-      errors.check(add_stated(*argument, args[i], in.memory, range, pointer));
+      if (range != nullptr) {
+        errors.check(add_stated(*argument, args[i], in.memory, *range, pointer));
+      }
       wave.arguments.push_back(std::move(*argument));
     }
   }

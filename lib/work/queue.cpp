@@ -27,28 +27,11 @@ static_assert(offsetof(QueueTile, handles) == 0 && offsetof(QueueTile, items) ==
 // Devices accept at least 1024 bytes of arguments.
 constexpr std::size_t most_buffers = 100;
 
-// Parts of the generated kernel source.
-struct DrainText {
-  std::string parameters; // the buffers
-  std::string arguments;
-  std::string prelude;     // of lists of hits
-  std::string definitions; // of kernels/wave/rings.cl
-  std::string functions;   // that the kernel declares
-  bool publishes = false;
-  bool in_rounds = false;
-  std::uint32_t lanes = 1;
-  std::uint32_t items_per_lane = 1;
-};
-
-// Surrounds the ops' file with kernels/wave/queue.cl and its definitions.
-SourceFrame frame_of(const DrainText& drain) {
-  return {.before = fmt::format("#define TG_QUEUE_PUBLISHES {:d}\n#define TG_QUEUE_IN_ROUNDS {:d}\n{}"
-                                "#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
-                                "#define TG_QUEUE_LANES {}u\n#define TG_QUEUE_PER_LANE {}u\n{}{}",
-                                drain.publishes, drain.in_rounds, drain.definitions, drain.parameters,
-                                drain.arguments, drain.lanes, drain.items_per_lane,
-                                device::kernel_source("wave/queue.cl"), drain.prelude),
-          .after = device::with_place("wave/queue.cl, the ops", drain.functions)};
+// Surrounds the ops' file with kernels/wave/queue.cl, its definitions, and functions that it declares.
+SourceFrame frame_of(const std::string& definitions, const std::string& prelude,
+                     const std::string& functions) {
+  return {.before = definitions + device::kernel_source("wave/queue.cl") + prelude,
+          .after = device::with_place("wave/queue.cl, the ops", functions)};
 }
 
 // The items of the program or its file.
@@ -129,33 +112,33 @@ public:
     TIDEGATE_CHECK(find_ops());
     TIDEGATE_CHECK(find_buffers());
     TIDEGATE_TRY(queue_.items, items_of(spec_, in_.input.folder, in_.input.scope, pointer_));
-    auto began = std::chrono::steady_clock::now();
+    const auto began = std::chrono::steady_clock::now();
     combinations_ = combine_items(queue_.items);
-    in_.ops.publish_ns += elapsed_ns(began);
     TIDEGATE_CHECK(check_handles());
-    const bool publishes = drain_.publishes;
     // Ops that the items name; all that the queue lists if it is empty or publishes.
-    std::vector<std::uint32_t> used;
+    std::vector<const QueueOp*> used;
     std::vector<QueueOpTraits> traits(ops_.size());
     std::set<std::string> functions;
     for (std::uint32_t handle = 0; handle < ops_.size(); ++handle) {
       if (ops_[handle] != nullptr &&
-          (publishes || queue_.items.empty() ||
+          (queue_.publishes || queue_.items.empty() ||
            std::ranges::find(combinations_, handle, &QueueCombination::op) != combinations_.end())) {
-        used.push_back(handle);
+        used.push_back(ops_[handle]);
         traits[handle] = ops_[handle]->traits;
         functions.insert(ops_[handle]->function);
       }
     }
+    queue_.deduped_items = publish_items(combinations_, traits);
+    in_.ops.publish_ns += elapsed_ns(began);
     const auto too_many = [&](std::size_t listed, std::uint32_t most, std::string_view noun) {
       return Refusal{listed > most, "", fmt::format("the queue lists {}", plural(listed, noun)),
                      fmt::format("list {} at most", most), ErrorCode::out_of_range};
     };
-    const Refusal refusals[] = {{!publishes && spec_.on_full != FullQueue::error, "/on_full",
+    const Refusal refusals[] = {{!queue_.publishes && spec_.on_full != FullQueue::error, "/on_full",
                                  "the queue grows where it is full, and none of its ops publishes items",
                                  "leave on_full out; without a capacity all requeued items have room",
                                  ErrorCode::bad_queue},
-                                {!publishes && spec_.runs_ahead, "/runs_ahead",
+                                {!queue_.publishes && spec_.runs_ahead, "/runs_ahead",
                                  "the queue runs ahead, and none of its ops publishes items",
                                  "leave runs_ahead out", ErrorCode::bad_queue},
                                 {used.empty(), "", "the queue has neither items nor ops",
@@ -163,38 +146,36 @@ public:
                                 too_many(ops_.size(), most_packed_ops, "op"),
                                 too_many(buffers_.size(), most_packed_buffers, "buffer")};
     TIDEGATE_CHECK(first_of(refusals, pointer_));
-    const QueueOp& first = *ops_[used.front()];
-    for (const std::uint32_t handle : used) { // they become one program
-      const OpSpec& spec = *ops_[handle]->spec;
-      if (spec.source != first.spec->source || spec.options != first.spec->options) {
+    const QueueOp& first = *used.front();
+    for (const QueueOp* const op : used) { // they become one program
+      if (op->spec->source != first.spec->source || op->spec->options != first.spec->options) {
         return invalid_program(
             fmt::format("the queue runs {} and {}, which differ in their source or options",
-                        in_quotes(first.name), in_quotes(ops_[handle]->name)),
+                        in_quotes(first.name), in_quotes(op->name)),
             "include both in one source, or give each a wave", pointer_);
       }
     }
     const ProgramUnit& unit = in_.ops.queue_units[first.unit];
-    if (publishes) {
+    if (queue_.publishes) {
       TIDEGATE_CHECK(find_published(unit, unit.unit.facts->reachable(functions)));
     }
-    const std::string op = publishes && !combinations_.empty() ? ops_[combinations_[0].op]->name : first.name;
-    began = std::chrono::steady_clock::now();
-    queue_.deduped_items = publish_items(combinations_, traits);
-    in_.ops.publish_ns += elapsed_ns(began);
     wave_.listed_items = queue_.items.size() - queue_.deduped_items;
     queue_.requeues = opencl_c::mentions(unit.unit, functions, "TIDEGATE_REQUEUE");
-    queue_.publishes = publishes;
     queue_.op_names = spec_.ops;
-    drain_.in_rounds = publishes || queue_.requeues;
+    const bool in_rounds = queue_.publishes || queue_.requeues;
     TIDEGATE_CHECK(add_arguments());
     add_cases();
-    TIDEGATE_CHECK(drain_.in_rounds ? add_rings(*wave_.listed_items) : add_tiles());
-    if (drain_.in_rounds) {
+    TIDEGATE_CHECK(in_rounds ? add_rings(*wave_.listed_items) : add_tiles());
+    if (in_rounds) {
       wave_.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
                             .most_stalled_rounds = spec_.most_stalled_rounds,
                             .capacity = capacity_};
     }
-    TIDEGATE_CHECK(add_kernels(*first.spec, op));
+    define("PUBLISHES", queue_.publishes ? "1" : "0");
+    define("IN_ROUNDS", in_rounds ? "1" : "0");
+    TIDEGATE_CHECK(add_kernels(*first.spec, queue_.publishes && !queue_.items.empty()
+                                                ? ops_[queue_.items[0].op_handle]->name
+                                                : first.name));
     wave_.users_kernel = false;
     wave_.own_arguments = static_cast<std::uint32_t>(own_.size());
     wave_.state = own_[queue_state_index].buffer;
@@ -220,7 +201,7 @@ private:
         return tl::unexpected(already_reported());
       }
       ops_.push_back(found == ops.queue_ops.end() ? nullptr : &*found->second);
-      drain_.publishes |= ops_.back() != nullptr && ops_.back()->publishes;
+      queue_.publishes |= ops_.back() != nullptr && ops_.back()->publishes;
     }
     return {};
   }
@@ -238,7 +219,7 @@ private:
                        "one handle is enough for a buffer", pointer);
       }
       buffers_.push_back(place);
-      drain_.prelude = is_list ? hits_frame().before : drain_.prelude;
+      prelude_ = is_list ? hits_frame().before : prelude_;
     }
     return {};
   }
@@ -405,11 +386,15 @@ private:
       input = ops_[items.op]->input.is_const ? input : Access::read_write;
       accesses[items.output] = Access::read_write;
     }
+    std::string parameters;
+    std::string arguments;
     for (const auto& [handle, access] : accesses) {
       wave_.arguments.push_back(buffer_argument(buffers_[handle], access));
-      drain_.parameters += fmt::format(", global uchar* tg_b{}", handle);
-      drain_.arguments += fmt::format(", tg_b{}", handle);
+      parameters += fmt::format(", global uchar* tg_b{}", handle);
+      arguments += fmt::format(", tg_b{}", handle);
     }
+    define("BUFFERS", parameters);
+    define("ARGUMENTS", arguments);
     const Refusal refusals[] = {
         {accesses.size() > most_buffers, "", fmt::format("the items name {} buffers", accesses.size()),
          fmt::format("name {} at most in a wave", most_buffers), ErrorCode::out_of_range}};
@@ -418,15 +403,15 @@ private:
 
   // Adds tg_queue_run().
   void add_cases() {
-    drain_.functions =
+    functions_ =
         "uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS) {\n"
         "  switch (tg_item) {\n";
     for (const QueueCombination& one : combinations_) {
-      drain_.functions += fmt::format(
+      functions_ += fmt::format(
           "    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n", one.handles(),
           ops_[one.op]->function, one.input, one.output, ops_[one.op]->publishes ? ", tg_to" : "");
     }
-    drain_.functions += "    default: return TIDEGATE_FAULT(0xffffffu);\n  }\n}\n";
+    functions_ += "    default: return TIDEGATE_FAULT(0xffffffu);\n  }\n}\n";
   }
 
   // Adds the other functions that kernels/wave/rings.cl declares, and the rings that they put items into.
@@ -437,39 +422,32 @@ private:
     std::uint32_t last_ring = states_priorities_ ? queue_priorities - 1 : 0;
     std::uint32_t tables = 0; // combinations of pure ops and buffers
     std::string table_cases;
-    std::map<std::uint32_t, std::string> priorities; // by op
+    std::set<std::string> ring_cases; // of ops
     for (const QueueCombination& one : combinations_) {
       const auto& [pure, priority] = ops_[one.op]->traits;
-      if (pure && drain_.publishes) {
+      if (pure && queue_.publishes) {
         table_cases += fmt::format("    case {}u: return {}u;\n", one.handles(), tables++);
       }
       first_ring = std::min(first_ring, priority);
       last_ring = std::max(last_ring, priority);
-      priorities[one.op] = fmt::format("    case {}u: return {}u - TG_QUEUE_FIRST_RING;\n", one.op, priority);
+      ring_cases.insert(fmt::format("    case {}u: return {}u - TG_QUEUE_FIRST_RING;\n", one.op, priority));
     }
-    std::string ring_cases;
-    for (const auto& [op, text] : priorities) {
-      ring_cases += text;
-    }
-    drain_.functions += fmt::format(
+    functions_ += fmt::format(
         "uint tg_queue_ring(uint item) {{\n  switch (item & {}u) {{\n{}    default: return 0;\n  }}\n}}\n"
         "uint tg_queue_table(uint item) {{\n  switch (item) {{\n{}    default: return TG_QUEUE_TABLES;\n  }}\n}}\n",
-        most_packed_ops - 1, ring_cases, table_cases);
+        most_packed_ops - 1, fmt::join(ring_cases, ""), table_cases);
 
     // Items that have room, and requeued ones that may wait.
     const auto room = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
-        2 * given, drain_.publishes ? least_default_capacity : 1, most_queue_capacity));
-    if (drain_.publishes) {
-      capacity_ = room;
-    }
-    capacity_ = spec_.capacity.value_or(capacity_);
+        2 * given, queue_.publishes ? least_default_capacity : 1, most_queue_capacity));
+    capacity_ = spec_.capacity.value_or(queue_.publishes ? room : std::numeric_limits<std::uint32_t>::max());
     const std::uint32_t rings = last_ring - first_ring + 1;
     const Refusal refusals[] = {
-        {drain_.publishes && given > capacity_, spec_.capacity ? "/capacity" : "",
+        {queue_.publishes && given > capacity_, spec_.capacity ? "/capacity" : "",
          fmt::format("the queue begins with {} and has a capacity of {}", plural(given, "item"), capacity_),
          fmt::format("give it a capacity of {} or more, for what its ops publish too", given),
          spec_.capacity ? ErrorCode::bad_queue : ErrorCode::queue_too_long},
-        {!drain_.publishes && given > room / 2, "", fmt::format("the queue has {} items", given),
+        {!queue_.publishes && given > room / 2, "", fmt::format("the queue has {} items", given),
          "give some of them to another wave", ErrorCode::queue_too_long},
         {spec_.runs_ahead && rings > 1, "/runs_ahead",
          "the queue runs ahead, and its items have several priorities",
@@ -479,16 +457,18 @@ private:
     constexpr std::uint32_t most_staged = 2048; // items that a work-group collects in local memory: 16 KiB
     // Bounds the time between two barriers, and how long work-groups whose items have ended wait for others.
     constexpr std::uint32_t most_ahead = 64;
-    drain_.lanes = in_.input.tuning.queue_lanes;
-    const std::uint32_t ring_size = std::bit_ceil(drain_.publishes ? capacity_ : room);
+    const std::uint32_t lanes = in_.input.tuning.queue_lanes;
+    const std::uint32_t ring_size = std::bit_ceil(queue_.publishes ? capacity_ : room);
     const std::uint32_t table_size = tables == 0 ? 1 : 2 * ring_size;
-    drain_.definitions = fmt::format(
-        "#define TG_QUEUE_RINGS {}u\n#define TG_QUEUE_FIRST_RING {}u\n#define TG_QUEUE_RING_SIZE {}u\n"
-        "#define TG_QUEUE_STAGED {}u\n#define TG_QUEUE_AHEAD {}\n#define TG_QUEUE_TABLES {}u\n#define TG_QUEUE_TABLE_SIZE {}u\n",
-        rings, first_ring, ring_size, std::max(std::min(8 * drain_.lanes, most_staged) / rings, 1U),
-        spec_.runs_ahead ? most_ahead : 0, tables, table_size);
+    define("RINGS", rings);
+    define("FIRST_RING", first_ring);
+    define("RING_SIZE", ring_size);
+    define("STAGED", std::max(std::min(8 * lanes, most_staged) / rings, 1U));
+    define("AHEAD", spec_.runs_ahead ? most_ahead : 0);
+    define("TABLES", tables);
+    define("TABLE_SIZE", table_size);
     for (const auto& [word, handle] : words_) {
-      drain_.definitions += fmt::format("enum {{ {} = {} }};\n", word, handle.value_or(0));
+      definitions_ += fmt::format("enum {{ {} = {} }};\n", word, handle.value_or(0));
     }
     std::array<std::uint32_t, queue_priorities> by_priority{};
     for (const QueueCombination& one : combinations_) {
@@ -516,16 +496,16 @@ private:
     own("state", Access::read_write, state.size(), state);
     own("seen", Access::write, seen_words);
     const std::uint32_t groups = queue_groups(in_.input.device);
-    const std::uint64_t of_items = std::max<std::uint64_t>((given + drain_.lanes - 1) / drain_.lanes, 1);
-    add_range(drain_.publishes ? groups
-                               : static_cast<std::uint32_t>(std::min<std::uint64_t>(groups, of_items)));
+    const std::uint64_t of_items = std::max<std::uint64_t>((given + lanes - 1) / lanes, 1);
+    add_range(queue_.publishes ? groups
+                               : static_cast<std::uint32_t>(std::min<std::uint64_t>(groups, of_items)),
+              lanes);
     return {};
   }
 
   Result<void> add_tiles() {
     TiledQueue tiled = tiles_of(combinations_, in_.input.tuning);
-    drain_.lanes = tiled.lanes;
-    drain_.items_per_lane = tiled.items_per_lane;
+    define("PER_LANE", tiled.items_per_lane);
     tiled.tiles.resize(std::max<std::size_t>(tiled.tiles.size(), 1)); // one without items
     if (tiled.tiles.size() > std::numeric_limits<std::uint32_t>::max() / tiled.lanes) {
       return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", queue_.items.size()),
@@ -534,7 +514,7 @@ private:
     own("tiles", Access::read, tiled.tiles.size() * sizeof(QueueTile) / sizeof(std::uint32_t), tiled.tiles);
     own("params", Access::read, std::max<std::size_t>(tiled.params.size(), 1), tiled.params);
     own("state", Access::read_write, TG_QUEUE_WORDS);
-    add_range(static_cast<std::uint32_t>(tiled.tiles.size()));
+    add_range(static_cast<std::uint32_t>(tiled.tiles.size()), tiled.lanes);
     return {};
   }
 
@@ -558,15 +538,20 @@ private:
     in_.memory.buffers.push_back(std::move(buffer));
   }
 
-  void add_range(std::uint32_t groups) {
-    wave_.range = {
-        .global = {groups * drain_.lanes, 1, 1}, .local = {drain_.lanes, 1, 1}, .groups = {groups, 1, 1}};
+  void add_range(std::uint32_t groups, std::uint32_t lanes) {
+    wave_.range = {.global = {groups * lanes, 1, 1}, .local = {lanes, 1, 1}, .groups = {groups, 1, 1}};
+    define("LANES", lanes);
   }
+
+  void define(std::string_view name, std::string_view value) {
+    definitions_ += fmt::format("#define TG_QUEUE_{} {}\n", name, value);
+  }
+  void define(std::string_view name, std::uint32_t value) { define(name, fmt::format("{}u", value)); }
 
   // Adds the source of the ops with the kernels around it.
   Result<void> add_kernels(const OpSpec& source, const std::string& name) {
     TIDEGATE_TRY(ProgramUnit unit, read_unit(source, in_.input.folder, in_.input.answer, in_.input.scope,
-                                             pointer_, frame_of(drain_)));
+                                             pointer_, frame_of(definitions_, prelude_, functions_)));
     wave_.op = static_cast<std::uint32_t>(in_.ops.ops.size());
     for (const std::string_view kernel : queue_kernels) {
       const auto& functions = unit.unit.functions;
@@ -589,11 +574,13 @@ private:
   std::vector<const QueueOp*> ops_;    // that the queue lists; null for others
   std::vector<std::uint32_t> buffers_; // that it lists: places in the program's memory
   std::vector<QueueCombination> combinations_;
-  DrainText drain_;
+  std::string definitions_; // of kernels/wave/queue.cl and rings.cl
+  std::string prelude_;     // of lists of hits
+  std::string functions_;   // that these kernels declare
   ProgramQueue queue_;
   ProgramWave wave_;
   std::vector<ProgramArgument> own_; // arguments that the queue adds
-  std::uint32_t capacity_ = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t capacity_ = 0;       // of rings
   bool states_priorities_ = false;
   // Enumerators for handles; without a value, those of several names, and of functions that no listed op calls.
   std::map<std::string, std::optional<std::uint32_t>, std::less<>> words_;
@@ -628,9 +615,9 @@ Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, co
 }
 
 SourceFrame queue_frame() {
-  return frame_of({.definitions = "#define TG_QUEUE_FIRST_RING 0u\n#define TG_QUEUE_AHEAD 0\n",
-                   .publishes = true,
-                   .in_rounds = true});
+  return frame_of("#define TG_QUEUE_PUBLISHES 1\n#define TG_QUEUE_IN_ROUNDS 1\n#define TG_QUEUE_BUFFERS\n"
+                  "#define TG_QUEUE_ARGUMENTS\n#define TG_QUEUE_FIRST_RING 0u\n#define TG_QUEUE_AHEAD 0\n",
+                  "", "");
 }
 
 Result<ProgramWave> queue_wave(const WaveInput& in) {

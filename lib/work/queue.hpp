@@ -12,7 +12,6 @@
 
 namespace tidegate::engine {
 
-struct QueueReport;
 struct ResolveInput;
 
 inline constexpr std::uint32_t queue_priorities = 5;
@@ -66,13 +65,6 @@ struct QueueNames { // their places in a queue's lists
 
 // Finds the names of an item. Error, with a place below it: unknown_name.
 Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& names);
-
-// Returns the program with longer queues where a run found one too short; nothing if one may not grow.
-std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
-                                              std::span<const QueueReport> queues);
-
-// The same after an error of a run of this job of the program.
-std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const Job& job, const Error& error);
 
 // Reads items from a file. Names ending in .ndjson or .jsonl have one object per line, an item as in a program; empty
 // lines are skipped. Other files have four little-endian u32 per item. Errors: those of resolve_item() and bad_queue,

@@ -1,6 +1,5 @@
 // Publishing of work items; their files and fields.
 #include "core/files.hpp"
-#include "engine/queue_outcome.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
@@ -30,14 +29,6 @@ public:
 private:
   std::vector<std::uint64_t> words_;
 };
-
-bool count_up(std::span<const std::uint32_t> params) {
-  bool all = true;
-  for (std::uint32_t i = 1; i < params.size(); ++i) {
-    all &= params[i] == params[0] + i;
-  }
-  return all;
-}
 
 } // namespace
 
@@ -85,7 +76,9 @@ TiledQueue tiles_of(std::span<const QueueCombination> combinations, const device
     const std::span<const std::uint32_t> params = one.params;
     for (std::size_t at = 0; at < params.size(); at += most) {
       const auto own = params.subspan(at, std::min(most, params.size() - at));
-      const bool counts = count_up(own);
+      const bool counts = std::ranges::adjacent_find(own, [](std::uint32_t param, std::uint32_t next) {
+                            return next != param + 1;
+                          }) == own.end();
       tiled.tiles.push_back({.handles = one.handles(),
                              .items = static_cast<std::uint32_t>(own.size()),
                              .param = counts ? own[0] : static_cast<std::uint32_t>(tiled.params.size()),
@@ -175,50 +168,6 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const Qu
   std::vector<QueueItem> items(bytes.size() / sizeof(QueueItem));
   std::memcpy(items.data(), bytes.data(), bytes.size());
   return items;
-}
-
-namespace {
-
-// Gives a queue that was full at this capacity at least twice as much room; false if it may not grow.
-bool lengthen(QueueSpec& queue, std::uint64_t capacity, std::uint64_t needed) {
-  if (queue.on_full != FullQueue::grow || needed > most_queue_capacity) {
-    return false;
-  }
-  // What was needed so far may be little more.
-  queue.capacity =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(2 * capacity, needed, most_queue_capacity));
-  return true;
-}
-
-} // namespace
-
-std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
-                                              std::span<const QueueReport> queues) {
-  WaveProgram result = program;
-  bool any = false;
-  std::size_t at = 0; // queues are reported in the order of their waves
-  for (WaveSpec& wave : result.waves) {
-    const auto publishing = wave.queue ? queues[at++].publishing : std::nullopt;
-    if (publishing && publishing->needed_capacity > publishing->capacity) {
-      any = true;
-      if (!lengthen(*wave.queue, publishing->capacity, publishing->needed_capacity)) {
-        return {};
-      }
-    }
-  }
-  return any ? std::optional(std::move(result)) : std::nullopt;
-}
-
-std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const Job& job,
-                                              const Error& error) {
-  if (error.code != ErrorCode::publish_queue_full) {
-    return {};
-  }
-  WaveProgram result = program;
-  const ProgramWave& wave = job.waves[*error.wave];
-  const std::uint64_t capacity = wave.rounds->capacity;
-  return lengthen(*result.waves[*wave.place].queue, capacity, capacity + 1) ? std::optional(std::move(result))
-                                                                            : std::nullopt;
 }
 
 } // namespace tidegate::engine

@@ -135,12 +135,14 @@ Result<std::uint32_t> wave_of(const NameIndex& names, std::size_t wave_count, co
 
 namespace {
 
-Result<ResolvedDependency> resolve_dependency(const Job& program, const ResolvedWaves& waves,
-                                              const ProgramDependency& dependency, std::size_t index) {
+// `sound`: no wave is invalid.
+Result<ResolvedDependency> resolve_dependency(const WaveProgram& document, const Job& program,
+                                              const NameIndex& names, bool sound, std::size_t index) {
+  const ProgramDependency& dependency = (*document.dependencies)[index];
   const std::string pointer = fmt::format("/dependencies/{}", index);
   ErrorList errors;
-  const auto before = wave_of(waves.names, waves.sound.size(), dependency.before, pointer + "/before");
-  const auto after = wave_of(waves.names, waves.sound.size(), dependency.after, pointer + "/after");
+  const auto before = wave_of(names, document.waves.size(), dependency.before, pointer + "/before");
+  const auto after = wave_of(names, document.waves.size(), dependency.after, pointer + "/after");
   errors.check(before);
   errors.check(after);
   TIDEGATE_CHECK(errors.result());
@@ -153,7 +155,6 @@ Result<ResolvedDependency> resolve_dependency(const Job& program, const Resolved
   }
   const ProgramWave& first = program.waves[*before];
   const ProgramWave& second = program.waves[*after];
-  const bool sound = waves.sound[*before] && waves.sound[*after];
   const std::string waits = program.wave_text(*after);
   const std::string waited_for = program.wave_text(*before);
   const auto section = [](const ProgramWave& wave) {
@@ -186,13 +187,14 @@ Result<ResolvedDependency> resolve_dependency(const Job& program, const Resolved
 // Resolves the listed dependencies, and adds those of waves that count the flags of others (`prepares`). The waves of
 // `program` must be resolved.
 std::vector<ResolvedDependency> resolve_dependencies(const WaveProgram& document, const Job& program,
-                                                     const ResolvedWaves& waves, ErrorList& errors) {
+                                                     const NameIndex& names, ErrorList& errors) {
   std::vector<ResolvedDependency> dependencies;
   if (!document.dependencies || program.waves.empty()) {
     return dependencies;
   }
+  const bool sound = errors.result().has_value();
   for (std::size_t i = 0; i < document.dependencies->size(); ++i) {
-    const auto made = resolve_dependency(program, waves, (*document.dependencies)[i], i);
+    const auto made = resolve_dependency(document, program, names, sound, i);
     if (errors.check(made)) {
       dependencies.push_back(*made);
     }
@@ -210,50 +212,23 @@ std::vector<ResolvedDependency> resolve_dependencies(const WaveProgram& document
   return dependencies;
 }
 
-// Files that a run of the program reads and writes; `job` has its sources.
-FileUses files_of(const WaveProgram& program, const Job& job) {
-  FileUses files;
-  const auto read = [&](const std::string& path, std::string role,
-                        std::optional<std::string> pointer = std::nullopt) {
-    files.inputs.push_back({path, std::move(role), std::move(pointer)});
-  };
+// Files that a run of the program reads and writes: those of its memory, and others; `job` has its sources.
+FileUses files_of(const WaveProgram& program, const Job& job, const FileUses& of_memory) {
+  FileUses files{.inputs = {}, .outputs = of_memory.outputs};
   for (const ProgramOp& op : job.ops) {
-    read(job.units[op.unit].path, "the source of op " + in_quotes(op.name));
+    files.inputs.push_back({job.units[op.unit].path, "the source of op " + in_quotes(op.name), {}});
   }
   for (const ProgramUnit& unit : job.units) {
     for (const std::string& file : unit.files) {
-      read(file, "an included file");
+      files.inputs.push_back({file, "an included file", {}});
     }
   }
   for (const WaveSpec& wave : program.waves) {
     if (wave.queue && wave.queue->file) {
-      read(path_in(job.folder, *wave.queue->file), "a file of work items");
+      files.inputs.push_back({path_in(job.folder, *wave.queue->file), "a file of work items", {}});
     }
   }
-  const auto add = [&](const auto& specs, std::string_view key, std::string_view kind) {
-    for (const auto& named : specs) {
-      const auto& spec = named.second;
-      const std::string pointer = fmt::format("/{}/{}", key, pointer_token(named.first));
-      const std::string what = fmt::format("{} {}", kind, in_quotes(named.first));
-      if constexpr (requires { spec.init; }) {
-        if (spec.init && spec.init->file) {
-          read(path_in(job.folder, *spec.init->file), "the input of " + what, pointer + "/init/file");
-        }
-      }
-      if (spec.output) {
-        files.outputs.push_back(
-            {path_in(job.folder, *spec.output), "the output of " + what, pointer + "/output"});
-      }
-      if constexpr (requires { spec.expect; }) {
-        if (spec.expect) {
-          read(path_in(job.folder, spec.expect->file), "the reference of " + what, pointer + "/expect/file");
-        }
-      }
-    }
-  };
-  add(program.buffers, "buffers", "buffer");
-  add(program.images, "images", "image");
-  add(program.hits, "hits", "hits");
+  files.inputs.insert(files.inputs.end(), of_memory.inputs.begin(), of_memory.inputs.end());
   return files;
 }
 
@@ -279,19 +254,19 @@ Result<Job> resolve(const ResolveInput& input) {
     resolved.until = *until;
   }
   ProgramOps ops = resolve_ops(input, errors);
-  ResolvedWaves waves = resolve_waves(input, memory, ops, errors);
+  NameIndex wave_names;
+  resolved.waves = resolve_waves(input, memory, ops, wave_names, errors);
   resolved.buffers = std::move(memory.buffers);
   resolved.units = std::move(ops.units);
   resolved.ops = std::move(ops.ops);
-  resolved.waves = std::move(waves.waves);
   resolved.publish_ns = ops.publish_ns;
-  resolved.dependencies = resolve_dependencies(program, resolved, waves, errors);
+  resolved.dependencies = resolve_dependencies(program, resolved, wave_names, errors);
   if (!errors.result()) {
     errors.check(check_order(resolved)); // without errors, grouping the waves finds cycles
     return tl::unexpected(errors.result().error());
   }
 
-  resolved.files = files_of(program, resolved);
+  resolved.files = files_of(program, resolved, memory.files);
   spread_progressions(resolved.waves);
   TIDEGATE_CHECK(derive_footprints(resolved));
   resolved.derived = !program.dependencies;
@@ -319,7 +294,7 @@ Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& pr
       }
     }
   }
-  written.files = running.files = files_of(program, written);
+  written.files = running.files = files_of(program, written, memory.files);
   return {};
 }
 

@@ -55,6 +55,7 @@ struct ProgramMemory {
 
   std::vector<ProgramBuffer> buffers; // images, with the bytes of their file form, and lists are among them
   std::map<std::string, Named, std::less<>> names;
+  FileUses files;
 
   // Returns the index of a buffer, image or list. `instead` is the fix if the name is that of an image. Errors:
   // unknown_name; invalid_program if it is of another kind.
@@ -111,14 +112,8 @@ Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string
 // Waves.
 
 // Waves with queues or transfers add kernels; those with queues also add buffers.
-struct ResolvedWaves {
-  std::vector<ProgramWave> waves;
-  NameIndex names;
-  std::vector<bool> sound; // by wave
-};
-
-ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
-                            ErrorList& errors);
+std::vector<ProgramWave> resolve_waves(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
+                                       NameIndex& names, ErrorList& errors);
 
 // Returns the index of a wave of the document. Error: invalid_wave.
 Result<std::uint32_t> wave_of(const NameIndex& names, std::size_t wave_count, const Identifier& wave,
@@ -143,14 +138,14 @@ Result<ProgramWave> fill_wave(const WaveInput& in);
 Result<ProgramWave> copy_wave(const WaveInput& in);
 Result<ProgramWave> queue_wave(const WaveInput& in);
 
-// Makes a resolved wave run only the tiles whose flags are set. Error: invalid_program for a buffer that is not a flag
-// for each tile, or that the wave writes.
+// Gives a resolved wave the flags of its active tiles. Error: invalid_program for a buffer that is not a flag for each tile,
+// or that the wave writes.
 Result<void> add_active(const WaveInput& in, ProgramWave& wave);
 
-// Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
+// Gives such a wave the kernel that tests its flags. If it repeats, adds buffers for the count of its flags, and returns the
+// wave that counts them before it.
 Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,
-                                                ProgramOps& ops, std::uint32_t index,
-                                                const std::string& flags, ProgramWave& wave);
+                                                ProgramOps& ops, std::uint32_t index, ProgramWave& wave);
 
 // Arguments.
 
@@ -226,8 +221,5 @@ void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vec
 // Checks that a kernel or queue op can append to the list through this parameter. Error: argument_mismatch.
 Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
                                   const opencl_c::TranslationUnit& unit, const std::string& pointer);
-
-// Returns the program with room for the hits that a run found; nothing if a list that overflowed is not to grow.
-std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits);
 
 } // namespace tidegate::engine

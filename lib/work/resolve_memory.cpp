@@ -19,30 +19,34 @@ std::optional<std::uint64_t> product(std::uint64_t first, std::span<const std::u
   return first;
 }
 
-// Checks a file that memory names: that it is in scope, that its name says what it holds (unless `any_name`: .npy, what
-// reads as raw bytes, or `other`), and as far as `check` says that it can be read as `contents` or, without them,
-// written.
-struct FileOf {
+// Checks the files that memory names, and notes their use.
+struct MemoryFiles {
   const ResolveInput& input;
+  FileUses& uses;
+  std::string memory;     // "buffer "x""
   std::string_view other; // ending of a further format, such as ".png"
 
+  // The file is in scope, and its name says what it holds (unless `any_name`): .npy, what reads as raw bytes, or `other`.
+  [[nodiscard]] Result<void> allowed(const std::string& file, const std::string& pointer,
+                                     bool any_name) const {
+    auto found = check_scope(path_in(input.folder, file), input.folder, input.scope);
+    return at_place(pointer, found && !any_name ? check_array_name(file, other) : std::move(found));
+  }
+
+  // Likewise, and as far as `check` says it can be read as `contents` or, without them, written.
   [[nodiscard]] Result<void>
-  checked(const std::string& file, const std::string& pointer, bool any_name,
-          FileCheck check = FileCheck::none,
-          const std::function<Result<std::vector<std::byte>>()>& contents = {}) const {
+  checked(std::string_view role, const std::string& file, const std::string& pointer, bool any_name,
+          FileCheck check, const std::function<Result<std::vector<std::byte>>()>& contents = {}) const {
     const std::string path = path_in(input.folder, file);
-    Result<void> found = check_scope(path, input.folder, input.scope);
-    if (found && !any_name) {
-      found = check_array_name(file, other);
-    }
-    std::error_code ignored;
-    if (found && check != FileCheck::none && !contents) { // fails now instead of after the run
+    (contents ? uses.inputs : uses.outputs)
+        .push_back({path, fmt::format("the {} of {}", role, memory), pointer});
+    TIDEGATE_CHECK(allowed(file, pointer, any_name));
+    Result<void> found;
+    if (check != FileCheck::none && !contents) { // fails now instead of after the run
       found = Output::open(path, FileKinds::no_named_pipes).map([](const Output&) {});
-    } else if (found && check != FileCheck::none) {
-      // Reading a pipe would consume its contents.
-      found = check == FileCheck::reachable || !std::filesystem::is_regular_file(path, ignored)
-                  ? open_input(path).map([](const auto&) {})
-                  : contents().map([](const auto&) {});
+    } else if (check != FileCheck::none) {
+      found = check == FileCheck::reachable ? open_input(path, FileKinds::regular).map([](const auto&) {})
+                                            : contents().map([](const auto&) {});
       if (!found && found.error().code == ErrorCode::cannot_read) {
         found.error().fix = fmt::format("name an .npy{}{} or raw file, relative to the program's folder",
                                         other.empty() ? "" : ", ", other);
@@ -155,7 +159,7 @@ void set_contents(ProgramBuffer& memory, const BufferSpec& spec, const std::stri
 }
 
 // Gives sized memory its contents, and checks their rule and all its files. `errors` has those found so far.
-Result<ProgramBuffer> with_contents(const FileOf& files, ProgramBuffer memory, const BufferSpec& spec,
+Result<ProgramBuffer> with_contents(const MemoryFiles& files, ProgramBuffer memory, const BufferSpec& spec,
                                     ErrorList errors) {
   const std::string& pointer = memory.pointer;
   errors.check(check_tensor(spec.init, pointer));
@@ -167,32 +171,31 @@ Result<ProgramBuffer> with_contents(const FileOf& files, ProgramBuffer memory, c
       errors.result() ? files.input.files : std::min(files.input.files, FileCheck::reachable);
   set_contents(memory, spec, files.input.folder);
   if (spec.init && spec.init->file) {
-    errors.check(files.checked(*spec.init->file, pointer + "/init/file", spec.raw || spec.init->tensor, check,
-                               memory.first));
+    errors.check(files.checked("input", *spec.init->file, pointer + "/init/file",
+                               spec.raw || spec.init->tensor, check, memory.first));
   }
   if (spec.output) {
-    errors.check(files.checked(*spec.output, pointer + "/output", spec.raw, check));
+    errors.check(files.checked("output", *spec.output, pointer + "/output", spec.raw, check));
   }
   if (spec.expect && (spec.expect->rtol < 0 || spec.expect->atol < 0)) {
     errors.add(failure(ErrorCode::out_of_range, "a tolerance is below 0", "give rtol and atol from 0 on",
                        pointer + "/expect"));
   } else if (spec.expect) {
-    errors.check(
-        files.checked(spec.expect->file, pointer + "/expect/file", spec.raw, check, memory.expected->read));
+    errors.check(files.checked("reference", spec.expect->file, pointer + "/expect/file", spec.raw, check,
+                               memory.expected->read));
   }
   TIDEGATE_CHECK(errors.result());
   return memory;
 }
 
-Result<ProgramBuffer> resolve_image(const ResolveInput& input, const std::string& name,
+Result<ProgramBuffer> resolve_image(const MemoryFiles& files, const std::string& name,
                                     const ImageSpec& stated, const std::string& pointer) {
-  const FileOf files{input, ".png"};
   ImageSpec sized = stated;
   if (sized.size.empty() && sized.init && sized.init->file) {
-    TIDEGATE_CHECK(
-        files.checked(*sized.init->file, pointer + "/init/file", stated.raw || stated.init->tensor));
-    TIDEGATE_TRY(sized.size, at_place(pointer + "/init/file",
-                                      size_in_file(sized, path_in(input.folder, *sized.init->file))));
+    const std::string place = pointer + "/init/file";
+    TIDEGATE_CHECK(files.allowed(*sized.init->file, place, stated.raw || stated.init->tensor));
+    TIDEGATE_TRY(sized.size,
+                 at_place(place, size_in_file(sized, path_in(files.input.folder, *sized.init->file))));
   }
   TIDEGATE_TRY(const ImageShape shape, shape_of(sized, pointer));
   BufferSpec spec{.type = element_type(stated.format),
@@ -213,13 +216,13 @@ Result<ProgramBuffer> resolve_image(const ResolveInput& input, const std::string
 }
 
 // Gives the buffer the count that its shape or its file says.
-Result<void> complete_count(const FileOf& files, const std::string& name, BufferSpec& spec,
+Result<void> complete_count(const MemoryFiles& files, const std::string& name, BufferSpec& spec,
                             const std::string& pointer) {
   const bool by_file = spec.count == 0 && !spec.shape && spec.init && spec.init->file;
   const std::string place = pointer + (by_file ? "/init/file" : "/shape");
   if (by_file) {
     TIDEGATE_CHECK(check_tensor(spec.init, pointer));
-    TIDEGATE_CHECK(files.checked(*spec.init->file, place, spec.raw || spec.init->tensor));
+    TIDEGATE_CHECK(files.allowed(*spec.init->file, place, spec.raw || spec.init->tensor));
     TIDEGATE_TRY(spec.shape,
                  at_place(place, shape_in_file(spec, path_in(files.input.folder, *spec.init->file))));
   }
@@ -243,9 +246,8 @@ Result<void> complete_count(const FileOf& files, const std::string& name, Buffer
   return {};
 }
 
-Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::string& name,
+Result<ProgramBuffer> resolve_buffer(const MemoryFiles& files, const std::string& name,
                                      const BufferSpec& stated, const std::string& pointer) {
-  const FileOf files{input, ""};
   BufferSpec spec = stated;
   TIDEGATE_CHECK(complete_count(files, name, spec, pointer));
   ErrorList errors;
@@ -261,12 +263,12 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
   return with_contents(files, std::move(buffer), spec, std::move(errors));
 }
 
-Result<ProgramBuffer> resolve_list(const ResolveInput& input, const std::string& name, const HitsSpec& spec,
+Result<ProgramBuffer> resolve_list(const MemoryFiles& files, const std::string& name, const HitsSpec& spec,
                                    const std::string& pointer) {
   if (spec.output) {
-    TIDEGATE_CHECK(FileOf{input, ""}.checked(*spec.output, pointer + "/output", spec.raw, input.files));
+    TIDEGATE_CHECK(files.checked("output", *spec.output, pointer + "/output", spec.raw, files.input.files));
   }
-  return resolve_hits(name, spec, input.folder, pointer);
+  return resolve_hits(name, spec, files.input.folder, pointer);
 }
 
 struct KindWords {
@@ -284,7 +286,7 @@ const KindWords& words(StorageKind kind) {
 template <class Spec>
 void add_all(const ResolveInput& input, StorageKind kind,
              const std::vector<std::pair<std::string, Spec>>& specs,
-             Result<ProgramBuffer> (*resolve)(const ResolveInput&, const std::string&, const Spec&,
+             Result<ProgramBuffer> (*resolve)(const MemoryFiles&, const std::string&, const Spec&,
                                               const std::string&),
              ProgramMemory& memory, ErrorList& errors) {
   for (const auto& [name, spec] : specs) {
@@ -299,7 +301,11 @@ void add_all(const ResolveInput& input, StorageKind kind,
                          "rename one of them", pointer));
       continue;
     }
-    auto made = resolve(input, name, spec, pointer);
+    const MemoryFiles files{
+        input, memory.files,
+        fmt::format("{} {}", kind == StorageKind::list ? "hits" : words(kind).noun, in_quotes(name)),
+        kind == StorageKind::image ? ".png" : ""};
+    auto made = resolve(files, name, spec, pointer);
     auto& named = memory.names[name] = {.kind = kind};
     if (errors.check(made)) {
       named.index = static_cast<std::uint32_t>(memory.buffers.size());

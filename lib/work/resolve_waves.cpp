@@ -147,11 +147,11 @@ std::vector<ProgramWave> unrolled(const ResolveInput& input, const NameIndex& na
   for (std::size_t i = 0; i < input.program.loops.size(); ++i) {
     const auto loop = resolve_loop(input, names, input.program.loops[i], fmt::format("/loops/{}", i));
     if (errors.check(loop)) {
-      const auto parted = std::ranges::find_if(loops, [&](const Loop& other) {
-        return std::max(other.first, loop->first) < std::min(other.end, loop->end) &&
-               (other.first < loop->first) == (other.end < loop->end) && other.first != loop->first &&
-               other.end != loop->end;
-      });
+      const auto cuts = [](const Loop& one, const Loop& other) {
+        return one.first < other.first && other.first < one.end && one.end < other.end;
+      };
+      const auto parted = std::ranges::find_if(
+          loops, [&](const Loop& other) { return cuts(other, *loop) || cuts(*loop, other); });
       if (parted != loops.end()) {
         errors.add(
             invalid_program(fmt::format("the loop shares waves with loop {}, and neither holds the other",
@@ -184,12 +184,10 @@ std::vector<ProgramWave> unrolled(const ResolveInput& input, const NameIndex& na
     ProgramWave wave = waves[turn.wave];
     wave.place = turn.wave;
     errors.check(set_round(wave, turn));
-    if (!turn.rounds.empty()) {
-      wave.name = fmt::format("{} round {}",
-                              wave.name.empty() ? fmt::format("wave {}", turn.wave) : wave.name, turn.rounds);
-    } else if (!loops.empty() && wave.name.empty()) {
+    if (!loops.empty() && wave.name.empty()) {
       wave.name = fmt::format("wave {}", turn.wave); // unrolling has changed its index
     }
+    wave.name += turn.rounds.empty() ? "" : " round " + turn.rounds;
     result.push_back(std::move(wave));
   }
   return result;
@@ -223,9 +221,9 @@ void spread_progressions(std::vector<ProgramWave>& waves) {
   }
 }
 
-ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
-                            ErrorList& errors) {
-  ResolvedWaves resolved;
+std::vector<ProgramWave> resolve_waves(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
+                                       NameIndex& names, ErrorList& errors) {
+  std::vector<ProgramWave> waves;
   const std::vector<WaveSpec>& specs = input.program.waves;
   if (specs.empty()) {
     errors.add(invalid_program("the program has no waves", "add one: an op over an NDRange", "/waves"));
@@ -235,10 +233,10 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory& memory, Pr
   }
   for (std::uint32_t i = 0; i < specs.size(); ++i) {
     const WaveSpec& spec = specs[i];
-    auto made = resolve_wave({input, memory, ops, spec, i, fmt::format("/waves/{}", i)}, resolved.names);
-    resolved.sound.push_back(errors.check(made));
+    auto made = resolve_wave({input, memory, ops, spec, i, fmt::format("/waves/{}", i)}, names);
+    errors.check(made);
     const auto op = ops.op_index.find(spec.op.value_or("")); // for the wave's text in messages
-    ProgramWave& wave = resolved.waves.emplace_back(
+    ProgramWave& wave = waves.emplace_back(
         made ? std::move(*made) : ProgramWave{.op = op == ops.op_index.end() ? invalid_index : op->second});
     wave.name = spec.name.value_or("");
     wave.section = spec.section;
@@ -246,21 +244,21 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory& memory, Pr
     wave.place = i;
   }
   if (errors.result()) { // otherwise waves or lists may be missing
-    resolved.waves = unrolled(input, resolved.names, resolved.waves, errors);
-    size_lists(input, memory, resolved.waves, errors);
-    const auto waves = static_cast<std::uint32_t>(resolved.waves.size());
-    for (std::uint32_t i = 0; i < waves; ++i) {
-      if (const auto& active = specs[*resolved.waves[i].place].active) {
-        auto count = count_active(input, memory, ops, i, active->buffer, resolved.waves[i]);
+    waves = unrolled(input, names, waves, errors);
+    size_lists(input, memory, waves, errors);
+    const std::size_t unrolled_waves = waves.size();
+    for (std::uint32_t i = 0; i < unrolled_waves; ++i) {
+      if (specs[*waves[i].place].active) {
+        auto count = count_active(input, memory, ops, i, waves[i]);
         if (errors.check(count) && *count) {
           (*count)->bytes = envelope_of(memory.buffers, (*count)->arguments);
-          (*count)->place = resolved.waves[i].place;
-          resolved.waves.push_back(std::move(**count));
+          (*count)->place = waves[i].place;
+          waves.push_back(std::move(**count));
         }
       }
     }
   }
-  return resolved;
+  return waves;
 }
 
 } // namespace tidegate::engine

@@ -7,12 +7,57 @@
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
-#include "work/queue.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
+
+namespace {
+
+// Gives a queue that was full at this capacity at least twice as much room: what was needed so far may be little more.
+// Returns false if it may not grow.
+bool lengthen(QueueSpec& queue, std::uint64_t capacity, std::uint64_t needed) {
+  queue.capacity =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(2 * capacity, needed, most_queue_capacity));
+  return queue.on_full == FullQueue::grow && needed <= most_queue_capacity;
+}
+
+} // namespace
+
+std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits,
+                                 std::span<const QueueReport> queues) {
+  WaveProgram result = program;
+  bool any = false;
+  bool all = true; // of those that were short of room
+  for (const HitsReport& list : hits) {
+    if (overflows(list)) {
+      const auto spec = std::ranges::find(result.hits, list.list, &std::pair<std::string, HitsSpec>::first);
+      spec->second.capacity = list.needed_capacity;
+      any = true;
+      all = all && list.on_overflow == HitOverflow::grow && *list.needed_capacity <= most_hits;
+    }
+  }
+  auto report = queues.begin(); // in the order of their waves
+  for (WaveSpec& wave : result.waves) {
+    const auto counts = wave.queue && report != queues.end() ? (report++)->publishing : std::nullopt;
+    if (counts && counts->needed_capacity > counts->capacity) {
+      any = true;
+      all = lengthen(*wave.queue, counts->capacity, counts->needed_capacity) && all;
+    }
+  }
+  return any && all ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<WaveProgram> grown(const WaveProgram& program, const Job& job, const Error& error) {
+  WaveProgram result = program;
+  const ProgramWave& wave = job.waves[error.wave.value_or(0)];
+  const bool full = error.code == ErrorCode::publish_queue_full;
+  return full && lengthen(*result.waves[*wave.place].queue, wave.rounds->capacity,
+                          std::uint64_t{wave.rounds->capacity} + 1)
+             ? std::optional(std::move(result))
+             : std::nullopt;
+}
 
 namespace {
 
@@ -41,7 +86,7 @@ Result<RunReport> run_once(Lowering& lowering, const RunOptions& options, Monito
   TIDEGATE_TRY(auto prepared, prepare(*job, lowering.device(), options, monitor));
   auto report = run_prepared(prepared, lowering.device(), options, monitor, start);
   if (!report) { // of a check, whose error is all that comes back
-    auto larger = with_longer_queues(lowering.program(), prepared->compiled.written, report.error());
+    auto larger = grown(lowering.program(), prepared->compiled.written, report.error());
     if (!larger) {
       return report;
     }
@@ -85,11 +130,11 @@ Result<RunReport> with_room(RunReport report, Lowering& lowering, const RunOptio
   // One more run usually suffices for hits. A full queue reports only what it needed until it stopped, so it may take
   // several.
   constexpr int most_runs = 32;
-  for (int runs = 1; runs < most_runs; ++runs) {
-    auto larger = report.status == RunStatus::hits_overflow ? grown(lowering.program(), report.hits)
-                  : report.status == RunStatus::queue_failed
-                      ? with_longer_queues(lowering.program(), report.queues)
-                      : std::nullopt;
+  const auto no_room = [&] {
+    return report.status == RunStatus::hits_overflow || report.status == RunStatus::queue_failed;
+  };
+  for (int runs = 1; runs < most_runs && no_room(); ++runs) {
+    auto larger = grown(lowering.program(), report.hits, report.queues);
     if (!larger) {
       break;
     }

@@ -44,6 +44,14 @@ private:
   std::chrono::steady_clock::time_point began_;
 };
 
+// Returns the program with room for what a run found: hits, and items that ops published. Nothing if nothing was short of
+// room, or if something that was is not to grow.
+std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits,
+                                 std::span<const QueueReport> queues = {});
+
+// The same after an error of a run of this job of the program.
+std::optional<WaveProgram> grown(const WaveProgram& program, const Job& job, const Error& error);
+
 // Runs a program, or plans it, and reports its progress to the monitor. What goes wrong in the run itself (a hang, a deadline,
 // outputs that differ) is in the report's status and error. All other failures are returned as errors.
 Result<RunReport> run_program(Lowering& lowering, const RunOptions& options, Monitor& monitor);

@@ -3,6 +3,7 @@
 #include "core/npy.hpp"
 #include "temporary_folder.hpp"
 #include "work/resolve.hpp"
+#include "work/run.hpp"
 
 using namespace tidegate;
 using namespace tidegate::engine;
