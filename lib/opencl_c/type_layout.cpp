@@ -34,9 +34,9 @@ public:
     }
     const auto arithmetic = arithmetic_type(type.name);
     if (!arithmetic) {
-      throw Uncertain{fmt::format("the size of {} is not known", !type.name.empty()             ? type.name
-                                                                 : type.is(Type::Kind::nothing) ? "void"
-                                                                                                : "int")};
+      throw Uncertain{fmt::format("it has a member of type {}", !type.name.empty()             ? type.name
+                                                                : type.is(Type::Kind::nothing) ? "void"
+                                                                                               : "int")};
     }
     const std::uint32_t bytes = arithmetic->bytes();
     return {.name = type.name, .bytes = bytes, .alignment = bytes};

@@ -91,7 +91,7 @@ TEST_CASE("an uncertain layout has a reason") {
        Rows{{"int a : 3;", "it has bit-fields"},
             {"union { int i; float f; } u;", "it has a union"},
             {"global int* a;", "it has a pointer"},
-            {"size_t a;", "the size of size_t is not known"},
+            {"size_t a;", "it has a member of type size_t"},
             {"int a __attribute__((aligned(8)));", "it has a member with attributes"},
             {"struct t { int a; } b; int a[sizeof(struct t)];",
              "it has an array whose bound is not a plain constant"},

@@ -124,7 +124,7 @@ TEST_CASE("elements without a type of buffers") {
       draft({"struct Bits { int a : 3; };\n"
              "kernel void k(global struct Bits* bits, global const void* raw) { bits[0].a = 1; }\n"});
   CHECK(buffer(program, "bits").note ==
-        "placeholder: count, init; u8 for struct Bits, 64 bytes each at a guess: it has bit-fields");
+        "placeholder: count, init; u8 for struct Bits, 64 bytes each at a guess");
   CHECK(buffer(program, "raw").note == "placeholder: count, init; u8 for void, 64 bytes each");
 }
 
