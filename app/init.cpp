@@ -2,6 +2,8 @@
 #include "app/run.hpp"
 #include "work/draft.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace tidegate::app {
 namespace {
 
@@ -23,9 +25,9 @@ void keep_files(std::optional<std::string>& output, const std::string& folder) {
   }
 }
 
-// Returns the program of engine::draft_program(), with paths relative to the folder of -o and with names of outputs that do not
+// Returns the JSON of engine::draft_program(), with paths relative to the folder of -o and with names of outputs that do not
 // exist yet.
-Result<engine::WaveProgram> draft(const InitSettings& settings) {
+Result<std::string> draft(const InitSettings& settings) {
   engine::DraftRequest request{
       .sources = {}, .folder = program_folder(settings.output), .options = settings.options};
   for (const std::string& source : settings.sources) {
@@ -47,15 +49,19 @@ Result<engine::WaveProgram> draft(const InitSettings& settings) {
       op.note = "lies outside of the program's folder: run with --allow-outside, or move the program there";
     }
   }
-  return program;
+  return documents::encode(program, documents::Style::brief) + '\n';
 }
 
-// Prints the placeholders to standard error.
-void print_notes(const engine::WaveProgram& draft, const std::string& output) {
+// Prints the placeholders to standard error: the notes of all parts.
+void print_notes(const std::string& draft, const std::string& output) {
   std::string text = fmt::format("tidegate: {} is a draft; to fill in:\n",
                                  output == standard_stream ? "the program" : display_name(output));
-  for (const engine::DraftNote& note : engine::notes_of(draft)) {
-    text += fmt::format("  {}: {}\n", printable(note.pointer), printable(note.text));
+  const auto values = nlohmann::ordered_json::parse(draft).flatten();
+  for (const auto& [pointer, value] : values.items()) {
+    if (pointer.ends_with("/note") && pointer != "/note" && value.is_string()) {
+      text += fmt::format("  {}: {}\n", printable(pointer.substr(0, pointer.rfind('/'))),
+                          printable(value.get<std::string>()));
+    }
   }
   std::fputs(text.c_str(), stderr);
 }
@@ -76,8 +82,8 @@ Result<ExitCode> run_init(const InitSettings& settings) {
     return misuse(fmt::format("{} is there already", in_quotes(display_name(settings.output))),
                   "name another file, or give --force to replace it");
   }
-  TIDEGATE_TRY(const engine::WaveProgram drafted, draft(settings));
-  auto written = write_text(settings.output, documents::encode(drafted, documents::Style::brief) + '\n');
+  TIDEGATE_TRY(const std::string drafted, draft(settings));
+  auto written = write_text(settings.output, drafted);
   if (written && !reporting.quiet) {
     print_notes(drafted, settings.output);
   }

@@ -3,13 +3,9 @@
 // right under every strategy and in plain launches. If it repeats, another wave counts and lists the active tiles
 // before it; persistent launches with barriers read these lists themselves (kernels/wave/active.cl), the kernel does
 // not.
-#include "engine/kinds.hpp"
 #include "opencl_c/outline.hpp"
 #include "wave/active_state.h"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {

@@ -6,6 +6,8 @@
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace tidegate::engine {
 namespace {
 
@@ -81,28 +83,17 @@ Result<void> ask(const device::Session& session, const std::string& options,
                                       : tl::unexpected(std::move(program.error()));
 }
 
-constexpr std::string_view answers_head = "tidegate macros 1\n";
-
-// Reads answers of two lines each: the question and the answer.
+// Reads the answers that a process has kept.
 Answers read_answers(const std::filesystem::path& path) {
   constexpr std::size_t most_bytes = std::size_t{16} << 20U;
+  const auto kept = nlohmann::json::parse(read_all(path.string(), most_bytes).value_or(""), nullptr, false);
   Answers answers;
-  const auto text = read_all(path.string(), most_bytes);
-  if (text && text->starts_with(answers_head) && text->ends_with("end\n")) {
-    std::istringstream lines(text->substr(answers_head.size()));
-    for (std::string question, answer; std::getline(lines, question) && std::getline(lines, answer);) {
-      answers[question] = answer;
+  for (auto each = kept.begin(); kept.is_object() && each != kept.end(); ++each) {
+    if (each->is_string()) {
+      answers[each.key()] = each->get<std::string>();
     }
   }
   return answers;
-}
-
-void write_answers(const std::filesystem::path& path, const Answers& answers) {
-  std::string text(answers_head);
-  for (const auto& [question, answer] : answers) {
-    text += fmt::format("{}\n{}\n", question, answer);
-  }
-  (void)keep_file(path, text + "end\n");
 }
 
 // A compiler: a device with options.
@@ -111,28 +102,36 @@ public:
   Compiler(const device::DeviceInfo& device, std::string options, const std::filesystem::path& folder)
       : device_(device), options_(std::move(options)) {
     if (!folder.empty()) {
-      entry_ = folder / fmt::format("macros-{}.txt", hash_of(device::cache_key(device) + options_));
+      entry_ = folder / fmt::format("macros-{}.json", hash_of(device::cache_key(device) + options_));
       answers_ = read_answers(entry_);
     }
   }
 
   Result<void> answer(PredefinedMacros& macros) {
-    std::set<std::string, std::less<>> names = macros.unknown_names;
-    if (answers_.empty()) { // one build costs the same for many names as for one
-      const auto& standard = opencl_c::standard_macros();
-      names.insert(standard.begin(), standard.end());
-    }
     std::vector<std::string> open;
-    for (const auto& [kind, asked] :
-         {std::pair(name_question, &names), std::pair(condition_question, &macros.unknown_conditions)}) {
-      for (const std::string& text : *asked) {
+    const auto need = [&](std::string_view kind, const auto& texts) {
+      for (const auto& text : texts) {
         if (std::string question = fmt::format("{}{}", kind, text); !answers_.contains(question)) {
           open.push_back(std::move(question));
         }
       }
+    };
+    need(name_question, macros.unknown_names);
+    need(condition_question, macros.unknown_conditions);
+    if (answers_.empty()) { // one build costs the same for many names as for one
+      need(name_question, opencl_c::standard_macros());
+    }
+    if (!open.empty() && !session_) {
+      TIDEGATE_TRY(session_, device::open_session(device_));
     }
     if (!open.empty()) {
-      TIDEGATE_CHECK(ask_device(open));
+      try {
+        TIDEGATE_CHECK(ask(*session_, options_, open, true, answers_));
+      } catch (device::Refused& refused) {
+        return tl::unexpected(std::move(refused.error));
+      }
+      (void)keep_file(entry_,
+                      nlohmann::json(answers_).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
     }
     for (const std::string& name : std::exchange(macros.unknown_names, {})) {
       const std::string& found = answers_.at(fmt::format("{}{}", name_question, name));
@@ -146,19 +145,6 @@ public:
   }
 
 private:
-  Result<void> ask_device(std::span<const std::string> questions) {
-    if (!session_) {
-      TIDEGATE_TRY(session_, device::open_session(device_));
-    }
-    try {
-      TIDEGATE_CHECK(ask(*session_, options_, questions, true, answers_));
-    } catch (device::Refused& refused) {
-      return tl::unexpected(std::move(refused.error));
-    }
-    write_answers(entry_, answers_);
-    return {};
-  }
-
   const device::DeviceInfo& device_;
   std::string options_;
   std::filesystem::path entry_; // cache entry; empty: no cache
@@ -185,24 +171,17 @@ namespace {
 
 // Returns a macro as an OpenCL C 3.0 compiler predefines it; empty if it does not.
 std::optional<std::string> assumed_macro(const std::string& name, const opencl_c::CompilerOptions& options) {
+  constexpr std::string_view defined_as_1 =
+      " __ENDIAN_LITTLE__ cl_khr_fp64 cl_khr_byte_addressable_store cl_khr_global_int32_base_atomics "
+      "__opencl_c_fp64 __opencl_c_int64 ";
   static const std::map<std::string, std::string, std::less<>> values{
-      {"CL_VERSION_1_0", "100"},
-      {"CL_VERSION_1_1", "110"},
-      {"CL_VERSION_1_2", "120"},
-      {"CL_VERSION_2_0", "200"},
-      {"CL_VERSION_3_0", "300"},
-      {"__OPENCL_VERSION__", "300"},
-      {"__ENDIAN_LITTLE__", "1"},
-      {"cl_khr_fp64", "1"},
-      {"cl_khr_byte_addressable_store", "1"},
-      {"__opencl_c_fp64", "1"},
-      {"__opencl_c_int64", "1"},
-      {"cl_khr_global_int32_base_atomics", "1"},
-      {"CHAR_BIT", "8"},
-      {"INT_MAX", "2147483647"},
-      {"INT_MIN", "(-2147483647 - 1)"},
-      {"UINT_MAX", "0xffffffffu"},
-      {"LONG_MAX", "9223372036854775807l"}};
+      {"CL_VERSION_1_0", "100"},   {"CL_VERSION_1_1", "110"},           {"CL_VERSION_1_2", "120"},
+      {"CL_VERSION_2_0", "200"},   {"CL_VERSION_3_0", "300"},           {"__OPENCL_VERSION__", "300"},
+      {"CHAR_BIT", "8"},           {"INT_MAX", "2147483647"},           {"INT_MIN", "(-2147483647 - 1)"},
+      {"UINT_MAX", "0xffffffffu"}, {"LONG_MAX", "9223372036854775807l"}};
+  if (defined_as_1.find(" " + name + " ") != std::string_view::npos) {
+    return "1";
+  }
   if (name == "__OPENCL_C_VERSION__") {
     const std::string& standard = options.language_standard;
     return standard.starts_with("CL3")   ? "300"

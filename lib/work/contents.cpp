@@ -2,9 +2,6 @@
 #include "work/contents.hpp"
 
 #include "core/files.hpp"
-#include "core/npy.hpp"
-#include <tidegate/core/describe.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -126,8 +123,7 @@ std::string buffer_file_head(ElementType type, const std::string& path,
 Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
                           std::span<const std::uint64_t> shape) {
   TIDEGATE_TRY(auto file, Output::open(path, FileKinds::no_named_pipes));
-  const std::array<std::uint64_t, 1> flat{contents.size() / element_bytes(type)};
-  const std::string header = buffer_file_head(type, path, shape.empty() ? flat : shape);
+  const std::string header = buffer_file_head(type, path, shape);
   const std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
   return file.write(header).and_then([&] { return file.write(data); }).and_then([&] {
     return file.commit();
@@ -346,17 +342,10 @@ std::optional<Picture> picture_of(const ImageShape& shape) {
 } // namespace
 
 bool is_png(const std::string& path) {
-  constexpr std::string_view png = ".png";
-  return std::ranges::equal(std::filesystem::path(path).extension().string(), png, [](char a, char b) {
-    return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b);
-  });
+  return lower_case(path).ends_with(".png");
 }
 
 Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec) {
-  if (spec.init && spec.init->tensor) {
-    return invalid_program("tensors are for buffers", "leave it out, or make this a buffer",
-                           image.pointer + "/init/tensor");
-  }
   const std::optional<std::string>& input = spec.init ? spec.init->file : std::nullopt;
   for (const auto& [file, place] : {std::pair(input, "/init/file"), std::pair(spec.output, "/output")}) {
     if (file && is_png(*file) && !picture_of(*image.image)) {
@@ -379,23 +368,10 @@ Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const st
     return bad_file(path, "raw bytes state no size", "give the image a size, or name a .png or .npy file");
   }
   TIDEGATE_TRY(const auto shape, shape_in_file({.init = BufferInit{.file = path}}, path));
+  // Without channels and layers. An array with others does not fit the image.
   std::vector<std::uint64_t> size(shape.rbegin(), shape.rend());
-  const std::uint32_t channels = elements_per_texel(image.format);
-  if (channels > 1 && size.front() != channels) {
-    return bad_file(path,
-                    fmt::format("the array has the shape {}, and a texel of {} has {}",
-                                shortened(shape_text(shape)), name(image.format),
-                                plural(channels, "channel")),
-                    "give an array whose last dimension is the channels, or the image a size");
-  }
-  size.erase(size.begin(), size.begin() + (channels > 1 ? 1 : 0));
-  if (image.layers && (size.empty() || size.back() != *image.layers)) {
-    return bad_file(path,
-                    fmt::format("the array has the shape {}, the image {}", shortened(shape_text(shape)),
-                                plural(*image.layers, "layer")),
-                    "give an array whose first dimension is the layers, or the image a size");
-  }
-  size.resize(size.size() - (image.layers ? 1 : 0));
+  size.erase(size.begin(), size.begin() + (elements_per_texel(image.format) > 1 ? 1 : 0));
+  size.resize(size.size() - (image.layers && !size.empty() ? 1 : 0));
   return size;
 }
 

@@ -4,10 +4,7 @@
 // A program may come from an untrusted place, and its paths are read and written with the user's rights. They must stay
 // in the program's folder, links and #include included, unless the user allows other folders (check_scope).
 #pragma once
-#include "engine/job.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -17,10 +14,9 @@ Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const
 // Returns the start of a buffer's file, before its elements: the header of an .npy file, otherwise nothing.
 std::string buffer_file_head(ElementType type, const std::string& path, std::span<const std::uint64_t> shape);
 
-// Writes the contents of a buffer to the file, completely or not at all. An .npy file has the shape, or one dimension
-// without one.
+// Writes the contents of a buffer to the file, completely or not at all. An .npy file has the shape.
 Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
-                          std::span<const std::uint64_t> shape = {});
+                          std::span<const std::uint64_t> shape);
 
 // Checks the buffer's fill, iota or random rule. Error: out_of_range for numbers that the type cannot hold,
 // and for an empty random range.
@@ -42,7 +38,7 @@ Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std:
 Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec);
 
 // Returns the size (width, height, depth) that the file of an image's init states: a PNG, or an array. Errors:
-// bad_array for raw bytes and for an array of another number of channels or layers; those of reading.
+// bad_array for raw bytes; those of reading.
 Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const std::string& path);
 
 // PNG files have this ending in any case; others are those of a buffer of the image's shape.

@@ -1,7 +1,5 @@
 // JSON fields of wave programs: one table drives decoder, encoder, schema and reference.
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/describe.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::documents {
@@ -29,25 +27,22 @@ constexpr Field init_fields[] = {
     optional<&BufferInit::fill>("one value for all elements"),
     optional<&BufferInit::iota>("an arithmetic progression"),
     optional<&BufferInit::random>("uniform random values"),
-    optional<&BufferInit::file>(".npy file, .safetensors file with a tensor, for an image also .png, or raw "
-                                "bytes, relative to the program"),
-    optional<&BufferInit::tensor>("name of a tensor in a .safetensors file, of the buffer's type and size; "
-                                  "without convert unsigned buffers take the bytes of any type, such as "
-                                  "BF16, as they are"),
+    optional<&BufferInit::file>(
+        "file relative to the program: .npy, .safetensors, raw bytes, or an image's .png"),
+    optional<&BufferInit::tensor>(
+        "name of a tensor in a .safetensors file; unsigned buffers take bytes of any type, such as BF16, as they are"),
     defaulted<&BufferInit::convert>(
-        "whether an .npy file or a tensor may hold elements of another type, which are rounded to the "
-        "buffer's; integers have to fit"),
+        "whether elements of an array or a tensor are rounded to the buffer's type; integers have to fit"),
 };
 constexpr Rule init_rules[] = {exactly_one(init_fields, "fill iota random file"),
                                needs(init_fields, "tensor convert", "file")};
 TIDEGATE_RECORD(BufferInit, init_fields, init_rules);
 
 constexpr Field expect_fields[] = {
-    required<&ExpectSpec::file>("array of the buffer's type and size: .npy, or else raw bytes, relative to "
-                                "the program"),
+    required<&ExpectSpec::file>("array of the buffer's type and size: .npy or raw bytes"),
     defaulted<&ExpectSpec::rtol>("part of the expected value by which an element may differ"),
-    defaulted<&ExpectSpec::atol>("difference that is allowed on top of it; without rtol and atol, values are "
-                                 "equal, NaN equals NaN, and an infinity itself alone"),
+    defaulted<&ExpectSpec::atol>(
+        "difference that is allowed on top of it; NaN equals NaN, and an infinity only itself"),
     defaulted<&ExpectSpec::convert>("as in init"),
 };
 TIDEGATE_RECORD(ExpectSpec, expect_fields);
@@ -56,12 +51,11 @@ constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::type>(
         "type of an element; a vector or structure is several elements, of the type of its members"),
     defaulted<&BufferSpec::count>("elements; left out, those of shape or of the file of init"),
-    optional<&BufferSpec::shape>("sizes of its dimensions, the slowest first, for an .npy output; left out, "
-                                 "that of the file of init if there is no count, or else one dimension"),
+    optional<&BufferSpec::shape>(
+        "sizes of its dimensions, the slowest first; left out, that of the file of init, or the count alone"),
     optional<&BufferSpec::init>("first contents: one of fill, iota, random and file"),
     optional<&BufferSpec::output>("file written when the run succeeds: .npy, or else raw bytes"),
-    optional<&BufferSpec::expect>("your own reference, with which the output is compared; a difference "
-                                  "ends the run with exit code 1 and without outputs"),
+    optional<&BufferSpec::expect>("your own reference of the output; a difference ends the run"),
     defaulted<&BufferSpec::raw>(raw_meaning),
     optional<&BufferSpec::note>(note_meaning),
 };
@@ -70,9 +64,7 @@ TIDEGATE_RECORD(BufferSpec, program_buffer_fields, program_buffer_rules);
 
 constexpr Field image_fields[] = {
     required<&ImageSpec::format>("order and type of a texel's channels: rgba_unorm8, r_float32, …"),
-    defaulted<&ImageSpec::size>(
-        "texels: width, height, depth, as many as the image has dimensions; left out, "
-        "those of the .png or .npy file of init"),
+    defaulted<&ImageSpec::size>("texels: width, height, depth; left out, those of the file"),
     optional<&ImageSpec::layers>("number of layers: makes it an array of images of 1 or 2 dimensions"),
     defaulted<&ImageSpec::texel_buffer>("whether it is an image1d_buffer_t"),
     optional<&ImageSpec::init>("first contents, by channels: one of fill, iota, random and file"),
@@ -91,11 +83,9 @@ constexpr Field hits_fields[] = {
     optional<&HitsSpec::expected_hits_per_item>(
         "for the policy: hits of a tile (virtual work-group), or of an item of a queue; left out, 1"),
     defaulted<&HitsSpec::on_overflow>(
-        "without room for all hits: the run fails, the list is cut, or the program runs again "
-        "with the room that was needed"),
+        "without room for all hits: the run fails, the list is cut, or the program runs again with enough"),
     defaulted<&HitsSpec::sorted>("whether the output is in ascending order, so that runs repeat"),
-    optional<&HitsSpec::output>(
-        "file of the hits found, written when the run succeeds: .npy, or else raw bytes"),
+    optional<&HitsSpec::output>("file written when the run succeeds: .npy, or else raw bytes"),
     defaulted<&HitsSpec::raw>(raw_meaning),
     optional<&HitsSpec::note>(note_meaning),
 };
@@ -116,7 +106,7 @@ constexpr Field op_fields[] = {
         "whether it runs queue items: a function instead of a kernel, uint NAME(global const T* in, global "
         "U* out, uint param); one that publishes items has a fourth parameter, tidegate_publisher publisher"),
     defaulted<&OpSpec::pure>("for a queue op: whether identical items need to run only once"),
-    optional<&OpSpec::priority>("priority of a queue op's items, 0 is first; left out, 2").between(0, 4),
+    defaulted<&OpSpec::priority>("priority of a queue op's items, 0 is first").between(0, 4),
     optional<&OpSpec::note>(note_meaning),
 };
 constexpr Rule op_rules[] = {needs(op_fields, "pure priority", "queue")};
@@ -127,14 +117,12 @@ constexpr Field step_field(std::string_view key, std::string_view meaning) {
   return keyed<&IterationSpec::step, &IterationStep::form, Form, &IterationStep::by>(key, meaning);
 }
 constexpr Field iteration_fields[] = {
-    step_field<Progression::Form::add>("add",
-                                       "added in every iteration; a float is first + iterations * add with "
-                                       "one rounding, not a sum of rounded values"),
+    step_field<Progression::Form::add>(
+        "add", "added in every iteration; a float is first + iterations * add, rounded once"),
     step_field<Progression::Form::multiply>("multiply", "multiplied by in every iteration, integers alone"),
     step_field<Progression::Form::divide>(
         "divide", "divided by in every iteration and rounded down, integers from 0 on alone; 2 or more"),
-    defaulted<&IterationSpec::round>("whether rounds of the wave's innermost loop are counted, from 0, and "
-                                     "not iterations"),
+    defaulted<&IterationSpec::round>("whether rounds of the innermost loop count instead of iterations"),
 };
 constexpr Rule iteration_rules[] = {exactly_one(iteration_fields, "add multiply divide")};
 TIDEGATE_RECORD(IterationSpec, iteration_fields, iteration_rules);
@@ -149,22 +137,18 @@ constexpr Field numbers_field(std::string_view meaning) {
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("name of a buffer, for a pointer"),
     optional<&ArgumentSpec::access>(
-        "what the kernel does with it, where the signature is less exact: with write it "
-        "reads nothing of the buffer, and may leave parts of it unchanged"),
-    defaulted<&ArgumentSpec::reinterpret>(
-        "whether the kernel deliberately reads the buffer's elements as another type"),
+        "what the kernel does with it; with write it reads nothing, and may leave parts unchanged"),
+    defaulted<&ArgumentSpec::reinterpret>("whether the kernel is meant to read the elements as another type"),
     optional<&ArgumentSpec::halo>(
         "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
         "or a number for each dimension; left out, it is derived where that is certain. One that is smaller is refused")
         .of(ranged<std::uint32_t, 0, 1048576>)
         .or_single(),
     optional<&ArgumentSpec::rows>(
-        "N: work-items with number i in the outermost dimension touch only the buffer's rows i - N to i + N, along "
-        "the first dimension of its shape, so that ranks share the buffer; left out, it is derived as halos are"),
+        "N: work-items i of the outermost dimension touch only rows i - N to i + N, so that ranks share the buffer"),
     optional<&ArgumentSpec::combine>(
-        "the kernel changes elements of the buffer, integers of 32 or 64 bits, only by atomic additions, minima or "
-        "maxima, or stores one value that is the largest: ranks combine theirs after the wave; left out, it is derived where that is "
-        "certain"),
+        "how the kernel changes integers of 32 or 64 bits by atomics or a store of the largest: ranks combine theirs "
+        "after the wave; left out, it is derived where that is certain"),
     optional<&ArgumentSpec::hits>("name of a list of hits, for a pointer that TIDEGATE_HIT appends to"),
     defaulted<&ArgumentSpec::null>("whether it is a null pointer"),
     optional<&ArgumentSpec::image>("name of an image"),
@@ -183,14 +167,12 @@ constexpr Field argument_fields[] = {
     numbers_field<ElementType::f32>("float value, or several for a vector"),
     numbers_field<ElementType::f64>("double value, or several for a vector"),
     optional<&ArgumentSpec::structure>(
-        "structure by value: its members by name, each a number, array or object, or a number that changes, as "
-        "an argument: {\"i32\": 0, \"iteration\": {\"add\": 1}}")
+        "structure by value: members by name; one that changes is {\"i32\": 0, \"iteration\": {\"add\": 1}}")
         .named("struct"),
     optional<&ArgumentSpec::enumeration>("enumeration by value: an enumerator's name, or a number")
         .named("enum"),
     optional<&ArgumentSpec::bytes>("any value as its bytes in memory, two hexadecimal digits each"),
-    optional<&ArgumentSpec::iteration>(
-        "how a number changes from iteration to iteration; after them it has taken all steps"),
+    optional<&ArgumentSpec::iteration>("how a number changes from iteration to iteration"),
     optional<&ArgumentSpec::note>(note_meaning),
 };
 constexpr std::string_view number_keys = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64";
@@ -244,8 +226,7 @@ constexpr Field queue_item_fields[] = {
     optional<&QueueItemSpec::op>("the op that runs it, by its name"),
     optional<&QueueItemSpec::input>("buffer that it reads, by its name"),
     optional<&QueueItemSpec::output>("buffer that it writes, by its name"),
-    optional<&QueueItemSpec::op_handle>(
-        "instead of op: which of the ops that the queue lists, counted from 0"),
+    optional<&QueueItemSpec::op_handle>("instead of op: its place in the queue's list, from 0 on"),
     optional<&QueueItemSpec::input_handle>("instead of input: which of the buffers that the queue lists"),
     optional<&QueueItemSpec::output_handle>("instead of output: likewise"),
     required<&QueueItemSpec::param>("passed to the op"),
@@ -258,18 +239,15 @@ TIDEGATE_RECORD(QueueItemSpec, queue_item_fields, queue_item_rules);
 constexpr Field queue_fields[] = {
     required<&QueueSpec::ops>("names of ops; an item names one of them, or its place in this list"),
     required<&QueueSpec::buffers>(
-        "names of buffers, and of lists of hits for outputs; an item names two of them, "
-        "or their places in this list"),
+        "names of buffers, and of lists of hits for outputs; an item names two of them, or their places"),
     optional<&QueueSpec::items>("the items themselves"),
-    optional<&QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
-                               ".ndjson or .jsonl, else four u32 an item"),
+    optional<&QueueSpec::file>("lines of JSON if it ends in .ndjson or .jsonl, else four u32 an item"),
     optional<&QueueSpec::capacity>(
         "how many requeued items may wait at a time; left out, all. If ops publish items: how many may run and wait at a "
         "time, and how many different ones pure ops may have; left out, twice the given ones, at least 1048576")
         .between(0, most_queue_capacity),
     defaulted<&QueueSpec::on_full>(
-        "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
-        "at least twice as large"),
+        "if ops publish more items than have room: the run fails, or runs again with at least twice the capacity"),
     defaulted<&QueueSpec::most_stalled_rounds>(
         "rounds in a row without an item that gets done, after which the run ends")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
@@ -286,8 +264,7 @@ constexpr Field program_dependency_fields[] = {
     defaulted<&ProgramDependency::tile_local>(
         "whether tile t of the later wave touches only what tile t of the earlier one wrote"),
     optional<&ProgramDependency::halo>(
-        "N: tile t of the later wave touches only what tiles t - N to t + N of the "
-        "earlier one do; or a number for each dimension")
+        "N: tile t touches only what tiles t - N to t + N of the earlier wave do; or one for each dimension")
         .of(ranged<std::uint32_t, 0, 1048576>)
         .or_single(),
 };
@@ -313,15 +290,13 @@ constexpr Field program_fields[] = {
     defaulted<&WaveProgram::hits>("its lists of hits, by name"),
     required<&WaveProgram::ops>("the kernels that it runs, by name"),
     required<&WaveProgram::waves>("each one kernel over one NDRange"),
-    defaulted<&WaveProgram::loops>(
-        "waves in a row that run several times in each iteration; a loop may hold others"),
-    optional<&WaveProgram::dependencies>("which wave waits for which; derived from what the kernels "
-                                         "read and write, in the order of the waves, when left out")
+    defaulted<&WaveProgram::loops>("waves in a row that run several times in an iteration; loops may nest"),
+    optional<&WaveProgram::dependencies>(
+        "which wave waits for which; left out, it follows from what the kernels read and write in this order")
         .or_word("derive"),
     optional<&WaveProgram::repeat>("how often the waves run; left out, once, or with until without limit")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
-    defaulted<&WaveProgram::swap>(
-        "pairs of buffers, or of images, that exchange contents after every iteration"),
+    defaulted<&WaveProgram::swap>("pairs of buffers or images that exchange contents after each iteration"),
     optional<&WaveProgram::until>("condition that ends the repetition early, tested after every iteration"),
     defaulted<&WaveProgram::device_memory_budget_bytes>("device memory at most; 0: what the device has"),
     defaulted<&WaveProgram::policy>("overrides of the standard launch policy"),
@@ -337,21 +312,18 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  multisampled images (image2d_msaa_t, …)",
     "  variables of file scope outside of constant memory",
     "What a program cannot express:",
-    "  a fill or copy of an image (init gives its first contents, a kernel writes it), until one of its "
-    "texels",
+    "  a fill or copy of an image (init gives its first contents, a kernel writes it), until one of its texels",
     "  images in the memory of a buffer, mipmapped images, shared virtual memory",
     "  sources in anything but OpenCL C (SPIR-V, C++ for OpenCL)",
     "What the device may lack, and is then refused by name:",
     "  images, a format or size of them, read_write images; sub-group functions",
     "Waves that are launched separately (fallbacks in the report gives the reason):",
-    "  kernels with sub-group functions",
+    "  kernels with sub-group functions, or with other compiler options than most",
     "  kernels with barriers or local memory in work-groups of another size than most (on GPUs, only if work-items",
     "  of a larger one cannot idle: barriers under a condition or in helpers, loops whose length memory decides), or",
     "  where no self-test of the device has found them right as cases of one kernel (`tidegate devices --probe`)",
-    "  kernels with other compiler options than most, or that cannot become a function, such as one with "
-    "local",
-    "  variables that another function calls, or with types for them in its body, or with constant arguments and",
-    "  the address of a table in constant memory",
+    "  kernels that cannot become a function, such as one with local variables that another function calls, or with types",
+    "  for them in its body, or with constant arguments and the address of a table in constant memory",
 };
 
 template <>

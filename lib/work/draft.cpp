@@ -4,11 +4,7 @@
 #include "opencl_c/facts.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
-#include "work/contents.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -135,10 +131,9 @@ ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) 
   if (!layout) {
     argument.bytes = std::string(32, '0');
     argument.note = fmt::format("{}: give as many bytes as it has ({})", parameter.name, layout.error());
-  } else if (layout->kind == TypeLayout::Kind::structure) {
-    argument.structure = zero_of(*layout);
-  } else if (layout->kind == TypeLayout::Kind::enumeration) {
-    argument.enumeration = Identifier(layout->enumerators.front().first);
+  } else if (layout->kind != TypeLayout::Kind::arithmetic) {
+    (layout->kind == TypeLayout::Kind::structure ? argument.structure : argument.enumeration) =
+        zero_of(*layout);
   } else {
     const auto type = *opencl_c::arithmetic_type(layout->name);
     const bool counts = is_count(parameter);
@@ -333,30 +328,6 @@ private:
 
 Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer) {
   return Drafter(request, answer).run();
-}
-
-std::vector<DraftNote> notes_of(const WaveProgram& program) {
-  std::vector<DraftNote> notes;
-  const auto add = [&](std::string pointer, const std::optional<std::string>& note) {
-    if (note) {
-      notes.push_back({std::move(pointer), *note});
-    }
-  };
-  const auto add_all = [&](const std::string& part, const auto& specs) {
-    for (const auto& each : specs) {
-      add(part + pointer_token(each.first), each.second.note);
-    }
-  };
-  add_all("/buffers/", program.buffers);
-  add_all("/images/", program.images);
-  add_all("/hits/", program.hits);
-  for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    add(fmt::format("/waves/{}", i), program.waves[i].note);
-    for (std::size_t k = 0; k < program.waves[i].args.size(); ++k) {
-      add(fmt::format("/waves/{}/args/{}", i, k), program.waves[i].args[k].note);
-    }
-  }
-  return notes;
 }
 
 } // namespace tidegate::engine

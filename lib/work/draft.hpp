@@ -7,7 +7,6 @@
 #pragma once
 #include "work/compiler_macros.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::engine {
 
@@ -20,12 +19,5 @@ struct DraftRequest {
 // Adds a wave for each kernel of the sources, in order. Placeholder values have a `note`. Errors: unknown_name for sources
 // without a kernel, unsupported_kernel, and those of the sources.
 Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer);
-
-// A note and the place in the program (RFC 6901) that it describes.
-struct DraftNote {
-  std::string pointer;
-  std::string text;
-};
-std::vector<DraftNote> notes_of(const WaveProgram& program);
 
 } // namespace tidegate::engine

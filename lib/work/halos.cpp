@@ -1,11 +1,9 @@
 // What the footprints of kernels say of arguments: halos, rows, and whether ranks may combine a buffer. Halos count tiles:
 // distances in elements are rounded up to whole work-groups.
-#include "core/npy.hpp"
 #include "opencl_c/footprint.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -22,16 +20,9 @@ std::optional<std::int64_t> number_of(const opencl_c::TypeLayout& layout, std::s
                         ? opencl_c::arithmetic_type(layout.name)
                         : std::nullopt;
   const auto element = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
-  std::optional<std::int64_t> number;
-  if (element && element_bytes(*element) <= bytes.size()) {
-    with_type(*element, [&]<class T>(T value) {
-      if constexpr (std::is_integral_v<T>) {
-        std::memcpy(&value, bytes.data(), sizeof value);
-        number = static_cast<std::int64_t>(value);
-      }
-    });
-  }
-  return number;
+  return element && !is_float(*element) && element_bytes(*element) <= bytes.size()
+             ? std::optional(static_cast<std::int64_t>(constant_progression(*element, bytes).first))
+             : std::nullopt;
 }
 
 // The range of the wave, and the numbers among its arguments that do not change with the iteration.

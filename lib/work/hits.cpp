@@ -1,14 +1,9 @@
-#include "core/npy.hpp"
-#include "device/kernels.hpp"
 #include "device/session.hpp"
 #include "engine/recommend.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "wave/hits_state.h"
-#include "work/contents.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/text.hpp>
-#include <tidegate/policy/launch_policy.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -29,11 +24,6 @@ struct Shape {
     return (TG_HITS_BYTES + hit_bytes() - 1) / hit_bytes() * hit_bytes();
   }
 };
-
-std::string text(const Shape& shape) {
-  return shape.width == 1 ? std::string(name(shape.type))
-                          : fmt::format("{} of {}", shape.width, name(shape.type));
-}
 
 std::array<std::uint32_t, TG_HITS_BYTES / sizeof(std::uint32_t)> header_words(Bytes list) {
   std::array<std::uint32_t, TG_HITS_BYTES / sizeof(std::uint32_t)> words{};
@@ -60,16 +50,13 @@ std::vector<std::byte> kept(Bytes list, const Shape& shape, std::uint64_t capaci
 }
 
 // Integers whose order is that of the elements: signed integers start at the lowest, and floats are in their total
-// order, as their bits without the sign are. A second call gives the bits back.
-std::uint64_t sign_bit(ElementType type) {
-  return std::uint64_t{1} << (8 * element_bytes(type) - 1);
-}
+// order, as their bits without the sign are.
 std::uint64_t key_of(std::uint64_t bits, ElementType type) {
-  if (is_float(type)) {
-    const std::uint64_t all = sign_bit(type) | (sign_bit(type) - 1);
-    return (bits & sign_bit(type)) != 0 ? bits ^ all : bits | sign_bit(type);
-  }
-  return is_signed_integer(type) ? bits ^ sign_bit(type) : bits;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * element_bytes(type) - 1);
+  const bool reversed = is_float(type) && (bits & sign) != 0;
+  return reversed                                    ? bits ^ (sign | (sign - 1))
+         : is_float(type) || is_signed_integer(type) ? bits ^ sign
+                                                     : bits;
 }
 
 // Sorts hits by their elements, the first element first.
@@ -162,10 +149,6 @@ Result<std::uint64_t> derived_capacity(const HitsSpec& spec, const HitSources& s
 }
 
 } // namespace
-
-SourceFrame hits_frame() {
-  return {.before = device::kernel_source("wave/hits.cl"), .after = {}};
-}
 
 ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const std::string& folder,
                            const std::string& pointer) {
@@ -277,8 +260,10 @@ Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Par
   }
   return argument_mismatch(
       fmt::format("a hit of the list {} is {}, {}, the parameter is {} with elements of {}",
-                  in_quotes(list.name), text(shape), plural(shape.hit_bytes(), "byte"),
-                  in_quotes(declaration), plural(layout->bytes, "byte")),
+                  in_quotes(list.name),
+                  shape.width == 1 ? std::string(name(shape.type))
+                                   : fmt::format("{} of {}", shape.width, name(shape.type)),
+                  plural(shape.hit_bytes(), "byte"), in_quotes(declaration), plural(layout->bytes, "byte")),
       "give the list the type of the parameter, and its width", pointer);
 }
 

@@ -2,11 +2,7 @@
 // argument has a function that compares it with the parameter.
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
-#include "work/contents.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -26,12 +22,11 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                    std::span<const std::byte> first, const std::string& pointer) {
   const auto& [form, number] = *spec.step;
   const bool adds = form == Progression::Form::add;
-  const Refusal refusals[] = {{type == ElementType::f16, "",
-                               "a half cannot change from iteration to iteration",
-                               "give a buffer that a wave changes"},
-                              {is_float(type) && !adds, "", "floats can only be changed by add",
-                               "give a buffer that a wave changes"}};
-  TIDEGATE_CHECK(first_of(refusals, pointer));
+  if (type == ElementType::f16 || (is_float(type) && !adds)) {
+    return invalid_program(adds ? "a half cannot change from iteration to iteration"
+                                : "floats can only be changed by add",
+                           "give a buffer that a wave changes", pointer);
+  }
   std::vector<std::byte> by(element_bytes(type));
   constexpr std::array<std::string_view, 3> places{"/add", "/multiply", "/divide"};
   const std::string place = fmt::format("{}{}", pointer, places[static_cast<std::size_t>(form)]);
@@ -280,11 +275,10 @@ Result<ProgramArgument> take_image(const Pairing& pair) {
                           parameter.type)
             : "");
   }
-  constexpr std::array accesses{Access::read, Access::write, Access::read_write}; // by ImageAccess
   const auto access = parameter.image_access.value_or(opencl_c::ImageAccess::read_only);
   return ProgramArgument{.kind = ProgramArgument::Kind::image,
                          .buffer = found,
-                         .access = accesses[static_cast<std::size_t>(access)],
+                         .access = static_cast<Access>(access), // in the same order
                          .value = {}};
 }
 
@@ -331,9 +325,7 @@ Result<ProgramArgument> take_value(const Pairing& pair) {
   if (argument.structure && layout && layout->kind == Kind::structure) {
     TIDEGATE_CHECK(filler.fill(*layout, {}, 0, *argument.structure, pointer + "/struct"));
   } else if (argument.enumeration && layout && layout->kind == Kind::enumeration) {
-    const Identifier& given = *argument.enumeration;
-    const Value value = given.name() != nullptr ? Value{*given.name()} : Value{Number(given.number())};
-    TIDEGATE_CHECK(filler.fill(*layout, {}, 0, value, pointer + "/enum"));
+    TIDEGATE_CHECK(filler.fill(*layout, {}, 0, *argument.enumeration, pointer + "/enum"));
   } else if (stated && layout &&
              (layout->kind == Kind::enumeration // of which the program states whether it is int or uint
                   ? (stated->type == ElementType::i32 || stated->type == ElementType::u32) &&

@@ -7,8 +7,6 @@
 #include "engine/kinds.hpp"
 #include "engine/run_report.hpp"
 #include <tidegate/core/describe.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
@@ -81,12 +79,12 @@ struct HitsSpec {
 };
 
 struct OpSpec {
-  std::string source;                         // path, relative to the program
-  std::optional<std::string> kernel;          // default: the name of the op
-  std::string options;                        // as for clBuildProgram
-  bool queue = false;                         // a function that runs one queue item, instead of a kernel
-  bool pure = false;                          // queue ops: identical items need to run only once
-  std::optional<std::uint32_t> priority = {}; // queue ops: priority of the items, 0 first; default 2
+  std::string source;                // path, relative to the program
+  std::optional<std::string> kernel; // default: the name of the op
+  std::string options;               // as for clBuildProgram
+  bool queue = false;                // a function that runs one queue item, instead of a kernel
+  bool pure = false;                 // queue ops: identical items need to run only once
+  std::uint32_t priority = 2;        // queue ops: priority of the items, 0 first
   std::optional<std::string> note{};
 };
 
@@ -121,8 +119,8 @@ struct ArgumentSpec {
   std::optional<SamplerSpec> sampler;
   std::optional<std::uint64_t> local_bytes;
   std::optional<TypedNumbers> numbers;
-  std::optional<Value> structure; // members by name
-  std::optional<Identifier> enumeration;
+  std::optional<Value> structure;         // members by name
+  std::optional<Value> enumeration;       // an enumerator or a number
   std::optional<std::string> bytes;       // hexadecimal, in memory order
   std::optional<IterationSpec> iteration; // of a number
   std::optional<std::string> note;

@@ -5,11 +5,7 @@
 #include "opencl_c/facts.hpp"
 #include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
-#include "work/contents.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -32,40 +28,6 @@ SourceFrame frame_of(const std::string& definitions, const std::string& prelude,
                      const std::string& functions) {
   return {.before = definitions + device::kernel_source("wave/queue.cl") + prelude,
           .after = device::with_place("wave/queue.cl, the ops", functions)};
-}
-
-// The items of the program or its file.
-Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string& folder, PathScope scope,
-                                        const std::string& pointer) {
-  const auto index = [](const std::vector<std::string>& listed) {
-    NameIndex names;
-    for (std::uint32_t i = 0; i < listed.size(); ++i) {
-      names.emplace(listed[i], i);
-    }
-    return names;
-  };
-  const QueueNames names{index(spec.ops), index(spec.buffers)};
-  std::vector<QueueItem> items;
-  if (spec.file) {
-    const std::string path = path_in(folder, *spec.file);
-    auto read = check_scope(path, folder, scope).and_then([&] { return read_queue_file(path, names); });
-    if (!read && !read.error().line) {
-      read.error().pointer = pointer + "/file";
-    }
-    TIDEGATE_TRY(items, std::move(read));
-  }
-  for (const QueueItemSpec& stated : spec.items.value_or(std::vector<QueueItemSpec>())) {
-    auto item = resolve_item(stated, names);
-    if (!item) {
-      item.error().pointer = fmt::format("{}/items/{}{}", pointer, items.size(), *item.error().pointer);
-    }
-    TIDEGATE_TRY(items.emplace_back(), std::move(item));
-  }
-  if (items.size() > std::numeric_limits<std::uint32_t>::max()) {
-    return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", items.size()),
-                   "give 4294967295 at most, and the others to another wave", pointer);
-  }
-  return items;
 }
 
 std::atomic<std::uint64_t> contents_made; // names contents that nothing else has
@@ -111,40 +73,37 @@ public:
   Result<ProgramWave> resolve() {
     TIDEGATE_CHECK(find_ops());
     TIDEGATE_CHECK(find_buffers());
-    TIDEGATE_TRY(queue_.items, items_of(spec_, in_.input.folder, in_.input.scope, pointer_));
+    TIDEGATE_TRY(queue_.items, read_items(spec_, in_.input.folder, in_.input.scope, pointer_));
     const auto began = std::chrono::steady_clock::now();
     combinations_ = combine_items(queue_.items);
     TIDEGATE_CHECK(check_handles());
     // Ops that the items name; all that the queue lists if it is empty or publishes.
     std::vector<const QueueOp*> used;
-    std::vector<QueueOpTraits> traits(ops_.size());
     std::set<std::string> functions;
     for (std::uint32_t handle = 0; handle < ops_.size(); ++handle) {
       if (ops_[handle] != nullptr &&
           (queue_.publishes || queue_.items.empty() ||
            std::ranges::find(combinations_, handle, &QueueCombination::op) != combinations_.end())) {
         used.push_back(ops_[handle]);
-        traits[handle] = ops_[handle]->traits;
         functions.insert(ops_[handle]->function);
       }
     }
-    queue_.deduped_items = publish_items(combinations_, traits);
+    queue_.deduped_items = publish_items(combinations_, ops_);
     in_.ops.publish_ns += elapsed_ns(began);
-    const auto too_many = [&](std::size_t listed, std::uint32_t most, std::string_view noun) {
-      return Refusal{listed > most, "", fmt::format("the queue lists {}", plural(listed, noun)),
-                     fmt::format("list {} at most", most), ErrorCode::out_of_range};
-    };
-    const Refusal refusals[] = {{!queue_.publishes && spec_.on_full != FullQueue::error, "/on_full",
-                                 "the queue grows where it is full, and none of its ops publishes items",
-                                 "leave on_full out; without a capacity all requeued items have room",
-                                 ErrorCode::bad_queue},
-                                {!queue_.publishes && spec_.runs_ahead, "/runs_ahead",
-                                 "the queue runs ahead, and none of its ops publishes items",
-                                 "leave runs_ahead out", ErrorCode::bad_queue},
-                                {used.empty(), "", "the queue has neither items nor ops",
-                                 "list an op, or leave the wave out", ErrorCode::bad_queue},
-                                too_many(ops_.size(), most_packed_ops, "op"),
-                                too_many(buffers_.size(), most_packed_buffers, "buffer")};
+    const Refusal refusals[] = {
+        {!queue_.publishes && spec_.on_full != FullQueue::error, "/on_full",
+         "the queue grows where it is full, and none of its ops publishes items",
+         "leave on_full out; without a capacity all requeued items have room", ErrorCode::bad_queue},
+        {!queue_.publishes && spec_.runs_ahead, "/runs_ahead",
+         "the queue runs ahead, and none of its ops publishes items", "leave runs_ahead out",
+         ErrorCode::bad_queue},
+        {used.empty(), "", "the queue has neither items nor ops", "list an op, or leave the wave out",
+         ErrorCode::bad_queue},
+        {ops_.size() > most_packed_ops || buffers_.size() > most_packed_buffers, "",
+         fmt::format("the queue lists {} and {}", plural(ops_.size(), "op"),
+                     plural(buffers_.size(), "buffer")),
+         fmt::format("list at most {} ops and {} buffers", most_packed_ops, most_packed_buffers),
+         ErrorCode::out_of_range}};
     TIDEGATE_CHECK(first_of(refusals, pointer_));
     const QueueOp& first = *used.front();
     for (const QueueOp* const op : used) { // they become one program
@@ -166,11 +125,6 @@ public:
     TIDEGATE_CHECK(add_arguments());
     add_cases();
     TIDEGATE_CHECK(in_rounds ? add_rings(*wave_.listed_items) : add_tiles());
-    if (in_rounds) {
-      wave_.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
-                            .most_stalled_rounds = spec_.most_stalled_rounds,
-                            .capacity = capacity_};
-    }
     define("PUBLISHES", queue_.publishes ? "1" : "0");
     define("IN_ROUNDS", in_rounds ? "1" : "0");
     TIDEGATE_CHECK(add_kernels(*first.spec, queue_.publishes && !queue_.items.empty()
@@ -188,20 +142,20 @@ private:
   static constexpr std::string_view op_prefix = "TIDEGATE_OP_";
   static constexpr std::string_view buffer_prefix = "TIDEGATE_BUFFER_";
 
-  // Finds the ops that the queue lists.
+  // Finds the ops that the queue lists, which may be others than queue ops: handles are places in the list.
   Result<void> find_ops() {
-    const ProgramOps& ops = in_.ops;
     for (const std::string& name : spec_.ops) {
-      if (!ops.op_index.contains(name)) {
-        return tl::unexpected(
-            unknown_name("op", name, ops.op_index, fmt::format("{}/ops/{}", pointer_, ops_.size())));
-      }
-      const auto found = ops.queue_ops.find(name);
-      if (found != ops.queue_ops.end() && !found->second) {
+      const auto found = in_.ops.queue_ops.find(name);
+      const bool is_queue_op = found != in_.ops.queue_ops.end();
+      if (is_queue_op && !found->second) {
         return tl::unexpected(already_reported());
       }
-      ops_.push_back(found == ops.queue_ops.end() ? nullptr : &*found->second);
-      queue_.publishes |= ops_.back() != nullptr && ops_.back()->publishes;
+      if (!in_.ops.op_index.contains(name)) {
+        return tl::unexpected(
+            unknown_name("op", name, in_.ops.op_index, fmt::format("{}/ops/{}", pointer_, ops_.size())));
+      }
+      ops_.push_back(is_queue_op ? &*found->second : nullptr);
+      queue_.publishes |= is_queue_op && found->second->publishes;
     }
     return {};
   }
@@ -219,21 +173,26 @@ private:
                        "one handle is enough for a buffer", pointer);
       }
       buffers_.push_back(place);
-      prelude_ = is_list ? hits_frame().before : prelude_;
+      prelude_ = is_list ? device::kernel_source("wave/hits.cl") : prelude_;
     }
     return {};
   }
 
   // Returns why an op does not fit its buffers: errors whose messages lack what runs the op.
-  [[nodiscard]] std::vector<Error> misfits(std::uint32_t op_handle, std::uint32_t input_handle,
-                                           std::uint32_t output_handle) const {
-    const QueueOp& op = *ops_[op_handle];
-    const ProgramBuffer& input = in_.memory.buffers[buffers_[input_handle]];
-    const ProgramBuffer& output = in_.memory.buffers[buffers_[output_handle]];
+  [[nodiscard]] std::vector<Error> misfits(const QueueCombination& items) const {
     std::vector<Error> found;
     const auto refuse = [&](ErrorCode code, std::string what, std::string fix) {
       found.push_back({.code = code, .message = std::move(what), .fix = std::move(fix)});
     };
+    if (ops_[items.op] == nullptr) {
+      refuse(ErrorCode::not_a_queue_op,
+             fmt::format("names {}, which is not a queue op", in_quotes(spec_.ops[items.op])),
+             "name an op with \"queue\": true");
+      return found;
+    }
+    const QueueOp& op = *ops_[items.op];
+    const ProgramBuffer& input = in_.memory.buffers[buffers_[items.input]];
+    const ProgramBuffer& output = in_.memory.buffers[buffers_[items.output]];
     if (input.hits) {
       refuse(ErrorCode::invalid_item, fmt::format("reads the list of hits {}", in_quotes(input.name)),
              "give lists of hits as outputs only");
@@ -244,7 +203,7 @@ private:
       if (!takes) {
         refuse(takes.error().code, fmt::format("runs {}: {}", in_quotes(op.name), takes.error().message),
                takes.error().fix);
-      } else if (op.traits.pure) { // of identical items only one would append
+      } else if (op.spec->pure) { // of identical items only one would append
         refuse(ErrorCode::invalid_item,
                fmt::format("runs {}, which is pure, on the list of hits {}", in_quotes(op.name),
                            in_quotes(output.name)),
@@ -285,15 +244,8 @@ private:
                  fmt::format("handles count the {}s that the queue lists, from 0 on", what));
         }
       }
-      if (items.op < ops_.size() && ops_[items.op] == nullptr) {
-        refuse(ErrorCode::not_a_queue_op,
-               fmt::format("has the op_handle {}, and {} is not a queue op", items.op,
-                           in_quotes(spec_.ops[items.op])),
-               "give the handle of an op with \"queue\": true");
-      } else if (there) {
-        for (const Error& misfit : misfits(items.op, items.input, items.output)) {
-          refuse(misfit.code, misfit.message, misfit.fix);
-        }
+      for (const Error& misfit : there ? misfits(items) : std::vector<Error>()) {
+        refuse(misfit.code, misfit.message, misfit.fix);
       }
     }
     return errors.result();
@@ -354,10 +306,6 @@ private:
                  fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer",
                              in_quotes(word.substr((is_op ? op_prefix : buffer_prefix).size()))),
                  fmt::format("name one of its list {}", is_op ? "ops" : "buffers"));
-        } else if (is_op && ops_[*found->second] == nullptr) {
-          refuse(at, ErrorCode::not_a_queue_op,
-                 fmt::format("{} is not a queue op", in_quotes(spec_.ops[*found->second])),
-                 "name an op with \"queue\": true");
         } else {
           handles.push_back(*found->second);
         }
@@ -365,14 +313,13 @@ private:
       if (handles.size() != 3) {
         continue;
       }
-      for (Error& misfit : misfits(handles[0], handles[1], handles[2])) {
+      const QueueCombination items{.op = handles[0], .input = handles[1], .output = handles[2]};
+      for (Error& misfit : misfits(items)) {
         refuse(named[2].first, misfit.code, "TIDEGATE_PUBLISH " + misfit.message, std::move(misfit.fix));
       }
-      const auto is_it = [&](const QueueCombination& one) {
-        return one.op == handles[0] && one.input == handles[1] && one.output == handles[2];
-      };
-      if (std::ranges::none_of(combinations_, is_it)) {
-        combinations_.push_back({.op = handles[0], .input = handles[1], .output = handles[2]});
+      if (std::ranges::find(combinations_, items.handles(), &QueueCombination::handles) ==
+          combinations_.end()) {
+        combinations_.push_back(items);
       }
     }
     return errors.result();
@@ -424,8 +371,8 @@ private:
     std::string table_cases;
     std::set<std::string> ring_cases; // of ops
     for (const QueueCombination& one : combinations_) {
-      const auto& [pure, priority] = ops_[one.op]->traits;
-      if (pure && queue_.publishes) {
+      const std::uint32_t priority = ops_[one.op]->spec->priority;
+      if (ops_[one.op]->spec->pure && queue_.publishes) {
         table_cases += fmt::format("    case {}u: return {}u;\n", one.handles(), tables++);
       }
       first_ring = std::min(first_ring, priority);
@@ -440,11 +387,12 @@ private:
     // Items that have room, and requeued ones that may wait.
     const auto room = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         2 * given, queue_.publishes ? least_default_capacity : 1, most_queue_capacity));
-    capacity_ = spec_.capacity.value_or(queue_.publishes ? room : std::numeric_limits<std::uint32_t>::max());
+    const std::uint32_t capacity =
+        spec_.capacity.value_or(queue_.publishes ? room : std::numeric_limits<std::uint32_t>::max());
     const std::uint32_t rings = last_ring - first_ring + 1;
     const Refusal refusals[] = {
-        {queue_.publishes && given > capacity_, spec_.capacity ? "/capacity" : "",
-         fmt::format("the queue begins with {} and has a capacity of {}", plural(given, "item"), capacity_),
+        {queue_.publishes && given > capacity, spec_.capacity ? "/capacity" : "",
+         fmt::format("the queue begins with {} and has a capacity of {}", plural(given, "item"), capacity),
          fmt::format("give it a capacity of {} or more, for what its ops publish too", given),
          spec_.capacity ? ErrorCode::bad_queue : ErrorCode::queue_too_long},
         {!queue_.publishes && given > room / 2, "", fmt::format("the queue has {} items", given),
@@ -454,11 +402,14 @@ private:
          "give all its ops one priority and publish without stating one, or leave runs_ahead out",
          ErrorCode::bad_queue}};
     TIDEGATE_CHECK(first_of(refusals, pointer_));
+    wave_.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
+                          .most_stalled_rounds = spec_.most_stalled_rounds,
+                          .capacity = capacity};
     constexpr std::uint32_t most_staged = 2048; // items that a work-group collects in local memory: 16 KiB
     // Bounds the time between two barriers, and how long work-groups whose items have ended wait for others.
     constexpr std::uint32_t most_ahead = 64;
     const std::uint32_t lanes = in_.input.tuning.queue_lanes;
-    const std::uint32_t ring_size = std::bit_ceil(queue_.publishes ? capacity_ : room);
+    const std::uint32_t ring_size = std::bit_ceil(queue_.publishes ? capacity : room);
     const std::uint32_t table_size = tables == 0 ? 1 : 2 * ring_size;
     define("RINGS", rings);
     define("FIRST_RING", first_ring);
@@ -472,7 +423,7 @@ private:
     }
     std::array<std::uint32_t, queue_priorities> by_priority{};
     for (const QueueCombination& one : combinations_) {
-      by_priority[ops_[one.op]->traits.priority] += static_cast<std::uint32_t>(one.params.size());
+      by_priority[ops_[one.op]->spec->priority] += static_cast<std::uint32_t>(one.params.size());
       for (const std::uint32_t param : one.params) {
         queue_.seeds.insert(queue_.seeds.end(), {one.handles(), param});
       }
@@ -580,7 +531,6 @@ private:
   ProgramQueue queue_;
   ProgramWave wave_;
   std::vector<ProgramArgument> own_; // arguments that the queue adds
-  std::uint32_t capacity_ = 0;       // of rings
   bool states_priorities_ = false;
   // Enumerators for handles; without a value, those of several names, and of functions that no listed op calls.
   std::map<std::string, std::optional<std::uint32_t>, std::less<>> words_;
@@ -608,7 +558,6 @@ Result<QueueOp> resolve_queue_op(const ProgramUnit& read, std::uint32_t unit, co
                  .function = function_name,
                  .spec = &spec,
                  .unit = unit,
-                 .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
                  .input = function->parameters[0],
                  .output = function->parameters[1],
                  .publishes = function->parameters.size() == 4};

@@ -4,10 +4,8 @@
 //   published  op 1, 0 -> 2: a c     op 1 is pure: the second (1,0,2,a) is left out
 //              op 4, 0 -> 3: b
 #pragma once
-#include "engine/kinds.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "work/program.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 
 namespace tidegate::engine {
@@ -15,12 +13,18 @@ namespace tidegate::engine {
 struct ResolveInput;
 
 inline constexpr std::uint32_t queue_priorities = 5;
-inline constexpr std::uint32_t default_queue_priority = 2;
 inline constexpr std::uint32_t least_default_capacity = 1U << 20U; // of a queue whose ops publish
 
-struct QueueOpTraits {
-  bool pure = false;
-  std::uint32_t priority = default_queue_priority;
+// A queue op, a function `uint NAME(global const IN* in, global OUT* out, uint param)` of the user's source. One that
+// publishes items has a fourth parameter, `tidegate_publisher publisher`.
+struct QueueOp {
+  std::string name;
+  std::string function;
+  const OpSpec* spec = nullptr;
+  std::uint32_t unit = 0; // in ProgramOps::queue_units
+  opencl_c::Parameter input;
+  opencl_c::Parameter output;
+  bool publishes = false;
 };
 
 // Items of one op between the same two buffers.
@@ -38,8 +42,8 @@ struct QueueCombination {
 std::vector<QueueCombination> combine_items(std::span<const QueueItem> items);
 
 // Leaves out all but the first of identical items of each pure op, and puts combinations in order of priority. `ops` has
-// the traits of every op in a combination. Linear time. Returns the number of items that were left out.
-std::uint64_t publish_items(std::vector<QueueCombination>& combinations, std::span<const QueueOpTraits> ops);
+// every op of a combination. Linear time. Returns the number of items that were left out.
+std::uint64_t publish_items(std::vector<QueueCombination>& combinations, std::span<const QueueOp* const> ops);
 
 // Items of a combination for one work-group, which so takes one branch (layout: kernels/wave/queue.cl). An item takes four
 // bytes, or none where params count up, as indices do.
@@ -59,34 +63,11 @@ struct TiledQueue {
 
 TiledQueue tiles_of(std::span<const QueueCombination> combinations, const device::Tuning& tuning);
 
-struct QueueNames { // their places in a queue's lists
-  std::map<std::string, std::uint32_t, std::less<>> ops, buffers;
-};
-
-// Finds the names of an item. Error, with a place below it: unknown_name.
-Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& names);
-
-// Reads items from a file. Names ending in .ndjson or .jsonl have one object per line, an item as in a program; empty
-// lines are skipped. Other files have four little-endian u32 per item. Errors: those of resolve_item() and bad_queue,
-// with the line; those of reading.
-Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const QueueNames& names);
-
-// Parses the lines of such a file; `path` is for errors.
-Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path,
-                                                 const QueueNames& names);
-
-// A queue op, a function `uint NAME(global const IN* in, global OUT* out, uint param)` of the user's source. One that
-// publishes items has a fourth parameter, `tidegate_publisher publisher`.
-struct QueueOp {
-  std::string name;
-  std::string function;
-  const OpSpec* spec = nullptr;
-  std::uint32_t unit = 0; // in ProgramOps::queue_units
-  QueueOpTraits traits;
-  opencl_c::Parameter input;
-  opencl_c::Parameter output;
-  bool publishes = false;
-};
+// Returns the items that a queue states, or those of its file. Names ending in .ndjson or .jsonl have one object per line,
+// an item as in a program; empty lines are skipped. Other files have four little-endian u32 per item. Errors, with their
+// places: unknown_name, bad_queue, those of reading.
+Result<std::vector<QueueItem>> read_items(const QueueSpec& spec, const std::string& folder, PathScope scope,
+                                          const std::string& pointer);
 
 // Finds the function in its source, the unit with this index. Errors: argument_mismatch at its place for another signature;
 // unknown_name.

@@ -1,11 +1,6 @@
 // Publishing of work items; their files and fields.
 #include "core/files.hpp"
-#include "work/program.hpp"
-#include "work/queue.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/describe.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -52,15 +47,16 @@ std::vector<QueueCombination> combine_items(std::span<const QueueItem> items) {
   return combinations;
 }
 
-std::uint64_t publish_items(std::vector<QueueCombination>& combinations, std::span<const QueueOpTraits> ops) {
+std::uint64_t publish_items(std::vector<QueueCombination>& combinations,
+                            std::span<const QueueOp* const> ops) {
   std::uint64_t left_out = 0;
   for (QueueCombination& one : combinations) {
-    if (ops[one.op].pure) {
+    if (ops[one.op]->spec->pure) {
       Params seen(one.params.size());
       left_out += std::erase_if(one.params, [&](std::uint32_t param) { return !seen.insert(param); });
     }
   }
-  std::ranges::stable_sort(combinations, {}, [&](const auto& one) { return ops[one.op].priority; });
+  std::ranges::stable_sort(combinations, {}, [&](const auto& one) { return ops[one.op]->spec->priority; });
   return left_out;
 }
 
@@ -91,7 +87,7 @@ TiledQueue tiles_of(std::span<const QueueCombination> combinations, const device
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{64} << 30U; // 2^32 items
+constexpr std::size_t most_bytes = (std::size_t{64} << 30U) - 1; // fewer than 2^32 items
 static_assert(sizeof(QueueItem) == 16);
 
 // A line of a file of items.
@@ -104,8 +100,12 @@ constexpr documents::Document item_document{.kind = "queue_item",
 constexpr std::string_view item_fix =
     R"(write {"op": "NAME", "input": "NAME", "output": "NAME", "param": 0})";
 
-} // namespace
+// The places of names in a queue's lists.
+struct QueueNames {
+  NameIndex ops, buffers;
+};
 
+// Errors have places below the item.
 Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& names) {
   QueueItem found{.param = item.param};
   const auto find = [](std::string_view what, const auto& name, const auto& handle, const NameIndex& known,
@@ -119,8 +119,8 @@ Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& name
   return found;
 }
 
-Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path,
-                                                 const QueueNames& names) {
+Result<std::vector<QueueItem>> parse_lines(std::string_view text, const std::string& path,
+                                           const QueueNames& names) {
   std::vector<QueueItem> items;
   std::uint64_t number = 0;
   text = without_byte_order_mark(text);
@@ -132,12 +132,13 @@ Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const st
       continue;
     }
     QueueItemSpec spec;
-    auto decoded = documents::decode(item_document, line, &spec).map_error([](Error error) {
-      error.code = ErrorCode::bad_queue;
-      error.fix = item_fix;
-      return error;
-    });
-    auto item = decoded ? resolve_item(spec, names) : Result<QueueItem>(tl::unexpected(decoded.error()));
+    auto item = documents::decode(item_document, line, &spec)
+                    .map_error([](Error error) {
+                      error.code = ErrorCode::bad_queue;
+                      error.fix = item_fix;
+                      return error;
+                    })
+                    .and_then([&] { return resolve_item(spec, names); });
     if (!item) {
       return tl::unexpected(Error{.code = item.error().code,
                                   .message = std::move(item.error().message),
@@ -152,10 +153,10 @@ Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const st
   return items;
 }
 
-Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const QueueNames& names) {
+Result<std::vector<QueueItem>> read_file(const std::string& path, const QueueNames& names) {
   TIDEGATE_TRY(const std::string bytes, read_all(path, most_bytes));
   if (path.ends_with(".ndjson") || path.ends_with(".jsonl")) {
-    return parse_queue_lines(bytes, path, names);
+    return parse_lines(bytes, path, names);
   }
   if (bytes.size() % sizeof(QueueItem) != 0) {
     return tl::unexpected(
@@ -167,6 +168,33 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const Qu
   }
   std::vector<QueueItem> items(bytes.size() / sizeof(QueueItem));
   std::memcpy(items.data(), bytes.data(), bytes.size());
+  return items;
+}
+
+} // namespace
+
+Result<std::vector<QueueItem>> read_items(const QueueSpec& spec, const std::string& folder, PathScope scope,
+                                          const std::string& pointer) {
+  QueueNames names;
+  for (const auto& [listed, index] :
+       {std::pair(&spec.ops, &names.ops), std::pair(&spec.buffers, &names.buffers)}) {
+    for (std::uint32_t i = 0; i < listed->size(); ++i) {
+      index->emplace((*listed)[i], i);
+    }
+  }
+  if (spec.file) {
+    const std::string path = path_in(folder, *spec.file);
+    auto read = check_scope(path, folder, scope).and_then([&] { return read_file(path, names); });
+    return read || read.error().line ? std::move(read) : at_place(pointer + "/file", std::move(read));
+  }
+  std::vector<QueueItem> items;
+  for (const QueueItemSpec& stated : *spec.items) {
+    auto item = resolve_item(stated, names);
+    if (!item) {
+      item.error().pointer = fmt::format("{}/items/{}{}", pointer, items.size(), *item.error().pointer);
+    }
+    TIDEGATE_TRY(items.emplace_back(), std::move(item));
+  }
   return items;
 }
 

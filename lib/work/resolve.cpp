@@ -2,11 +2,8 @@
 
 #include "work/resolve.hpp"
 
-#include "engine/job.hpp"
+#include "device/kernels.hpp"
 #include "engine/schedule.hpp"
-#include "work/program.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -52,10 +49,11 @@ Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, c
   if (units_by_key.contains(key)) {
     return find_name("source", key, units_by_key, pointer);
   }
-  auto unit = read_unit(spec, input.folder, input.answer, input.scope, pointer,
-                        spec.queue                   ? queue_frame()
-                        : input.program.hits.empty() ? SourceFrame{}
-                                                     : hits_frame());
+  auto unit =
+      read_unit(spec, input.folder, input.answer, input.scope, pointer,
+                spec.queue                   ? queue_frame()
+                : input.program.hits.empty() ? SourceFrame{}
+                                             : SourceFrame{device::kernel_source("wave/hits.cl"), {}});
   units_by_key[key] = unit ? static_cast<std::uint32_t>(units.size()) : invalid_index;
   if (!unit) {
     return tl::unexpected(std::move(unit.error()));
@@ -64,48 +62,47 @@ Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, c
   return units_by_key[key];
 }
 
-Result<ProgramOp> resolve_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,
-                             ProgramOps& ops, NameIndex& units_by_key) {
-  const std::string pointer = "/ops/" + pointer_token(name);
-  TIDEGATE_TRY(const std::uint32_t unit, find_unit(input, spec, pointer, ops.units, units_by_key));
+// Returns the index of the op's kernel among the functions of its source.
+Result<std::uint32_t> find_kernel(const ProgramUnit& unit, const std::string& name, const OpSpec& spec,
+                                  const std::string& pointer) {
   const std::string kernel = spec.kernel.value_or(name);
-  const auto& functions = ops.units[unit].unit.functions;
   NameIndex kernels;
-  for (std::uint32_t i = 0; i < functions.size(); ++i) {
-    if (functions[i].is_kernel && functions[i].body) {
-      kernels[functions[i].name] = i;
+  for (std::uint32_t i = 0; i < unit.unit.functions.size(); ++i) {
+    if (const opencl_c::Function& function = unit.unit.functions[i]; function.is_kernel && function.body) {
+      kernels[function.name] = i;
     }
   }
-  const auto found = kernels.find(kernel);
-  if (found == kernels.end()) {
-    if (const opencl_c::Function* const function = ops.units[unit].unit.definition(kernel)) {
-      return no_kernel(ops.units[unit], *function);
-    }
+  const opencl_c::Function* const function = unit.unit.definition(kernel);
+  if (function == nullptr) {
     Error error = unknown_name("kernel", kernel, kernels, spec.kernel ? pointer + "/kernel" : pointer);
     error.message += fmt::format(" in {}", spec.source);
     return tl::unexpected(std::move(error));
   }
-  TIDEGATE_CHECK(check_kernel_name(ops.units[unit], functions[found->second]));
-  return ProgramOp{.name = name, .unit = unit, .function = found->second};
+  if (!function->is_kernel) {
+    return no_kernel(unit, *function);
+  }
+  TIDEGATE_CHECK(check_kernel_name(unit, *function));
+  return kernels.at(kernel);
 }
 
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   ProgramOps ops;
   NameIndex units_by_key;
   for (const auto& [name, spec] : input.program.ops) {
+    const std::string pointer = "/ops/" + pointer_token(name);
     std::uint32_t& index = ops.op_index[name] = invalid_index;
+    std::vector<ProgramUnit>& units = spec.queue ? ops.queue_units : ops.units;
+    const auto unit = find_unit(input, spec, pointer, units, units_by_key);
     if (spec.queue) {
-      const std::string pointer = "/ops/" + pointer_token(name);
-      const auto unit = find_unit(input, spec, pointer, ops.queue_units, units_by_key);
-      auto made = unit ? resolve_queue_op(ops.queue_units[*unit], *unit, name, spec, pointer)
-                       : Result<QueueOp>(tl::unexpected(unit.error()));
-      ops.queue_ops.emplace(name, errors.check(made) ? std::optional(std::move(*made)) : std::nullopt);
-      continue;
-    }
-    auto made = resolve_op(input, name, spec, ops, units_by_key);
-    if (errors.check(made)) {
+      std::optional<QueueOp>& op = ops.queue_ops[name];
+      auto made = unit.and_then(
+          [&](std::uint32_t at) { return resolve_queue_op(units[at], at, name, spec, pointer); });
+      op = errors.check(made) ? std::optional(std::move(*made)) : std::nullopt;
+    } else if (const auto kernel = unit.and_then(
+                   [&](std::uint32_t at) { return find_kernel(units[at], name, spec, pointer); });
+               errors.check(kernel)) {
       index = static_cast<std::uint32_t>(ops.ops.size());
-      ops.ops.push_back(std::move(*made));
+      ops.ops.push_back({.name = name, .unit = *unit, .function = *kernel});
     }
   }
   return ops;
@@ -140,23 +137,20 @@ Result<ResolvedDependency> resolve_dependency(const WaveProgram& document, const
                                               const NameIndex& names, bool sound, std::size_t index) {
   const ProgramDependency& dependency = (*document.dependencies)[index];
   const std::string pointer = fmt::format("/dependencies/{}", index);
-  ErrorList errors;
-  const auto before = wave_of(names, document.waves.size(), dependency.before, pointer + "/before");
-  const auto after = wave_of(names, document.waves.size(), dependency.after, pointer + "/after");
-  errors.check(before);
-  errors.check(after);
-  TIDEGATE_CHECK(errors.result());
-  if (*before == *after) {
+  const std::size_t waves = document.waves.size();
+  TIDEGATE_TRY(const std::uint32_t before, wave_of(names, waves, dependency.before, pointer + "/before"));
+  TIDEGATE_TRY(const std::uint32_t after, wave_of(names, waves, dependency.after, pointer + "/after"));
+  if (before == after) {
     return tl::unexpected(Error{.code = ErrorCode::self_dependency,
-                                .message = fmt::format("{} depends on itself", program.wave_text(*before)),
+                                .message = fmt::format("{} depends on itself", program.wave_text(before)),
                                 .fix = "remove the dependency",
                                 .pointer = pointer,
-                                .wave = *before});
+                                .wave = before});
   }
-  const ProgramWave& first = program.waves[*before];
-  const ProgramWave& second = program.waves[*after];
-  const std::string waits = program.wave_text(*after);
-  const std::string waited_for = program.wave_text(*before);
+  const ProgramWave& first = program.waves[before];
+  const ProgramWave& second = program.waves[after];
+  const std::string waits = program.wave_text(after);
+  const std::string waited_for = program.wave_text(before);
   const auto section = [](const ProgramWave& wave) {
     return section_names[static_cast<std::size_t>(wave.section)];
   };
@@ -174,7 +168,7 @@ Result<ResolvedDependency> resolve_dependency(const WaveProgram& document, const
                    waited_for, waits),
        "give both waves the same number of work-groups in each dimension"}};
   TIDEGATE_CHECK(first_of(refusals, pointer));
-  ResolvedDependency resolved{.before = *before, .after = *after, .index = index};
+  ResolvedDependency resolved{.before = before, .after = after, .index = index};
   if (dependency.tile_local) {
     resolved.halo.emplace();
   }
@@ -245,14 +239,8 @@ Result<Job> resolve(const ResolveInput& input) {
       program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
 
   ProgramMemory memory = resolve_memory(input, errors);
-  resolved.swaps = resolve_swaps(input, memory, errors);
-  for (const auto& [first, second] : resolved.swaps) {
-    memory.buffers[first].swapped = memory.buffers[second].swapped = true;
-  }
-  const auto until = resolve_until(input, memory);
-  if (errors.check(until)) {
-    resolved.until = *until;
-  }
+  resolved.swaps = memory.swaps;
+  resolved.until = memory.until;
   ProgramOps ops = resolve_ops(input, errors);
   NameIndex wave_names;
   resolved.waves = resolve_waves(input, memory, ops, wave_names, errors);

@@ -1,14 +1,9 @@
 // The passes of resolve(): memory, ops and NDRanges, waves. A part that is invalid keeps its name; errors that follow
 // from it are not reported again.
 #pragma once
-#include "engine/job.hpp"
-#include "opencl_c/translation_unit.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
-#include "work/program.hpp"
 #include "work/queue.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/profile.hpp>
 
 namespace tidegate::engine {
 
@@ -55,6 +50,8 @@ struct ProgramMemory {
 
   std::vector<ProgramBuffer> buffers; // images, with the bytes of their file form, and lists are among them
   std::map<std::string, Named, std::less<>> names;
+  std::vector<std::array<std::uint32_t, 2>> swaps;
+  std::optional<ResolvedUntil> until;
   FileUses files;
 
   // Returns the index of a buffer, image or list. `instead` is the fix if the name is that of an image. Errors:
@@ -67,11 +64,6 @@ struct ProgramMemory {
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
 
 ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
-
-std::vector<std::array<std::uint32_t, 2>> resolve_swaps(const ResolveInput& input,
-                                                        const ProgramMemory& memory, ErrorList& errors);
-
-Result<std::optional<ResolvedUntil>> resolve_until(const ResolveInput& input, const ProgramMemory& memory);
 
 // Ops and their sources.
 
@@ -194,9 +186,6 @@ Result<void> derive_footprints(Job& program);
 std::uint32_t pressure_bps(std::uint64_t bytes, std::uint64_t budget); // 0 without a budget
 
 // Lists of hits: to the engine, buffers with a header, whose elements are in no order.
-
-// Defines TIDEGATE_HIT (kernels/wave/hits.cl) for the sources of a program with lists.
-SourceFrame hits_frame();
 
 // Makes the list at its place `pointer` in the program, still without a capacity.
 ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const std::string& folder,

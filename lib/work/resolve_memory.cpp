@@ -1,10 +1,5 @@
 // Checks sizes, contents and files of each buffer, image and list, then swaps and `until`.
-#include "work/contents.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/describe.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -19,28 +14,35 @@ std::optional<std::uint64_t> product(std::uint64_t first, std::span<const std::u
   return first;
 }
 
-// Checks the files that memory names, and notes their use.
-struct MemoryFiles {
+// Memory of the document, and what its kind looks up and adds to.
+struct MemoryInput {
   const ResolveInput& input;
-  FileUses& uses;
-  std::string memory;     // "buffer "x""
-  std::string_view other; // ending of a further format, such as ".png"
+  FileUses& files; // that memory names
+  StorageKind kind;
+  const std::string& name;
+  const std::string pointer; // its place in the document
+  const std::string text;    // "buffer "x""
 
-  // The file is in scope, and its name says what it holds (unless `any_name`): .npy, what reads as raw bytes, or `other`.
-  [[nodiscard]] Result<void> allowed(const std::string& file, const std::string& pointer,
-                                     bool any_name) const {
-    auto found = check_scope(path_in(input.folder, file), input.folder, input.scope);
-    return at_place(pointer, found && !any_name ? check_array_name(file, other) : std::move(found));
+  // Of a format that a file may have besides .npy and raw bytes.
+  [[nodiscard]] std::string_view ending() const { return kind == StorageKind::image ? ".png" : ""; }
+
+  // The file at this place is in scope, and its name says what it holds, unless it may have any.
+  [[nodiscard]] Result<void> allowed(const std::string& file, const std::string& place, bool any_name) const {
+    TIDEGATE_CHECK(at_place(place, check_scope(path_in(input.folder, file), input.folder, input.scope)));
+    if (!any_name && file.ends_with(".safetensors")) {
+      return invalid_program("a .safetensors file holds many tensors", "name one of them as tensor", place);
+    }
+    return any_name ? Result<void>() : at_place(place, check_array_name(file, ending()));
   }
 
   // Likewise, and as far as `check` says it can be read as `contents` or, without them, written.
   [[nodiscard]] Result<void>
-  checked(std::string_view role, const std::string& file, const std::string& pointer, bool any_name,
+  checked(std::string_view role, const std::string& file, const std::string& place, bool any_name,
           FileCheck check, const std::function<Result<std::vector<std::byte>>()>& contents = {}) const {
     const std::string path = path_in(input.folder, file);
-    (contents ? uses.inputs : uses.outputs)
-        .push_back({path, fmt::format("the {} of {}", role, memory), pointer});
-    TIDEGATE_CHECK(allowed(file, pointer, any_name));
+    (contents ? files.inputs : files.outputs)
+        .push_back({path, fmt::format("the {} of {}", role, text), pointer + place});
+    TIDEGATE_CHECK(allowed(file, pointer + place, any_name));
     Result<void> found;
     if (check != FileCheck::none && !contents) { // fails now instead of after the run
       found = Output::open(path, FileKinds::no_named_pipes).map([](const Output&) {});
@@ -49,10 +51,10 @@ struct MemoryFiles {
                                             : contents().map([](const auto&) {});
       if (!found && found.error().code == ErrorCode::cannot_read) {
         found.error().fix = fmt::format("name an .npy{}{} or raw file, relative to the program's folder",
-                                        other.empty() ? "" : ", ", other);
+                                        ending().empty() ? "" : ", ", ending());
       }
     }
-    return at_place(pointer, std::move(found));
+    return at_place(pointer + place, std::move(found));
   }
 };
 
@@ -90,17 +92,6 @@ Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
 
 namespace {
 
-Result<void> check_tensor(const std::optional<BufferInit>& init, const std::string& pointer) {
-  const bool tensors = init && init->file && init->file->ends_with(".safetensors");
-  const bool names_one = init && init->tensor;
-  const Refusal refusals[] = {{tensors && !names_one, "/init/file", "a .safetensors file holds many tensors",
-                               "name one of them as tensor"},
-                              {names_one && !tensors, "/init/tensor",
-                               "tensor names a part of a .safetensors file",
-                               "leave it out, or name such a file"}};
-  return first_of(refusals, pointer);
-}
-
 // Returns a key of the first contents of a buffer or image, from their rule or the state of their file: equal keys,
 // equal contents. It is empty if the state is unknown.
 std::string content_key(const BufferSpec& spec, const std::optional<ImageShape>& image,
@@ -118,19 +109,30 @@ std::string content_key(const BufferSpec& spec, const std::optional<ImageShape>&
   return content;
 }
 
-// Lets the memory read its first contents and write its output. Paths of the spec are relative to the folder.
-void set_contents(ProgramBuffer& memory, const BufferSpec& spec, const std::string& folder) {
-  const std::optional<std::string>& input = spec.init ? spec.init->file : std::nullopt;
+// Lets sized memory read its first contents and write its output, and checks the rule and all files. `errors` has those
+// found so far.
+Result<ProgramBuffer> with_contents(const MemoryInput& in, ProgramBuffer memory, const BufferSpec& spec,
+                                    ErrorList errors) {
+  const std::string& folder = in.input.folder;
+  if (memory.bytes != 0) {
+    errors.check(at_place(in.pointer + "/init", check_rule(spec)));
+  }
+  // Contents of files are compared only with valid memory.
+  const FileCheck check = errors.result() ? in.input.files : std::min(in.input.files, FileCheck::reachable);
   if (spec.init) {
     memory.content = content_key(spec, memory.image, folder);
-  }
-  if (memory.image && input && is_png(*input)) {
-    memory.first = [shape = *memory.image, path = path_in(folder, *input)] { return read_png(shape, path); };
-  } else if (spec.init) {
     memory.first = [spec, folder] { return initial_contents(spec, folder); };
-    memory.first_part = [spec, folder](std::uint64_t begin, std::uint64_t bytes) {
-      return initial_part(spec, folder, begin, bytes);
-    };
+    if (const auto& file = spec.init->file; file && memory.image && is_png(*file)) {
+      memory.first = [shape = *memory.image, path = path_in(folder, *file)] { return read_png(shape, path); };
+    } else {
+      memory.first_part = [spec, folder](std::uint64_t begin, std::uint64_t bytes) {
+        return initial_part(spec, folder, begin, bytes);
+      };
+    }
+    if (spec.init->file) {
+      errors.check(in.checked("input", *spec.init->file, "/init/file", spec.raw || spec.init->tensor, check,
+                              memory.first));
+    }
   }
   if (spec.output) {
     const std::string path = path_in(folder, *spec.output);
@@ -146,85 +148,57 @@ void set_contents(ProgramBuffer& memory, const BufferSpec& spec, const std::stri
         return write_buffer(type, contents, path, shape);
       };
     }
+    errors.check(in.checked("output", *spec.output, "/output", spec.raw, check));
   }
   if (spec.expect) {
+    const auto& [file, rtol, atol, convert] = *spec.expect;
     BufferSpec reference = spec;
-    reference.init = BufferInit{.file = spec.expect->file, .convert = spec.expect->convert};
-    memory.expected =
-        ExpectedOutput{.file = path_in(folder, spec.expect->file),
-                       .rtol = spec.expect->rtol,
-                       .atol = spec.expect->atol,
-                       .read = [reference, folder] { return initial_contents(reference, folder); }};
-  }
-}
-
-// Gives sized memory its contents, and checks their rule and all its files. `errors` has those found so far.
-Result<ProgramBuffer> with_contents(const MemoryFiles& files, ProgramBuffer memory, const BufferSpec& spec,
-                                    ErrorList errors) {
-  const std::string& pointer = memory.pointer;
-  errors.check(check_tensor(spec.init, pointer));
-  if (memory.bytes != 0) {
-    errors.check(at_place(pointer + "/init", check_rule(spec)));
-  }
-  // Contents of files are compared only with valid memory.
-  const FileCheck check =
-      errors.result() ? files.input.files : std::min(files.input.files, FileCheck::reachable);
-  set_contents(memory, spec, files.input.folder);
-  if (spec.init && spec.init->file) {
-    errors.check(files.checked("input", *spec.init->file, pointer + "/init/file",
-                               spec.raw || spec.init->tensor, check, memory.first));
-  }
-  if (spec.output) {
-    errors.check(files.checked("output", *spec.output, pointer + "/output", spec.raw, check));
-  }
-  if (spec.expect && (spec.expect->rtol < 0 || spec.expect->atol < 0)) {
-    errors.add(failure(ErrorCode::out_of_range, "a tolerance is below 0", "give rtol and atol from 0 on",
-                       pointer + "/expect"));
-  } else if (spec.expect) {
-    errors.check(files.checked("reference", spec.expect->file, pointer + "/expect/file", spec.raw, check,
-                               memory.expected->read));
+    reference.init = BufferInit{.file = file, .convert = convert};
+    memory.expected = ExpectedOutput{path_in(folder, file), rtol, atol,
+                                     [reference, folder] { return initial_contents(reference, folder); }};
+    errors.check(rtol < 0 || atol < 0
+                     ? failure(ErrorCode::out_of_range, "a tolerance is below 0",
+                               "give rtol and atol from 0 on", in.pointer + "/expect")
+                     : in.checked("reference", file, "/expect/file", spec.raw, check, memory.expected->read));
   }
   TIDEGATE_CHECK(errors.result());
   return memory;
 }
 
-Result<ProgramBuffer> resolve_image(const MemoryFiles& files, const std::string& name,
-                                    const ImageSpec& stated, const std::string& pointer) {
+Result<ProgramBuffer> resolve_image(const MemoryInput& in, const ImageSpec& stated) {
   ImageSpec sized = stated;
   if (sized.size.empty() && sized.init && sized.init->file) {
-    const std::string place = pointer + "/init/file";
-    TIDEGATE_CHECK(files.allowed(*sized.init->file, place, stated.raw || stated.init->tensor));
+    const std::string place = in.pointer + "/init/file";
+    TIDEGATE_CHECK(in.allowed(*sized.init->file, place, stated.raw || stated.init->tensor));
     TIDEGATE_TRY(sized.size,
-                 at_place(place, size_in_file(sized, path_in(files.input.folder, *sized.init->file))));
+                 at_place(place, size_in_file(sized, path_in(in.input.folder, *sized.init->file))));
   }
-  TIDEGATE_TRY(const ImageShape shape, shape_of(sized, pointer));
+  TIDEGATE_TRY(const ImageShape shape, shape_of(sized, in.pointer));
   BufferSpec spec{.type = element_type(stated.format),
                   .init = stated.init,
                   .output = stated.output,
                   .shape = array_shape(shape),
                   .raw = stated.raw};
-  ProgramBuffer image{.name = name, .pointer = pointer, .type = spec.type, .image = shape};
+  ProgramBuffer image{.name = in.name, .pointer = in.pointer, .type = spec.type, .image = shape};
   const auto count = product(1, *spec.shape);
   if (!count || __builtin_mul_overflow(*count, element_bytes(spec.type), &image.bytes)) {
-    return failure(ErrorCode::out_of_range, fmt::format("the image {} has too many texels", in_quotes(name)),
-                   "give a size that the memory holds", pointer + "/size");
+    return failure(ErrorCode::out_of_range, fmt::format("the {} has too many texels", in.text),
+                   "give a size that the memory holds", in.pointer + "/size");
   }
   image.count = spec.count = *count;
   ErrorList errors;
   errors.check(check_image_files(image, spec));
-  return with_contents(files, std::move(image), spec, std::move(errors));
+  return with_contents(in, std::move(image), spec, std::move(errors));
 }
 
 // Gives the buffer the count that its shape or its file says.
-Result<void> complete_count(const MemoryFiles& files, const std::string& name, BufferSpec& spec,
-                            const std::string& pointer) {
+Result<void> complete_count(const MemoryInput& in, BufferSpec& spec) {
   const bool by_file = spec.count == 0 && !spec.shape && spec.init && spec.init->file;
-  const std::string place = pointer + (by_file ? "/init/file" : "/shape");
+  const std::string place = in.pointer + (by_file ? "/init/file" : "/shape");
   if (by_file) {
-    TIDEGATE_CHECK(check_tensor(spec.init, pointer));
-    TIDEGATE_CHECK(files.allowed(*spec.init->file, place, spec.raw || spec.init->tensor));
+    TIDEGATE_CHECK(in.allowed(*spec.init->file, place, spec.raw || spec.init->tensor));
     TIDEGATE_TRY(spec.shape,
-                 at_place(place, shape_in_file(spec, path_in(files.input.folder, *spec.init->file))));
+                 at_place(place, shape_in_file(spec, path_in(in.input.folder, *spec.init->file))));
   }
   if (!spec.shape) {
     return {};
@@ -235,10 +209,10 @@ Result<void> complete_count(const MemoryFiles& files, const std::string& name, B
   const std::string of = fmt::format("the shape {}", shape_text(*spec.shape));
   const Refusal refusals[] = {
       {!count || *count == 0, "",
-       fmt::format("{} of the buffer {} has {} elements", of, in_quotes(name), count ? "no" : "too many"),
+       fmt::format("{} of the {} has {} elements", of, in.text, count ? "no" : "too many"),
        "give 1 to 64 sizes from 1 on that the memory holds", ErrorCode::out_of_range},
       {spec.count != 0 && spec.count != count, "",
-       fmt::format("the buffer {} has {}, of {}, and the count {}", in_quotes(name), of,
+       fmt::format("the {} has {}, of {}, and the count {}", in.text, of,
                    plural(count.value_or(0), "element"), spec.count),
        "leave the count out", ErrorCode::out_of_range}};
   TIDEGATE_CHECK(first_of(refusals, place));
@@ -246,29 +220,26 @@ Result<void> complete_count(const MemoryFiles& files, const std::string& name, B
   return {};
 }
 
-Result<ProgramBuffer> resolve_buffer(const MemoryFiles& files, const std::string& name,
-                                     const BufferSpec& stated, const std::string& pointer) {
+Result<ProgramBuffer> resolve_buffer(const MemoryInput& in, const BufferSpec& stated) {
   BufferSpec spec = stated;
-  TIDEGATE_CHECK(complete_count(files, name, spec, pointer));
+  TIDEGATE_CHECK(complete_count(in, spec));
   ErrorList errors;
-  ProgramBuffer buffer{.name = name, .pointer = pointer, .type = spec.type, .count = spec.count};
+  ProgramBuffer buffer{.name = in.name, .pointer = in.pointer, .type = spec.type, .count = spec.count};
   if (spec.count == 0 || __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
-    errors.add(failure(
-        ErrorCode::out_of_range,
-        fmt::format("the buffer {} has {} elements", in_quotes(name), spec.count == 0 ? "no" : "too many"),
-        "give a count from 1 on that the memory holds", pointer + "/count"));
+    errors.add(failure(ErrorCode::out_of_range,
+                       fmt::format("the {} has {} elements", in.text, spec.count == 0 ? "no" : "too many"),
+                       "give a count from 1 on that the memory holds", in.pointer + "/count"));
     buffer.bytes = 0;
   }
   buffer.row_bytes = spec.shape ? buffer.bytes / spec.shape->front() : 0;
-  return with_contents(files, std::move(buffer), spec, std::move(errors));
+  return with_contents(in, std::move(buffer), spec, std::move(errors));
 }
 
-Result<ProgramBuffer> resolve_list(const MemoryFiles& files, const std::string& name, const HitsSpec& spec,
-                                   const std::string& pointer) {
+Result<ProgramBuffer> resolve_list(const MemoryInput& in, const HitsSpec& spec) {
   if (spec.output) {
-    TIDEGATE_CHECK(files.checked("output", *spec.output, pointer + "/output", spec.raw, files.input.files));
+    TIDEGATE_CHECK(in.checked("output", *spec.output, "/output", spec.raw, in.input.files));
   }
-  return resolve_hits(name, spec, files.input.folder, pointer);
+  return resolve_hits(in.name, spec, in.input.folder, in.pointer);
 }
 
 struct KindWords {
@@ -286,29 +257,26 @@ const KindWords& words(StorageKind kind) {
 template <class Spec>
 void add_all(const ResolveInput& input, StorageKind kind,
              const std::vector<std::pair<std::string, Spec>>& specs,
-             Result<ProgramBuffer> (*resolve)(const MemoryFiles&, const std::string&, const Spec&,
-                                              const std::string&),
-             ProgramMemory& memory, ErrorList& errors) {
+             Result<ProgramBuffer> (*resolve)(const MemoryInput&, const Spec&), ProgramMemory& memory,
+             ErrorList& errors) {
+  const KindWords& of_kind = words(kind);
   for (const auto& [name, spec] : specs) {
-    const std::string pointer = fmt::format("/{}/{}", words(kind).key, pointer_token(name));
-    const auto known = memory.names.find(name);
-    if (known != memory.names.end()) {
+    std::string pointer = fmt::format("/{}/{}", of_kind.key, pointer_token(name));
+    const auto [known, is_new] = memory.names.try_emplace(name, ProgramMemory::Named{.kind = kind});
+    if (!is_new) {
       known->second.index = invalid_index; // nothing that follows is reported
       const KindWords& other = words(known->second.kind);
       errors.add(failure(ErrorCode::duplicate_name,
                          fmt::format("{} {} and {} {} are both called {}", other.article, other.noun,
-                                     words(kind).article, words(kind).noun, in_quotes(name)),
-                         "rename one of them", pointer));
+                                     of_kind.article, of_kind.noun, in_quotes(name)),
+                         "rename one of them", std::move(pointer)));
       continue;
     }
-    const MemoryFiles files{
-        input, memory.files,
-        fmt::format("{} {}", kind == StorageKind::list ? "hits" : words(kind).noun, in_quotes(name)),
-        kind == StorageKind::image ? ".png" : ""};
-    auto made = resolve(files, name, spec, pointer);
-    auto& named = memory.names[name] = {.kind = kind};
+    auto made = resolve({input, memory.files, kind, name, std::move(pointer),
+                         fmt::format("{} {}", of_kind.argument, in_quotes(name))},
+                        spec);
     if (errors.check(made)) {
-      named.index = static_cast<std::uint32_t>(memory.buffers.size());
+      known->second.index = static_cast<std::uint32_t>(memory.buffers.size());
       memory.buffers.push_back(std::move(*made));
     }
   }
@@ -317,25 +285,19 @@ void add_all(const ResolveInput& input, StorageKind kind,
 Result<std::array<std::uint32_t, 2>> resolve_swap(const ProgramMemory& memory,
                                                   const std::array<std::string, 2>& names,
                                                   const std::string& pointer) {
-  ErrorList errors;
   std::array<std::uint32_t, 2> pair{};
   for (std::size_t i = 0; i < 2; ++i) {
     const auto known = memory.names.find(names[i]);
     const bool image = known != memory.names.end() && known->second.kind == StorageKind::image;
-    const auto found = memory.find(image ? StorageKind::image : StorageKind::buffer, names[i],
-                                   fmt::format("{}/{}", pointer, i));
-    errors.check(found);
-    pair[i] = found.value_or(invalid_index);
+    TIDEGATE_TRY(pair[i], memory.find(image ? StorageKind::image : StorageKind::buffer, names[i],
+                                      fmt::format("{}/{}", pointer, i)));
   }
-  TIDEGATE_CHECK(errors.result());
   const ProgramBuffer& first = memory.buffers[pair[0]];
   const ProgramBuffer& second = memory.buffers[pair[1]];
-  const bool images = first.image || second.image;
-  const std::string alike =
-      images ? "swap two images of the same format and size" : "swap two buffers of the same type and count";
-  const auto text = [&](const ProgramBuffer& buffer) {
+  const std::string alike = first.image || second.image ? "swap two images of the same format and size"
+                                                        : "swap two buffers of the same type and count";
+  const auto text = [](const ProgramBuffer& buffer) {
     return buffer.image ? describe(*buffer.image)
-           : images     ? "a buffer"
                         : fmt::format("{} of {}", plural(buffer.count, "element"), name(buffer.type));
   };
   const Refusal refusals[] = {
@@ -349,40 +311,36 @@ Result<std::array<std::uint32_t, 2>> resolve_swap(const ProgramMemory& memory,
   return pair;
 }
 
+Result<ResolvedUntil> resolve_until(const Until& until, const ProgramMemory& memory) {
+  TIDEGATE_TRY(const std::uint32_t found,
+               memory.find(StorageKind::buffer, until.buffer, "/until/buffer",
+                           "let a kernel write what ends the repetition into a buffer"));
+  const ElementType type = memory.buffers[found].type;
+  ResolvedUntil resolved{.buffer = found, .value = std::vector<std::byte>(element_bytes(type))};
+  TIDEGATE_CHECK(at_place("/until/equals", store_number(until.equals, type, resolved.value.data())));
+  return resolved;
+}
+
 } // namespace
 
 ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors) {
+  const WaveProgram& program = input.program;
   ProgramMemory memory;
-  add_all(input, StorageKind::buffer, input.program.buffers, resolve_buffer, memory, errors);
-  add_all(input, StorageKind::image, input.program.images, resolve_image, memory, errors);
-  add_all(input, StorageKind::list, input.program.hits, resolve_list, memory, errors);
-  return memory;
-}
-
-std::vector<std::array<std::uint32_t, 2>> resolve_swaps(const ResolveInput& input,
-                                                        const ProgramMemory& memory, ErrorList& errors) {
-  std::vector<std::array<std::uint32_t, 2>> swaps;
-  for (std::size_t i = 0; i < input.program.swap.size(); ++i) {
-    const auto swap = resolve_swap(memory, input.program.swap[i], fmt::format("/swap/{}", i));
+  add_all(input, StorageKind::buffer, program.buffers, resolve_buffer, memory, errors);
+  add_all(input, StorageKind::image, program.images, resolve_image, memory, errors);
+  add_all(input, StorageKind::list, program.hits, resolve_list, memory, errors);
+  for (std::size_t i = 0; i < program.swap.size(); ++i) {
+    const auto swap = resolve_swap(memory, program.swap[i], fmt::format("/swap/{}", i));
     if (errors.check(swap)) {
-      swaps.push_back(*swap);
+      memory.swaps.push_back(*swap);
+      memory.buffers[(*swap)[0]].swapped = memory.buffers[(*swap)[1]].swapped = true;
     }
   }
-  return swaps;
-}
-
-Result<std::optional<ResolvedUntil>> resolve_until(const ResolveInput& input, const ProgramMemory& memory) {
-  if (!input.program.until) {
-    return std::nullopt;
+  if (program.until) {
+    auto until = resolve_until(*program.until, memory);
+    memory.until = errors.check(until) ? std::optional(std::move(*until)) : std::nullopt;
   }
-  TIDEGATE_TRY(const std::uint32_t found,
-               memory.find(StorageKind::buffer, input.program.until->buffer, "/until/buffer",
-                           "let a kernel write what ends the repetition into a buffer"));
-  const ElementType type = memory.buffers[found].type;
-  ResolvedUntil until{.buffer = found, .value = std::vector<std::byte>(element_bytes(type))};
-  TIDEGATE_CHECK(
-      at_place("/until/equals", store_number(input.program.until->equals, type, until.value.data())));
-  return until;
+  return memory;
 }
 
 Result<std::uint32_t> ProgramMemory::find(StorageKind kind, const std::string& name,

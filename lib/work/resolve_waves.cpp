@@ -1,9 +1,6 @@
 // The waves of a program: the kinds that there are, and what waves of all kinds have.
 #include "engine/recommend.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -32,13 +29,11 @@ const WaveKind& kind_of(const WaveSpec& wave) {
 Result<void> name_wave(const WaveInput& in, NameIndex& names) {
   const std::string name = in.spec.name.value_or("");
   const bool taken = !name.empty() && !names.emplace(name, in.index).second;
-  const Refusal refusals[] = {
-      {in.spec.name && name.empty(), "/name", fmt::format("the name of wave {} is empty", in.index),
-       "give it one, or leave it out"},
-      {taken, "/name",
-       fmt::format("waves {} and {} are both called {}", taken ? names[name] : 0, in.index, in_quotes(name)),
-       "rename one of them, or leave the name out", ErrorCode::duplicate_name}};
-  return first_of(refusals, in.pointer);
+  return !taken ? Result<void>()
+                : failure(ErrorCode::duplicate_name,
+                          fmt::format("waves {} and {} are both called {}", names[name], in.index,
+                                      in_quotes(name)),
+                          "rename one of them, or leave the name out", in.pointer + "/name");
 }
 
 Result<ProgramWave> resolve_wave(const WaveInput& in, NameIndex& names) {

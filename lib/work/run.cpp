@@ -4,12 +4,7 @@
 #include "core/interrupt.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/execute.hpp"
-#include "work/compiler_macros.hpp"
-#include "work/contents.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/describe.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 

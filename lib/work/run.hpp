@@ -1,13 +1,9 @@
 // A wave program from start to finish: lower it to a job, and run that.
 #pragma once
 #include "engine/arena_run.hpp"
-#include "engine/run_report.hpp"
 #include "runtime/monitor.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
-#include "work/program.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::engine {
 
@@ -21,7 +17,6 @@ public:
            const RunOptions& options);
 
   [[nodiscard]] const WaveProgram& program() const { return program_; }
-  [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const device::DeviceInfo* device() const { return device_; }
   // When job() began to read the sources.
   [[nodiscard]] std::chrono::steady_clock::time_point began() const { return began_; }

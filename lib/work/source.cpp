@@ -1,12 +1,8 @@
 // Preprocesses a source, within the scope, until all questions about macros are answered, then parses it.
 #include "core/files.hpp"
 #include "device/kernels.hpp"
-#include "engine/job.hpp"
-#include "opencl_c/preprocessor.hpp"
 #include "opencl_c/words.hpp"
-#include "work/contents.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 
@@ -16,22 +12,19 @@ constexpr std::size_t most_source_bytes = std::size_t{64} << 20U;
 
 // Refuses text that editors save and no compiler accepts, with a specific message.
 Result<std::string> plain_text(std::string text, const std::string& path) {
-  const auto refused = [&](std::string what, std::string fix) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::kernel_source,
-              .message = in_quotes(std::filesystem::path(path).filename().string()) + ' ' + std::move(what),
-              .fix = std::move(fix),
-              .source = path,
-              .line = 1,
-              .column = 1});
-  };
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    return refused("is UTF-16, which OpenCL compilers do not read", "save it as UTF-8");
+  const bool is_utf_16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  if (!is_utf_16 && text.find('\0') == std::string::npos) {
+    return text;
   }
-  if (text.find('\0') != std::string::npos) {
-    return refused("is not text: it holds a byte of 0", "name a file of OpenCL C");
-  }
-  return text;
+  return tl::unexpected(
+      Error{.code = ErrorCode::kernel_source,
+            .message = fmt::format("{} is {}", in_quotes(std::filesystem::path(path).filename().string()),
+                                   is_utf_16 ? "UTF-16, which OpenCL compilers do not read"
+                                             : "not text: it holds a byte of 0"),
+            .fix = is_utf_16 ? "save it as UTF-8" : "name a file of OpenCL C",
+            .source = path,
+            .line = 1,
+            .column = 1});
 }
 
 // Each answer may enable other lines with new questions.
@@ -67,30 +60,24 @@ SourceFrame without_macros(SourceFrame frame, const std::vector<opencl_c::MacroD
 
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer, SourceFrame frame) {
-  auto options = opencl_c::parse_compiler_options(spec.options);
-  if (!options) {
-    options.error().pointer = pointer + "/options";
-    return tl::unexpected(std::move(options.error()));
-  }
-  opencl_c::PreprocessorOptions preprocessor{.definitions = options->definitions,
-                                             .undefinitions = options->undefinitions};
-  for (const std::string& include : options->include_folders) {
+  TIDEGATE_TRY(auto options, at_place(pointer + "/options", opencl_c::parse_compiler_options(spec.options)));
+  opencl_c::PreprocessorOptions preprocessor{.definitions = options.definitions,
+                                             .undefinitions = options.undefinitions};
+  for (const std::string& include : options.include_folders) {
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
   const std::string path = path_in(folder, spec.source);
-  if (path.empty()) {
-    return invalid_program("the name of the source is empty",
-                           "name the OpenCL C file, relative to the program's folder", pointer + "/source");
-  }
-  if (std::ranges::any_of(spec.source, [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; })) {
-    return invalid_program("the name of the source has a quote, a backslash or a control character",
-                           "rename the file: compilers read its name between quotes", pointer + "/source");
+  if (path.empty() ||
+      std::ranges::any_of(spec.source, [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; })) {
+    return invalid_program(
+        "the name of the source is empty, or has a quote, a backslash or a control character",
+        "rename the file: compilers read its name between quotes", pointer + "/source");
   }
   // A virtual file in the same folder includes the user's file between the frame's texts.
   const bool framed = !frame.before.empty() || !frame.after.empty();
   const std::string whole = framed ? path + ": framed" : path;
   std::vector<std::string> files;
-  frame = without_macros(std::move(frame), options->definitions);
+  frame = without_macros(std::move(frame), options.definitions);
   preprocessor.read = [&](const std::string& file) -> Result<std::string> {
     if (framed && file == whole) {
       const std::string name = std::filesystem::path(path).filename().string();
@@ -108,7 +95,7 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     }
     return read;
   };
-  auto unit = preprocess(whole, preprocessor, *options, answer).and_then(opencl_c::parse_translation_unit);
+  auto unit = preprocess(whole, preprocessor, options, answer).and_then(opencl_c::parse_translation_unit);
   if (!unit) {
     unit.error() = with_line_of(files, std::move(unit.error()));
     if (unit.error().code == ErrorCode::kernel_options) {
@@ -124,7 +111,7 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
   return ProgramUnit{.path = path,
                      .files = std::move(files),
                      .options = spec.options,
-                     .parsed_options = std::move(*options),
+                     .parsed_options = std::move(options),
                      .unit = std::move(*unit),
                      .frame = std::move(frame)};
 }
@@ -142,24 +129,21 @@ tl::unexpected<Error> no_kernel(const ProgramUnit& unit, const opencl_c::Functio
 }
 
 Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel) {
-  if (!opencl_c::is_reserved_name(kernel.name)) {
-    return {};
-  }
-  return error_at(
-      unit, kernel.begin, ErrorCode::kernel_source,
-      fmt::format("the kernel {} has the name of a built-in function of OpenCL C", in_quotes(kernel.name)),
-      "rename the kernel");
+  return !opencl_c::is_reserved_name(kernel.name)
+             ? Result<void>()
+             : error_at(unit, kernel.begin, ErrorCode::kernel_source,
+                        fmt::format("the kernel {} has the name of a built-in function of OpenCL C",
+                                    in_quotes(kernel.name)),
+                        "rename the kernel");
 }
 
 Result<void> check_parameter(const ProgramUnit& unit, const opencl_c::Parameter& parameter) {
   const auto word = opencl_c::unsupported_word(unit.unit, parameter.tokens);
-  if (!word) {
-    return {};
-  }
-  return error_at(unit, *word, ErrorCode::unsupported_kernel,
-                  fmt::format("{} cannot be an argument of a wave",
-                              in_quotes(opencl_c::text_of(unit.unit, {*word, *word + 1}))),
-                  fmt::format("write it without: {}", opencl_c::see_unsupported));
+  return !word ? Result<void>()
+               : error_at(unit, *word, ErrorCode::unsupported_kernel,
+                          fmt::format("{} cannot be an argument of a wave",
+                                      in_quotes(opencl_c::text_of(unit.unit, {*word, *word + 1}))),
+                          fmt::format("write it without: {}", opencl_c::see_unsupported));
 }
 
 Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel) {
@@ -169,10 +153,8 @@ Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string
     }
   }
   const std::string path = fmt::format("tidegate/kernels/{}", file);
-  const opencl_c::PreprocessorOptions options{
-      .definitions = {}, .undefinitions = {}, .include_folders = {}, .read = [file](const std::string&) {
-        return Result<std::string>(device::kernel_source(file));
-      }};
+  opencl_c::PreprocessorOptions options;
+  options.read = [file](const std::string&) { return Result<std::string>(device::kernel_source(file)); };
   TIDEGATE_TRY(opencl_c::TranslationUnit unit,
                opencl_c::preprocess(path, options).and_then(opencl_c::parse_translation_unit));
   for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {

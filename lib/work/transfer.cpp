@@ -1,11 +1,7 @@
 // Waves that fill and copy: built-in kernels (kernels/wave/transfers.cl) in a shared launch, OpenCL commands elsewhere.
 // Converts elements to bytes, and refuses parts out of range and copies that overlap.
 #include "opencl_c/words.hpp"
-#include "work/contents.hpp"
-#include "work/program.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::engine {
 namespace {
@@ -30,17 +26,22 @@ Result<Extent> extent_of(const ProgramBuffer& buffer, std::uint64_t offset,
   return Extent{.offset = offset * width, .bytes = wanted * width};
 }
 
-// An NDRange whose work-groups cover this many bytes.
-Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
+// Returns the wave of the built-in kernel that does what the command does, over this many bytes.
+Result<ProgramWave> transfer(const WaveInput& in, TransferCommand command, std::uint64_t bytes,
+                             std::vector<ProgramArgument> arguments) {
   constexpr std::uint32_t items = 64;                  // TG_ITEMS of kernels/wave/transfers.cl
   constexpr std::uint64_t group_bytes = items * 8 * 8; // and TG_WORDS of eight bytes
   const std::uint64_t groups = (bytes + group_bytes - 1) / group_bytes;
   if (groups > std::uint64_t{1} << 24U) {
     return failure(ErrorCode::out_of_range, "a wave fills or copies 64 GiB at most",
-                   "give several, each with a part", pointer);
+                   "give several, each with a part", in.pointer + (command.from ? "/copy" : "/fill"));
   }
   const auto count = static_cast<std::uint32_t>(groups);
-  return NdRange{.global = {count * items, 1, 1}, .local = {items, 1, 1}, .groups = {count, 1, 1}};
+  ProgramWave wave{.users_kernel = false, .arguments = std::move(arguments)};
+  wave.range = {.global = {count * items, 1, 1}, .local = {items, 1, 1}, .groups = {count, 1, 1}};
+  TIDEGATE_TRY(wave.op, built_in_op(in.ops, "wave/transfers.cl", command.from ? "copy_bytes" : "fill_bytes"));
+  wave.command = std::move(command);
+  return wave;
 }
 
 // Finds a buffer that the wave names, at its place in it.
@@ -59,24 +60,19 @@ Result<ProgramWave> fill_wave(const WaveInput& in) {
   const std::vector<ProgramBuffer>& buffers = in.memory.buffers;
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[to], spec.offset, spec.count, pointer));
   const ElementType type = buffers[to].type;
-  TransferCommand transfer{.to = to,
-                           .to_offset = extent.offset,
-                           .bytes = extent.bytes,
-                           .pattern = std::vector<std::byte>(element_bytes(type))};
-  TIDEGATE_CHECK(at_place(pointer + "/value", store_number(spec.value, type, transfer.pattern.data())));
+  std::vector<std::byte> pattern(element_bytes(type));
+  TIDEGATE_CHECK(at_place(pointer + "/value", store_number(spec.value, type, pattern.data())));
   std::uint64_t word = 0; // the pattern, repeated to fill the word
-  for (std::size_t at = 0; at < sizeof word; at += transfer.pattern.size()) {
-    std::memcpy(reinterpret_cast<std::byte*>(&word) + at, transfer.pattern.data(), transfer.pattern.size());
+  for (std::size_t at = 0; at < sizeof word; at += pattern.size()) {
+    std::memcpy(reinterpret_cast<std::byte*>(&word) + at, pattern.data(), pattern.size());
   }
   const std::uint64_t first_word = extent.offset / sizeof word * sizeof word;
-  ProgramWave wave{.users_kernel = false};
-  TIDEGATE_TRY(wave.range, range_over(extent.offset + extent.bytes - first_word, pointer));
-  wave.arguments = {buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
-                    number_argument(extent.offset), number_argument(extent.offset + extent.bytes),
-                    number_argument(word)};
-  wave.command = std::move(transfer);
-  TIDEGATE_TRY(wave.op, built_in_op(in.ops, "wave/transfers.cl", "fill_bytes"));
-  return wave;
+  const std::uint64_t end = extent.offset + extent.bytes;
+  return transfer(
+      in, {.to = to, .to_offset = extent.offset, .bytes = extent.bytes, .pattern = std::move(pattern)},
+      end - first_word,
+      {buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes), number_argument(extent.offset),
+       number_argument(end), number_argument(word)});
 }
 
 Result<ProgramWave> copy_wave(const WaveInput& in) {
@@ -99,20 +95,18 @@ Result<ProgramWave> copy_wave(const WaveInput& in) {
        fmt::format("the parts of {} that are read and written overlap", in_quotes(buffers[to].name)),
        "copy by way of another buffer"}};
   TIDEGATE_CHECK(first_of(refusals, pointer));
-  ProgramWave wave{.users_kernel = false};
-  TIDEGATE_TRY(wave.range, range_over(extent.bytes, pointer));
-  wave.arguments = {buffer_argument(from, Access::read),
-                    buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
-                    number_argument(extent.offset), number_argument(to_offset),
-                    number_argument(extent.bytes)};
-  wave.command = TransferCommand{.from = from,
-                                 .to = to,
-                                 .from_offset = extent.offset,
-                                 .to_offset = to_offset,
-                                 .bytes = extent.bytes,
-                                 .pattern = {}};
-  TIDEGATE_TRY(wave.op, built_in_op(in.ops, "wave/transfers.cl", "copy_bytes"));
-  return wave;
+  return transfer(in,
+                  {.from = from,
+                   .to = to,
+                   .from_offset = extent.offset,
+                   .to_offset = to_offset,
+                   .bytes = extent.bytes,
+                   .pattern = {}},
+                  extent.bytes,
+                  {buffer_argument(from, Access::read),
+                   buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
+                   number_argument(extent.offset), number_argument(to_offset),
+                   number_argument(extent.bytes)});
 }
 
 } // namespace tidegate::engine

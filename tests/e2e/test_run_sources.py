@@ -182,7 +182,7 @@ class Sources(Programs):
         """Answers are kept; a damaged entry is asked for again."""
         cache = self.folder / "cache"
         env = {"XDG_CACHE_HOME": str(cache), "POCL_CACHE_DIR": pocl_cache()}
-        for text in (None, b"", b"tidegate macros 1\nname M_PI\n0\n"):
+        for text in (None, b"", b'{"name M_PI": "0"', b'{"name M_PI": 0}'):
             for entry in cache.glob("tidegate/macros-*") if text is not None else ():
                 entry.write_bytes(text)
             self.report_of(program("pi", "natural"), "--strategy", "launch", env=env)
@@ -190,6 +190,6 @@ class Sources(Programs):
         entries = list(cache.glob("tidegate/macros-*"))
         self.assertEqual(len(entries), 1)
         # What is kept is what counts.
-        entries[0].write_text(entries[0].read_text().replace("name M_PI\n1", "name M_PI\n0\nname M_PI_\n1"))
+        entries[0].write_text(entries[0].read_text().replace('"name M_PI":"1', '"name M_PI":"0","name M_PI_":"1'))
         self.report_of(program("pi", "natural"), "--strategy", "launch", env=env)
         self.assertEqual(self.value("pi"), [4 + i for i in range(SIZE)])

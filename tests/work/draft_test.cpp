@@ -105,7 +105,7 @@ TEST_CASE("structures, enumerations, vectors, images and samplers") {
        "}\n"});
   const auto& args = program.waves[0].args;
   CHECK(args.at(0).structure);
-  CHECK(*args.at(1).enumeration->name() == "RED");
+  CHECK(std::get<std::string>(args.at(1).enumeration->is) == "RED");
   CHECK(args.at(2).numbers->numbers.size() == 3);
   CHECK(buffer(program, "out").type == ElementType::u8);
   CHECK(buffer(program, "out").count == 4096 * 24);

@@ -9,7 +9,7 @@ using namespace tidegate::engine;
 namespace {
 
 // The items to publish, in order.
-std::vector<QueueItem> expected(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops) {
+std::vector<QueueItem> expected(const std::vector<QueueItem>& items, const std::vector<OpSpec>& ops) {
   std::vector<std::uint32_t> appeared;
   std::vector<QueueItem> kept;
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
@@ -26,11 +26,22 @@ std::vector<QueueItem> expected(const std::vector<QueueItem>& items, const std::
   return kept;
 }
 
-void check(const std::vector<QueueItem>& items, const std::vector<QueueOpTraits>& ops,
+// Publishes the items of these ops.
+std::uint64_t publish(std::vector<QueueCombination>& queue, const std::vector<OpSpec>& specs) {
+  std::vector<QueueOp> ops(specs.size());
+  std::vector<const QueueOp*> listed;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    ops[i].spec = &specs[i];
+    listed.push_back(&ops[i]);
+  }
+  return publish_items(queue, listed);
+}
+
+void check(const std::vector<QueueItem>& items, const std::vector<OpSpec>& ops,
            const tidegate::device::Tuning& tuning = {}) {
   std::vector<QueueCombination> queue = combine_items(items);
   const std::vector<QueueItem> order = expected(items, ops);
-  CHECK(publish_items(queue, ops) == items.size() - order.size());
+  CHECK(publish(queue, ops) == items.size() - order.size());
   const TiledQueue tiled = tiles_of(queue, tuning);
   CHECK(tiled.lanes == tuning.queue_lanes);
   CHECK(tiled.items_per_lane == (order.size() < tuning.queue_many_items ? 1 : tuning.queue_items_per_lane));
@@ -56,9 +67,10 @@ TEST_CASE("random queues") {
     CAPTURE(seed);
     std::mt19937 random(seed);
     const auto below = [&random](std::uint32_t most) { return static_cast<std::uint32_t>(random() % most); };
-    std::vector<QueueOpTraits> ops(1 + below(5));
-    for (QueueOpTraits& op : ops) {
-      op = {.pure = below(2) == 0, .priority = below(queue_priorities)};
+    std::vector<OpSpec> ops(1 + below(5));
+    for (OpSpec& op : ops) {
+      op.pure = below(2) == 0;
+      op.priority = below(queue_priorities);
     }
     const std::uint32_t buffers = 1 + below(4);
     const std::uint32_t params = below(2) == 0 ? 1 + below(600) : ~std::uint32_t{0}; // dense or anywhere
@@ -86,7 +98,7 @@ TEST_CASE("params that count up are not listed") {
   for (std::uint32_t i = 0; i < 1000; ++i) {
     items.push_back({i / 400, 0, 1, i});
   }
-  check(items, std::vector<QueueOpTraits>(3));
+  check(items, std::vector<OpSpec>(3));
   const TiledQueue queue = tiles_of(combine_items(items), {});
   CHECK(queue.params.empty()); // they count up
   CHECK(queue.tiles.size() == 2 + 2 + 1);
@@ -100,5 +112,5 @@ TEST_CASE("many items make larger tiles") {
   std::vector<QueueCombination> all = combine_items(items);
   CHECK(tiles_of(all, {}).items_per_lane == 4);
   CHECK(tiles_of(all, {}).tiles.size() == items.size() / 1024);
-  CHECK(publish_items(all, std::array{QueueOpTraits{.pure = true}}) == items.size() / 2);
+  CHECK(publish(all, {OpSpec{.pure = true}}) == items.size() / 2);
 }

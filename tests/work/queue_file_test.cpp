@@ -7,9 +7,18 @@ using namespace tidegate::engine;
 
 namespace {
 
+// The items in a file with this name and text, of a queue with these lists.
+Result<std::vector<QueueItem>> items_in(const std::string& text, const std::string& name = "items.ndjson",
+                                        const QueueSpec& lists = {.ops = {"add"}, .buffers = {"a", "b"}}) {
+  const tidegate::test::TemporaryFolder folder;
+  folder.write(name, text);
+  QueueSpec queue = lists;
+  queue.file = name;
+  return read_items(queue, folder.path(), PathScope::folder, "/queue");
+}
+
 std::string refusal(const std::string& text) {
-  const auto items =
-      parse_queue_lines(text, "items.ndjson", {.ops = {{"add", 0}}, .buffers = {{"a", 0}, {"b", 1}}});
+  const auto items = items_in(text);
   return items ? "none"
                : fmt::format("{} {}:{}: {}", name(items.error().code), *items.error().line,
                              items.error().column.value_or(0), items.error().message);
@@ -19,7 +28,7 @@ std::string refusal(const std::string& text) {
 
 TEST_CASE("a byte order mark begins no item") {
   const std::string line = R"({"op_handle": 0, "input_handle": 1, "output_handle": 2, "param": 3})";
-  CHECK(parse_queue_lines("\xef\xbb\xbf" + line, "items.ndjson", {})->at(0).param == 3);
+  CHECK(items_in("\xef\xbb\xbf" + line)->at(0).param == 3);
   CHECK(refusal("\xef\xbb\xbf{") == refusal("{"));
 }
 
@@ -45,10 +54,9 @@ TEST_CASE("lines and bytes hold the same items") {
       }
     }
   }
-  const tidegate::test::TemporaryFolder folder;
-  CHECK(read_queue_file(folder.write("items.ndjson", lines), {}) == items);
-  CHECK(read_queue_file(folder.write("items.jsonl", lines), {}) == items);
-  CHECK(read_queue_file(folder.write("items.bin", bytes), {}) == items);
+  CHECK(items_in(lines) == items);
+  CHECK(items_in(lines, "items.jsonl") == items);
+  CHECK(items_in(bytes, "items.bin") == items);
 }
 
 TEST_CASE("wrong lines") {
@@ -67,11 +75,10 @@ TEST_CASE("wrong lines") {
 }
 
 TEST_CASE("items name ops and buffers") {
-  const auto items =
-      parse_queue_lines(R"({"op":"y","input":"b","output":"a","param":5}
+  const auto items = items_in(R"({"op":"y","input":"b","output":"a","param":5}
 {"op":"x","input_handle":7,"output":"b","param":0}
 )",
-                        "items.ndjson", {.ops = {{"x", 0}, {"y", 3}}, .buffers = {{"a", 2}, {"b", 1}}});
+                              "items.ndjson", {.ops = {"x", "z", "u", "y"}, .buffers = {"c", "b", "a"}});
   REQUIRE(items);
   CHECK(*items == std::vector<QueueItem>{{3, 1, 2, 5}, {0, 7, 1, 0}});
   CHECK(refusal(R"({"op":"add","input":"a","output":"b","param":0})") == "none");
