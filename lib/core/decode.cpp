@@ -324,7 +324,7 @@ private:
     if (field != document_.record->fields.end()) {
       parameters_ = static_cast<std::vector<Parameter>*>(field->write(object));
       given_ = given;
-      if (const auto stated = find_inner(whole_, [](const auto& name, JsonValue) { return name == key; })) {
+      if (const auto stated = find_inner(whole_, [&](const auto& name, JsonValue) { return name == key; })) {
         value(field->type, *stated, {object, &*field});
       }
     }

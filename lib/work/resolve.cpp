@@ -88,7 +88,9 @@ Result<std::uint32_t> find_kernel(const ProgramUnit& unit, const std::string& na
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   ProgramOps ops;
   NameIndex units_by_key;
-  for (const auto& [name, spec] : input.program.ops) {
+  for (const auto& named : input.program.ops) {
+    const std::string& name = named.first;
+    const auto& spec = named.second;
     const std::string pointer = "/ops/" + pointer_token(name);
     std::uint32_t& index = ops.op_index[name] = invalid_index;
     std::vector<ProgramUnit>& units = spec.queue ? ops.queue_units : ops.units;

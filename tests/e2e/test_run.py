@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 
-from support import (IOTA, STRATEGIES, Document, Programs, buffer, cache_home, environment, npy, parse, program, raw, read_array, run,
+from support import (IOTA, STRATEGIES, Document, Programs, buffer, cache_home, device, environment, npy, parse, program, raw, read_array, run,
                      wave)
 
 OPS = """kernel void twice(global const uint* a, global uint* b, uint n) {
