@@ -17,7 +17,7 @@ Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& l
     TIDEGATE_TRY(const auto named, device::select_devices(list, selector));
     std::ranges::transform(named, std::back_inserter(found), [](const auto* one) { return *one; });
   }
-  std::ranges::rotate(found, found.begin() + place.local_rank % std::ssize(found));
+  std::rotate(found.begin(), found.begin() + place.local_rank % std::ssize(found), found.end());
   return found;
 }
 
