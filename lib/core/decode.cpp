@@ -280,8 +280,10 @@ private:
       }
     }
     if (document_.has_kind && document_.direction == Direction::output && !(seen[0] && seen[1])) {
-      fail_at(whole_.end() - 1, whole_, ErrorCode::missing_key, "missing key \"kind\" or \"schema_version\"",
-              "every output document carries both");
+      fail_at(whole_.end() - 1, whole_,
+              {.code = ErrorCode::missing_key,
+               .message = "missing key \"kind\" or \"schema_version\"",
+               .fix = "every output document carries both"});
     }
     return true;
   }
@@ -505,9 +507,11 @@ private:
     if (missing != 0) {
       const std::vector<std::string_view> names = names_of(record, missing);
       const bool one = names.size() == 1;
-      fail_at(text.end() - 1, text, ErrorCode::missing_key,
-              fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
-              one ? "add it" : "add them", names.front());
+      fail_at(text.end() - 1, text,
+              {.code = ErrorCode::missing_key,
+               .message = fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
+               .fix = one ? "add it" : "add them",
+               .field = std::string(names.front())});
     }
     if (!guesses) {
       check_rules(record, seen | misspelt, text, object);
@@ -547,9 +551,10 @@ private:
       }
     }
     if (index < wanted && !errors_.full()) {
-      fail_at(text.end() - 1, text, ErrorCode::wrong_length,
-              fmt::format("expected an array of {} items, got {}", wanted, index),
-              fmt::format("give {} items", wanted));
+      fail_at(text.end() - 1, text,
+              {.code = ErrorCode::wrong_length,
+               .message = fmt::format("expected an array of {} items, got {}", wanted, index),
+               .fix = fmt::format("give {} items", wanted)});
     }
   }
 
@@ -559,18 +564,14 @@ private:
 
   void fail(JsonValue at, ErrorCode code, std::string message, std::string fix, Word field = {},
             Word nearest = {}) {
-    fail_at(at.begin(), at, code, std::move(message), std::move(fix), field, nearest);
-  }
-  void fail_at(std::size_t offset, JsonValue at, ErrorCode code, std::string message, std::string fix,
-               Word field = {}, Word nearest = {}) {
-    Error error = error_at(json_, offset,
-                           {.code = code,
-                            .message = std::move(message),
-                            .fix = std::move(fix),
-                            .pointer = pointer_of(whole_, at)});
+    Error error{.code = code, .message = std::move(message), .fix = std::move(fix)};
     error.field = field;
     error.nearest = nearest;
-    errors_.add(std::move(error));
+    fail_at(at.begin(), at, std::move(error));
+  }
+  void fail_at(std::size_t offset, JsonValue at, Error error) {
+    error.pointer = pointer_of(whole_, at);
+    errors_.add(error_at(json_, offset, std::move(error)));
   }
 
   void nul(JsonValue at, std::string_view text) {

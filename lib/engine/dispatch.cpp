@@ -198,6 +198,9 @@ private:
       trace.left_out += counts[group] - rows.size();
       session_.read(progress_, first_span(group) * sizeof(std::uint32_t),
                     std::as_writable_bytes(std::span(rows)));
+      for (const SpanRow& row : rows) {
+        checked_index(row.stage == TG_SPAN_UNTIL ? 0 : row.stage, tables_.stages.size(), "a stage");
+      }
       const auto spans = task_spans(limits_.clock, slices, group, rows);
       trace.tasks.insert(trace.tasks.end(), spans.begin(), spans.end());
     }

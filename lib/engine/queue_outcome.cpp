@@ -56,6 +56,7 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
   failure.result = faulted ? state[TG_QUEUE_FAULT_RESULT] : 0;
   failure.item = unpacked_item(state[faulted ? TG_QUEUE_FAULT_ITEM : TG_QUEUE_LAST_REQUEUED],
                                state[faulted ? TG_QUEUE_FAULT_PARAM : TG_QUEUE_LAST_PARAM]);
+  checked_index(failure.item.op_handle, queue.op_names.size(), "an op"); // which the report names
   failure.needed_capacity = queue.publishes && !faulted ? outcome.counts->needed_capacity : 0;
   return outcome;
 }

@@ -23,11 +23,17 @@ void set_poll(const device::Session& session, const device::Kernel& kernel, cons
   session.set(kernel, index, launch);
 }
 
+// Returns a value that the device has written, if it is one of those that have names.
+template <class Choice>
+Choice one_of(std::uint32_t value, std::span<const std::string_view> names) {
+  return static_cast<Choice>(runtime::checked_index(value, names.size(), "a topology or a rule"));
+}
+
 WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
   return {.wave = row.wave,
-          .topology = static_cast<policy::Topology>(row.topology),
-          .previous_topology = static_cast<policy::Topology>(row.previous_topology),
-          .rule = static_cast<policy::TopologyRule>(row.rule),
+          .topology = one_of<policy::Topology>(row.topology, policy::topology_names),
+          .previous_topology = one_of<policy::Topology>(row.previous_topology, policy::topology_names),
+          .rule = one_of<policy::TopologyRule>(row.rule, policy::topology_rule_names),
           .threshold = row.threshold,
           .vertices = row.vertices,
           .density_bps = policy::tg_density_bps(row.vertices, vertices),
@@ -227,7 +233,9 @@ TraversalOutcome traverse(const device::Session& session, runtime::BuiltKernel& 
       }
       break;
     }
-    take_log(reached.wave - at.wave, at.wave);
+    take_log(
+        static_cast<std::uint32_t>(runtime::checked_index(reached.wave - at.wave, log_rows + 1, "a wave")),
+        at.wave);
     outcome.vertices_left = reached.step == TG_STEP_DONE ? 0 : std::uint64_t{reached.vertices} + reached.far;
     at = reached;
     outcome.rank_change = static_cast<double>(at.change) / rank_units;

@@ -105,8 +105,8 @@ private:
     session_.read(messages, most * word_bytes, std::as_writable_bytes(std::span(listed)));
     std::vector<std::vector<std::uint32_t>> sent(cut.size() - 1);
     for (std::size_t i = 0; i < listed.size(); i += entry) {
-      auto& words =
-          sent[static_cast<std::size_t>(std::ranges::upper_bound(cut, listed[i]) - cut.begin() - 1)];
+      const std::uint64_t vertex = runtime::checked_index(listed[i], cut.back(), "a vertex");
+      auto& words = sent[static_cast<std::size_t>(std::ranges::upper_bound(cut, vertex) - cut.begin() - 1)];
       words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
                    listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
     }

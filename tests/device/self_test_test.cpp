@@ -32,5 +32,18 @@ TEST_CASE(
   CHECK(chosen({{c11, 1e6}, {fence, 1e6}, {classic, 1e6}}) == c11);
 }
 
+TEST_CASE("the litmus test has restrict where generated kernels have it") {
+  for (const bool nvidia : {false, true}) {
+    test::StandIn session; // its first launch ends the self-test, as it has no kernels
+    const std::string extensions = nvidia ? "cl_nv_device_attribute_query" : "cl_khr_fp64";
+    CHECK_THROWS_AS(self_test({.type = DeviceType::cpu, .compute_units = 2, .extensions = extensions},
+                              session, std::chrono::steady_clock::now),
+                    std::logic_error);
+    REQUIRE(!session.sources->empty());
+    CHECK(session.sources->front().find(nvidia ? "-DTG_RESTRICT=restrict\n" : "-DTG_RESTRICT=\n") !=
+          std::string::npos);
+  }
+}
+
 } // namespace
 } // namespace tidegate::device

@@ -373,6 +373,9 @@ TEST_CASE("what the device has counted of a queue, what is left of it and why it
       queue_error(queue.program, 0, *outcome.failure).message ==
       "an item of wave 0 (op1), op \"step\" from buffer 5 to 1023 with param 9, is one of more than 5 items "
       "that wait requeued");
+  state[TG_QUEUE_LAST_REQUEUED] = packed_handles({.op_handle = 100}); // no op has this number
+  CHECK_THROWS_AS(queue_outcome(queue.program, 0, state), device::Refused);
+  state[TG_QUEUE_LAST_REQUEUED] = 0;
 
   auto publishing = std::make_shared<ProgramQueue>(*queue.program.waves[0].queue);
   publishing->publishes = true;
