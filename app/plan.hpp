@@ -3,7 +3,6 @@
 #pragma once
 #include "app/documents.hpp"
 #include "core/table.hpp"
-#include "engine/run_report.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/planning/documents.hpp>

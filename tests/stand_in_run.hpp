@@ -2,7 +2,6 @@
 // otherwise: for tests of whole runs, and of what measures programs.
 #pragma once
 #include "engine/arena_run.hpp"
-#include "engine/run_report.hpp"
 #include "runtime/monitor.hpp"
 #include "stand_in.hpp"
 #include "temporary_folder.hpp"

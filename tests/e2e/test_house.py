@@ -64,8 +64,8 @@ class House(unittest.TestCase):
         includers = {module for module, targets in modules().items() if "engine/report" in targets}
         self.assertLessEqual(includers, REPORT_WRITERS)
         for module, targets in modules().items():
-            if module.startswith(("engine/", "work/")) and "engine/run_report" in targets:
-                self.assertIn(module, {"engine/report", "engine/run", "engine/documents", "work/run"})
+            if module.startswith("engine/") and "engine/run_report" in targets:
+                self.assertIn(module, {"engine/report", "engine/run", "engine/documents"})
 
     def test_includes_follow_the_map(self):
         self.assertEqual({path.name for path in (ROOT / "lib").iterdir() if path.is_dir()}, set(ALLOWED) - {"app"})
