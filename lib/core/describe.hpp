@@ -485,7 +485,7 @@ inline constexpr std::size_t document_bytes_limit = std::size_t{2} << 30U; // 2 
 // A number of a program by its name.
 using Parameter = std::pair<std::string, Number>;
 
-// What a document need not state.
+// Values that stand in for what a document leaves out.
 struct Given {
   std::span<const std::string_view> fields{}; // may be missing even if required: they have a value already
   std::span<const Parameter> parameters{};    // in place of the document's values of them

@@ -134,7 +134,7 @@ public:
                                        std::uint64_t bytes) const = 0;
   // Moves buffers to the device before their first use.
   virtual void migrate(std::span<const Buffer> buffers) const = 0;
-  // Of 0 bytes nothing is transferred, and the buffer may be empty.
+  // A transfer of 0 bytes does nothing, and its buffer may be empty.
   virtual void write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
                      Transferred when = Transferred::now) const = 0;
   virtual void read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,

@@ -11,7 +11,7 @@ struct Access {
   bool is_certain = false;
 };
 
-// What has been found of a parameter.
+// The accesses through a parameter that a footprint has found so far.
 struct Use {
   Footprint footprint{.own = true, .only_accessed = true}; // its obstacle: it may touch any element
   std::vector<Access> accesses;

@@ -219,7 +219,7 @@ private:
 
 } // namespace
 
-// What may occur in early statements is on a list: types, variables of the body, values, pointers to memory that no wave
+// A list holds everything that early statements may contain: types, variables of the body, values, pointers to memory that no wave
 // writes, some functions.
 std::size_t end_of_early_statements(const TranslationUnit& unit, const Function& kernel,
                                     const std::set<std::size_t>& steady) {

@@ -27,7 +27,7 @@ inline constexpr double iterations_of_a_loop = 4; // a guess for loops without a
 
 class Facts {
 public:
-  // What stands in a function; of several with its name, in all of them. Tokens are in order.
+  // Facts of a function, joined over all functions with its name. Tokens are in order.
   struct Own {
     std::vector<std::size_t> functions; // names of functions, of the file and of the language
     std::vector<std::size_t>
@@ -39,7 +39,7 @@ public:
 
   explicit Facts(const TranslationUnit& unit);
 
-  // Of a function defined in this file.
+  // Facts of a function that this file defines.
   [[nodiscard]] const Own& own(const std::string& function) const;
   [[nodiscard]] const Needs& needs(const std::string& function) const { return own(function).needs; }
 

@@ -104,7 +104,7 @@ Known compared(std::string_view sign, const Known& left, std::optional<Linear> a
                                                                                {">=", not_less, less},
                                                                                {"==", same, other},
                                                                                {"!=", other, same}}};
-  // Of an id and a constant, one bound says all.
+  // A comparison of an id with a constant is one bound.
   const bool is_plain = (a->is_constant() && b->is_constant()) ||
                         (a->is_constant() && b->is_point() && b->id()) ||
                         (b->is_constant() && a->is_point() && a->id());

@@ -1,11 +1,11 @@
-// What the reader of a kernel's body knows of the value of an expression, and what conditions prove.
+// Knowledge of a kernel's reader: values of expressions, and what conditions prove.
 #pragma once
 #include "opencl_c/linear.hpp"
 #include "opencl_c/tree.hpp"
 
 namespace tidegate::opencl_c {
 
-// What holds in a part of the body: ranges of ids, and of variables that only their declarations set.
+// Knowledge that holds in a part of the body: ranges of ids, and of variables that only their declarations set.
 struct Bounds {
   Ids ids; // none: no work-item comes there
   std::map<const Decl*, Interval> variables;
@@ -14,7 +14,7 @@ struct Bounds {
 
 Bounds tighter(Bounds a, const Bounds& b);
 
-// What is known of an expression.
+// Knowledge of the value of an expression.
 struct Known {
   enum class Kind : std::uint8_t {
     unknown,

@@ -18,7 +18,7 @@ Interval times(const Interval& numbers, std::int64_t factor) {
   return {low, high};
 }
 
-// Of two facts about a number; they contradict each other in code that never runs.
+// Joins two facts about a number; they contradict each other in code that never runs.
 Interval known(const Interval& all, const Interval& range) {
   const Interval both = tighter(all, range);
   return both.empty() ? all : both;

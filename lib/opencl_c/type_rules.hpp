@@ -107,7 +107,7 @@ protected:
                                                                               : number_;
   }
 
-  // Of two values one is taken. A pointer to const and another make a pointer to const.
+  // The result is one of two values. A pointer to const and another make a pointer to const.
   const Type* either(const Type* yes, const Type* no) {
     if (yes->is(Type::Kind::opaque) || no->is(Type::Kind::opaque)) {
       return opaque_;

@@ -4,7 +4,7 @@
 
 namespace tidegate::runtime {
 
-// Of its dispatch.
+// Figures of a rank's dispatch.
 struct RankNumbers {
   std::uint64_t dispatch_ns = 0;
   ranks::Traffic traffic;                    // its waiting time is part of dispatch_ns

@@ -50,7 +50,7 @@ std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kerne
   return kernel.needs.groups ? std::optional(std::vector(dimensions, sizes[dimensions - 1])) : std::nullopt;
 }
 
-// What a pointer points to: so many elements.
+// The elements that a pointer points to.
 struct Pointee {
   ElementType type = ElementType::u8;
   std::uint64_t elements = 1;

@@ -23,7 +23,7 @@ struct MemoryInput {
   const std::string pointer; // its place in the document
   const std::string text;    // "buffer "x""
 
-  // Of a format that a file may have besides .npy and raw bytes.
+  // A format that a file may have instead of .npy or raw bytes.
   [[nodiscard]] std::string_view ending() const { return kind == StorageKind::image ? ".png" : ""; }
 
   // The file at this place is in scope, and its name says what it holds, unless it may have any.
