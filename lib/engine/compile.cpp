@@ -36,7 +36,6 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
     limits.samplers = device->max_samplers;
     limits.barrier_kernels_share = device->profile ? device->profile->barrier_kernels_share : options.dry_run;
     limits.one_call_with_barriers = is_cpu(device);
-    limits.items_idle = !limits.one_call_with_barriers;
   }
   return limits;
 }
@@ -372,10 +371,6 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
   TIDEGATE_TRY(OutlinedOps ops, outline_ops(job));
-  if (const auto idling = shared_launch(job, ops, kernel_limits(device, options, 1)).to_idle;
-      !idling.empty()) {
-    TIDEGATE_TRY(ops, outline_ops(job, {}, idling));
-  }
 
   // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.
   TIDEGATE_TRY(CompiledProgram compiled,

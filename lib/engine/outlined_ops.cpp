@@ -139,8 +139,7 @@ steady_parameters(const Job& program, const std::vector<std::vector<MemoryUse>>&
 
 } // namespace
 
-Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies,
-                                const std::set<std::uint32_t>& idling) {
+Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies) {
   std::vector<std::set<std::string>> kernels(program.units.size());
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
@@ -188,9 +187,6 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       }
     }
     for (const auto& [op, name] : ops) {
-      if (idling.contains(op)) {
-        request.idling.insert(name);
-      }
       if (!has_distinct_buffers(program, op)) {
         request.distinct.erase(name);
       }

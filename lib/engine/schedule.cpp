@@ -191,8 +191,7 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
   for (const ProgramWave& wave : program.waves) {
     // Shifts compute the tile of a work-item.
     const std::uint32_t size = wave.range.group_size();
-    const bool shares =
-        limits.tiles_side_by_side != 0 && std::has_single_bit(size) && !ops.kernels[wave.op].idles;
+    const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
   TIDEGATE_TRY(schedule.storage, storage_of(program));
@@ -360,8 +359,8 @@ struct Shareability {
   const std::uint32_t group_size = choose_group_size();
   const std::uint32_t unit = main_options(); // whose compiler options the launch has
 
-  // Returns why a wave cannot join it, or an empty string. `may_idle`: as if all work-items idled that may.
-  [[nodiscard]] std::string obstacle(const ProgramWave& wave, bool may_idle = false) const {
+  // Returns why a wave cannot join it, or an empty string.
+  [[nodiscard]] std::string obstacle(const ProgramWave& wave) const {
     const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
     const std::uint32_t size = wave.range.group_size();
     if (!ops.alone[wave.op].empty()) {
@@ -386,9 +385,6 @@ struct Shareability {
     if (!limits.barrier_kernels_share) {
       return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
              "device as cases of one kernel";
-    }
-    if ((kernel.idles || (may_idle && kernel.may_idle)) && size <= group_size) {
-      return {};
     }
     if (size != group_size && !packs(wave)) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
@@ -422,7 +418,6 @@ struct Shareability {
     const std::uint32_t max_group_size = limits.group_size;
     std::map<std::uint32_t, double> strict; // tiles
     std::map<std::uint32_t, double> all;    // work-items
-    std::uint32_t least_without_idling = max_group_size;
     for (const ProgramWave& wave : program.waves) {
       const std::uint32_t size = wave.range.group_size();
       if (size > max_group_size || !program.unit(wave.op).built_in.empty() || !ops.alone[wave.op].empty() ||
@@ -431,26 +426,13 @@ struct Shareability {
       }
       const auto tiles = static_cast<double>(tiles_as_written(wave));
       all[size] += tiles * size * static_cast<double>(program.runs_of(wave));
-      const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
-      const bool may_idle = limits.items_idle && kernel.may_idle;
-      if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
+      if (ops.kernels[wave.op].needs_whole_group && !wave.range.ragged()) {
         strict[size] += tiles;
-        least_without_idling = may_idle ? least_without_idling : std::min(least_without_idling, size);
       }
     }
-    // If smaller tiles can share a work-group, or not too many work-items would idle, the largest size fits all.
-    constexpr double most_idle = 4; // for each that works: an idle one costs little
-    const std::uint32_t largest = strict.empty() ? 0 : strict.rbegin()->first;
-    double work = 0;
-    double idle = 0;
-    for (const auto& [size, tiles] : strict) {
-      work += size * tiles;
-      idle += (largest - size) * tiles;
-    }
-    const bool fits_all =
-        limits.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
-    const std::uint32_t size = largest != 0 && fits_all
-                                   ? largest
+    // If smaller tiles can share a work-group, the largest size fits all.
+    const std::uint32_t size = !strict.empty() && limits.named_barriers
+                                   ? strict.rbegin()->first
                                    : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
     const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
     const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
@@ -482,14 +464,6 @@ SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const Ker
   SharedLaunch shared{.group_size = launch.group_size, .main_options = launch.unit};
   for (const ProgramWave& wave : program.waves) {
     shared.obstacles.push_back(launch.obstacle(wave));
-    if (limits.items_idle && !shared.obstacles.back().empty() && launch.obstacle(wave, true).empty()) {
-      shared.to_idle.insert(wave.op);
-    }
-  }
-  for (const ProgramWave& wave : program.waves) {
-    if (wave.range.group_size() != launch.group_size && !wave.range.ragged() && launch.packs(wave)) {
-      shared.to_idle.erase(wave.op); // its work-groups would not run side by side any more
-    }
   }
   return shared;
 }

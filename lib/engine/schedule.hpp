@@ -34,11 +34,9 @@ struct OutlinedOps {
 // Register copies by unit; they name kernels by their original names.
 using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
 
-// Outlines every op that a wave runs. In the kernels of `idling` (indices of ops) that may, work-items outside of a
-// work-group idle. Renames file-scope names that two units share or that could collide
+// Outlines every op that a wave runs. Renames file-scope names that two units share or that could collide
 // with generated code.
-Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies = {},
-                                const std::set<std::uint32_t>& idling = {});
+Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies = {});
 
 // Limits of a shared kernel.
 struct KernelLimits {
@@ -50,9 +48,7 @@ struct KernelLimits {
   std::uint64_t local_bytes = 0; // for the local variables of all waves
   std::uint32_t read_images = std::numeric_limits<std::uint32_t>::max(); // parameters of a kernel
   std::uint32_t samplers = std::numeric_limits<std::uint32_t>::max();
-  bool barrier_kernels_share = true; // as cases of one kernel
-  bool items_idle =
-      false; // of a larger work-group, in kernels with barriers; PoCL (3.1) may copy a barrier after a condition
+  bool barrier_kernels_share = true;   // as cases of one kernel
   bool one_call_with_barriers = false; // to a function with barriers; PoCL (3.1) miscompiles several
 };
 
@@ -61,8 +57,6 @@ struct SharedLaunch {
   std::uint32_t group_size = 0;            // work-items
   std::uint32_t main_options = 0;          // unit whose compiler options the generated kernel uses
   std::vector<std::string> obstacles = {}; // by wave: why it cannot join; or empty
-  std::set<std::uint32_t> to_idle =
-      {}; // ops with fewer waves alone if work-items of a larger work-group idled
 };
 SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
 

@@ -78,8 +78,7 @@ struct Finder {
     const ProgramWave& spec = program.waves[wave];
     // If a function with barriers may be called only once, a window with it would exclude other waves.
     const bool one_call = limits.one_call_with_barriers && ops.kernels[spec.op].needs_whole_group;
-    return spec.users_kernel && shared.obstacles[wave].empty() && !ops.kernels[spec.op].idles &&
-           !(one_call && calls[spec.op] > 1) &&
+    return spec.users_kernel && shared.obstacles[wave].empty() && !(one_call && calls[spec.op] > 1) &&
            std::ranges::none_of(spec.arguments, &ProgramArgument::is_object);
   }
 
@@ -359,13 +358,7 @@ struct Fuser {
     }
     FusedProgram fused{.program = program, .ops = ops, .parts = {}};
     if (!copies.empty()) {
-      std::set<std::uint32_t> idling;
-      for (std::uint32_t op = 0; op < ops.kernels.size(); ++op) {
-        if (ops.kernels[op].idles) {
-          idling.insert(op);
-        }
-      }
-      TIDEGATE_TRY(fused.ops, outline_ops(program, copies, idling));
+      TIDEGATE_TRY(fused.ops, outline_ops(program, copies));
     }
     fused.program.waves.clear();
 

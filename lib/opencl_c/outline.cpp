@@ -221,17 +221,14 @@ private:
     }
   }
 
-  // Adds the tg_item as first argument to each call that needs the position of the work-item. Idle work-items come to the
-  // barriers of whole work-groups, which need none.
-  void pass_item(const Function& function, bool idles, Edits& edits) const {
+  // Adds the tg_item as first argument to each call that needs the position of the work-item.
+  void pass_item(const Function& function, Edits& edits) const {
     for (const std::size_t i : facts_.own(function.name).functions) {
       const std::string& name = tokens_[i].text;
       const bool own = unit_.meaning(i) != nullptr;
       const std::size_t open = bracket_of_call(unit_, i);
       if (i < function.body->begin || open == tokens_.size() ||
-          !(own ? takes_item(name)
-                : is_builtin(name, Builtin::Kind::id) ||
-                      (!idles && is_builtin(name, Builtin::Kind::barrier)))) {
+          !(own ? takes_item(name) : is_builtin(name, Builtin::Kind::id, Builtin::Kind::barrier))) {
         continue;
       }
       if (!own) {
@@ -292,7 +289,7 @@ private:
     Edits edits;
     rename({.begin = function.begin, .end = function.end}, edits);
     if (function.body) {
-      pass_item(function, false, edits);
+      pass_item(function, edits);
     }
     if (takes_item(function.name)) {
       const bool is_alone = function.parameters.empty();
@@ -343,19 +340,9 @@ private:
     if (request_.distinct.contains(function.name) && !is_called) {
       add_restrict(function, needs.orders_memory, edits);
     }
-    Edits idle = edits;
-    pass_item(function, true, idle);
-    pass_item(function, false, edits);
-    outlined.may_idle = outlined.needs_whole_group && !needs.more_than_barriers &&
-                        outlined.sub_group_functions.empty() && !is_called &&
-                        let_items_idle(unit_, function, idle);
-    outlined.idles = outlined.may_idle && request_.idling.contains(function.name);
+    pass_item(function, edits);
     const auto steady = request_.steady.find(function.name);
-    if (outlined.idles) {
-      outlined.packs = false;
-      edits = std::move(idle);
-    } else if (copy == nullptr && steady != request_.steady.end() && outlined.needs_whole_group &&
-               !is_called) {
+    if (copy == nullptr && steady != request_.steady.end() && outlined.needs_whole_group && !is_called) {
       std::string& before = edits[end_of_early_statements(unit_, function, steady->second)].before;
       before = fmt::format("TG_PASS({}) {}", item_argument, before);
       outlined.waits = true;
@@ -454,6 +441,56 @@ std::string preprocessed_text(const TranslationUnit& unit, const Edits& edits) {
   std::string text;
   TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, edits);
   return text + '\n';
+}
+
+// A list holds everything that early statements may contain: types, variables of the body, values, pointers to memory that no wave
+// writes, some functions.
+std::size_t end_of_early_statements(const TranslationUnit& unit, const Function& kernel,
+                                    const std::set<std::size_t>& steady) {
+  // True for a name that leaves nothing, meets no other work-items and reaches no memory that changes.
+  const auto is_harmless = [&](std::size_t token) {
+    const std::string& text = unit.source.tokens[token].text;
+    const Decl* const name = unit.meaning(token);
+    if (name == nullptr) {
+      return is_builtin(text, Builtin::Kind::id, Builtin::Kind::arithmetic, Builtin::Kind::conversion) ||
+             text.starts_with("vload");
+    }
+    if (name->kind == Decl::Kind::function) { // it has no memory but what the kernel passes
+      const Function* const function = unit.definition(text);
+      const Needs& needs = unit.facts->needs(text);
+      return function != nullptr && !function->is_kernel && !needs.orders_memory && !needs.whole_group;
+    }
+    const auto index = parameter_at(unit, kernel, token);
+    if (!index) {
+      return true; // a variable of the body, a constant
+    }
+    const Parameter& parameter = kernel.parameters[*index];
+    return parameter.is_pointer ? steady.contains(*index) && !unit.contains(parameter.tokens, "volatile")
+                                : arithmetic_type(parameter.type).has_value();
+  };
+  std::size_t end = kernel.body->begin + 1;
+  for (const Stmt* const stmt : kernel.statements->parts) {
+    bool known = stmt->kind != Stmt::Kind::block;
+    each_statement(*stmt, [&](const Stmt& part) {
+      using S = Stmt::Kind;
+      static constexpr std::array<S, 7> kinds{S::nothing,  S::expression, S::declaration,  S::block,
+                                              S::for_loop, S::break_out,  S::continue_loop};
+      known = known && !part.has_attributes && std::ranges::find(kinds, part.kind) != kinds.end() &&
+              std::ranges::none_of(part.declared,
+                                   [](const Decl* decl) { return decl->type->is(Type::Kind::opaque); });
+    });
+    each_expression(*stmt, [&](const Expr& expr) {
+      using E = Expr::Kind;
+      known = known && expr.kind != E::opaque && (expr.kind != E::name || is_harmless(expr.token)) &&
+              (expr.kind != E::call || expr.operands[0]->kind == E::name) &&
+              (expr.kind != E::cast || !expr.type->is(Type::Kind::opaque));
+    });
+    if (!known) {
+      break;
+    }
+    end = stmt->tokens.end;
+  }
+  return end;
 }
 
 bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {

@@ -28,10 +28,8 @@ struct OutlinedKernel {
   std::uint32_t loop_depth = 0;              // nested loops
   double accesses = 0;                       // memory accesses per work-item, as Facts counts them
   std::uint64_t local_bytes = 0;             // bytes of its local variables, if `packs`
-  bool waits = false;    // TG_PASS is in its body: there it may wait for other work-groups
-  bool packs = true;     // several of its work-groups fit into a larger one: barrier() is their only meeting
-  bool may_idle = false; // its body allows work-items of a larger work-group to idle
-  bool idles = false;    // and they do
+  bool waits = false; // TG_PASS is in its body: there it may wait for other work-groups
+  bool packs = true;  // several of its work-groups fit into a larger one: barrier() is their only meeting
 };
 
 // A copy of a kernel that keeps some elements in registers. Every use of these parameters is a subscript by
@@ -73,7 +71,6 @@ struct OutlineRequest {
   SteadyParameters
       steady; // kernels that get a TG_PASS after the statements that use no pointers but these parameters, if
               // their work-items meet at barriers
-  std::set<std::string> idling; // kernels in which work-items outside of the work-group idle, if they may
 };
 
 // Outlines the kernels. Effects of pragmas end with the text. Error: unsupported_kernel at the place of anything that no
@@ -150,10 +147,6 @@ private:
   std::uint32_t file_ = 0;
   std::uint32_t line_ = 0;
 };
-
-// Lets work-items outside of the virtual work-group idle in a kernel whose work-items meet. Adds edits to those of an
-// outlined kernel and returns true if its body allows it; otherwise the edits are of no use.
-bool let_items_idle(const TranslationUnit& unit, const Function& kernel, Edits& edits);
 
 // The arguments of an outlined kernel are in global memory, so pointers move there from constant memory.
 

@@ -201,51 +201,6 @@ TEST_CASE("images that no wave writes, and samplers, are parameters of the share
   }
 }
 
-TEST_CASE("items idle where that leaves fewer waves alone") {
-  Job program = program_of(3, {});
-  program.waves = {wave_of(0, {}, range_of(960, 96)), wave_of(1, {}, range_of(600, 160)),
-                   wave_of(2, {}, range_of(1024, 256))};
-  const auto groups = groups_of({{0}, {1}, {2}});
-  KernelLimits limits{.tiles_side_by_side = 1, .items_idle = true};
-  OutlinedOps ops = ops_of({true, true, true});
-  ops.kernels[0].may_idle = ops.kernels[1].may_idle = true;
-  const auto made = [&] {
-    auto result = make_schedule(program, ops, groups, Strategy::barrier, limits);
-    REQUIRE(result);
-    return *result;
-  };
-  CHECK(shared_launch(program, ops, limits).to_idle == std::set<std::uint32_t>{0, 1});
-  CHECK(made().fallbacks.size() == 2); // as they do not idle yet
-  ops.kernels[0].idles = ops.kernels[1].idles = true;
-  CHECK(made().fallbacks.empty());
-  CHECK(made().group_size == 256);
-  CHECK(made().tiles_per_pack == std::vector<std::uint32_t>{1, 1, 1});
-  limits.items_idle = false;
-  CHECK(shared_launch(program, ops, limits).to_idle.empty());
-  limits.items_idle = true;
-  // A kernel that may not idle needs its size, unless a larger one has fewer alone.
-  ops.kernels[0].may_idle = ops.kernels[0].idles = false;
-  CHECK(made().group_size == 96);
-  CHECK(shared_launch(program, ops, limits).to_idle.empty());
-  // Nor do many items idle for a few that work.
-  ops.kernels[0].may_idle = ops.kernels[0].idles = true;
-  program.waves[0].range = range_of(96'000, 32);
-  CHECK(made().group_size == 32);
-  // Where work-groups share a larger one, none of their kernel's idle.
-  limits.named_barriers = true;
-  program.waves[0].range = range_of(960, 64);
-  program.waves.push_back(wave_of(0, {}, range_of(100, 64)));
-  for (auto& kernel : ops.kernels) {
-    kernel.idles = false;
-  }
-  CHECK(shared_launch(program, ops, limits).to_idle == std::set<std::uint32_t>{1});
-  // Only work-groups of whole warps are shared.
-  program.waves = {wave_of(0, {}, range_of(960, 16)), wave_of(2, {}, range_of(960, 48))};
-  CHECK(shared_launch(program, ops, limits).to_idle == std::set<std::uint32_t>{0});
-  program.waves[1].range = range_of(960, 64);
-  CHECK(shared_launch(program, ops, limits).to_idle.empty());
-}
-
 TEST_CASE("waves with other compiler options are excluded") {
   Job program = program_of(2, {});
   program.units.push_back(program.units[0]);
