@@ -13,18 +13,6 @@
 namespace tidegate::app {
 namespace {
 
-using tuning::Duel;
-using tuning::KnobReport;
-
-std::string gain_text(const Duel& duel) {
-  return fmt::format("{:.2f} times as fast ({:.2f} to {:.2f})", 1 / duel.ratio, 1 / duel.ratio_high,
-                     1 / duel.ratio_low);
-}
-
-// By KnobVerdict.
-constexpr std::array<std::string_view, 4> verdict_words{"adopted", "kept", "nothing else to try",
-                                                        "no time left"};
-
 // The number of an optional enumeration in a key.
 constexpr auto number_of = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
 
@@ -428,28 +416,20 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
                                 short_time_text(report.before_ns), printable(report.device)),
            colour) +
       "\n";
-  TableRows rows{{"  knob", "before", "best other", "verdict", "confidence", "gain (95 % interval)"}};
-  for (const KnobReport& knob : report.knobs) {
-    const std::string name(choice_name(knob.knob));
+  TableRows rows{{"  knob", "before", "other", "taken", "confidence", "times as fast (95 % interval)"}};
+  for (const tuning::KnobReport& knob : report.knobs) {
+    const auto& all = knob.candidates;
+    const auto fastest = std::ranges::min_element(
+        all, {}, [](const auto& one) { return one.ratio.value_or(std::numeric_limits<double>::max()); });
     const bool timed = knob.duel && knob.duel->rounds != 0;
-    rows.push_back({"  " + name, knob.before, knob.best.empty() ? "-" : knob.best,
-                    std::string(verdict_words[static_cast<std::size_t>(knob.verdict)]),
+    rows.push_back({fmt::format("  {}", choice_name(knob.knob)), knob.before,
+                    all.empty() ? "-" : fastest->value, !all.empty() && fastest->taken ? "yes" : "no",
                     timed ? fmt::format("{:.1f} %", 100 * knob.duel->confidence) : "-",
-                    timed ? gain_text(*knob.duel) : "-"});
-  }
-  if (report.overall && gained) {
-    rows.push_back({"  all", "", "", "adopted", fmt::format("{:.1f} %", 100 * report.overall->confidence),
-                    gain_text(*report.overall)});
+                    timed ? fmt::format("{:.2f} ({:.2f} to {:.2f})", 1 / knob.duel->ratio,
+                                        1 / knob.duel->ratio_high, 1 / knob.duel->ratio_low)
+                          : "-"});
   }
   text += render_table(std::move(rows), std::string::npos);
-  for (const KnobReport& knob : report.knobs) {
-    for (const engine::FirstCandidate& out : knob.candidates) {
-      if (!out.thrown_out.empty()) {
-        text += fmt::format("  thrown out: {} {}: {}\n", choice_name(knob.knob), printable(out.value),
-                            printable(out.thrown_out));
-      }
-    }
-  }
   return text + fmt::format("  {} in {}\n", plural(report.runs, "run"), seconds_text(report.elapsed_ns));
 }
 

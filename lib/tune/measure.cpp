@@ -31,13 +31,11 @@ std::uint64_t most_ns(double run_ns, std::uint64_t max_wall_time_ns) {
   return std::min(max_wall_time_ns, static_cast<std::uint64_t>(least_ns + times * run_ns));
 }
 
+// Varies one knob after another: the best of its values in a few rounds has to win a duel of fresh ones against the incumbent.
 class Search {
 public:
-  Search(Bench& bench, std::uint64_t budget_ns, std::uint64_t max_wall_time_ns, Clock::time_point start,
-         runtime::Monitor& monitor)
-      : bench_(bench), max_wall_time_ns_(max_wall_time_ns), monitor_(monitor),
-        // The rest of the budget pays for the final comparison with the first settings.
-        search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
+  Search(Bench& bench, Clock::time_point end, std::uint64_t max_wall_time_ns, runtime::Monitor& monitor)
+      : bench_(bench), max_wall_time_ns_(max_wall_time_ns), monitor_(monitor), end_(end) {}
 
   // Returns the report with what is `known` of the device, and what the search has found.
   Result<TuningReport> run(const Settings& first, const device::DeviceProfile& known) {
@@ -61,7 +59,7 @@ public:
         return tl::unexpected(interrupted());
       }
     }
-    conclude(report);
+    report.after_ns = dispatch_ns_;
     report.runs = bench_.runs();
     const Settings& settings = bench_.settings(incumbent_);
     report.profile.tuning = settings.tuning;
@@ -70,17 +68,10 @@ public:
       report.profile.traversal = settings.traversal;
     }
     report.policy = settings.policy;
-    return InterruptWatch::interrupted() ? tl::unexpected(interrupted())
-                                         : Result<TuningReport>(std::move(report));
+    return report;
   }
 
 private:
-  [[nodiscard]] Timer timer() {
-    return [this](std::size_t configuration) {
-      return bench_.time(configuration, most_ns(run_ns_, max_wall_time_ns_));
-    };
-  }
-
   // A candidate that the device refuses is thrown out.
   Result<std::optional<std::size_t>> add(const Settings& settings) try {
     return bench_.add(settings, most_ns(run_ns_, max_wall_time_ns_));
@@ -88,100 +79,62 @@ private:
     return tl::unexpected(std::move(refused.error));
   }
 
-  // Builds each alternative and times it against the incumbent in a few rounds; the best then has to win a duel of fresh
-  // rounds, which took no part in the selection.
   KnobReport turn(Knob knob) {
-    const std::string_view name = knob_names[static_cast<std::size_t>(knob)];
     const auto [value, options] = bench_.values_of(knob, incumbent_, dispatch_ns_);
     KnobReport report{.knob = knob, .before = value};
-    const auto selection_end =
-        Clock::now() + (search_end_ - Clock::now()) / 4 * 3; // the rest is for the duel
-    std::size_t best = incumbent_;
-    double best_ratio = 0;
-    bool in_time = true;
+    const auto duel_begin = Clock::now() + (end_ - Clock::now()) / 4 * 3; // at the latest
+    const Timer timer = [this](std::size_t configuration) {
+      return bench_.time(configuration, most_ns(run_ns_, max_wall_time_ns_));
+    };
+    std::optional<std::size_t> best; // with its place in the report
+    std::size_t place = 0;
     for (std::size_t i = 0; i < options.size(); ++i) {
-      in_time = !up_at(selection_end - longest_add_)();
-      if (!in_time) {
-        break;
+      engine::FirstCandidate candidate{.value = options[i].value};
+      if (up_at(duel_begin - longest_add_)()) {
+        candidate.thrown_out = "the time was up";
+        report.candidates.push_back(std::move(candidate));
+        continue;
       }
-      monitor_.say(fmt::format("measuring: {}, {} of {}", name, i + 1, options.size()), end_);
+      monitor_.say(fmt::format("measuring: {}, {} of {}", knob_names[static_cast<std::size_t>(knob)], i + 1,
+                               options.size()),
+                   end_);
       const auto begin = Clock::now();
       const auto added = add(options[i].settings);
       longest_add_ = std::max(longest_add_, Clock::now() - begin);
       if (added && !*added) {
         continue; // runs as another one
       }
-      engine::FirstCandidate& candidate =
-          report.candidates.emplace_back(engine::FirstCandidate{.value = options[i].value});
       if (!added) {
         candidate.thrown_out = added.error().message;
-        continue;
-      }
-      const Duel selection = duel(**added, incumbent_, selection_rounds, timer(), up_at(selection_end));
-      if (selection.rounds != 0) {
-        candidate.ratio = selection.ratio;
-        if (best == incumbent_ || selection.ratio < best_ratio) {
+      } else if (const Duel found = duel(**added, incumbent_, selection_rounds, timer, up_at(duel_begin));
+                 found.rounds != 0) {
+        candidate.ratio = found.ratio;
+        if (!best || found.ratio < *report.candidates[place].ratio) {
           best = **added;
-          best_ratio = selection.ratio;
-          report.best = candidate.value;
+          place = report.candidates.size();
         }
       }
+      report.candidates.push_back(std::move(candidate));
     }
-    if (best != incumbent_) {
-      judge_best(best, report);
-    } else if (!in_time) {
-      report.verdict = KnobVerdict::out_of_time;
-    } else if (std::ranges::any_of(report.candidates, &engine::FirstCandidate::tried)) {
-      report.verdict = KnobVerdict::unchanged;
-    }
-    return report;
-  }
-
-  void judge_best(std::size_t best, KnobReport& report) {
-    const TimeIsUp time_is_up = up_at(search_end_);
-    report.verdict = KnobVerdict::unchanged;
-    report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up, more_duel_rounds);
-    if (report.duel->won()) {
-      report.verdict = KnobVerdict::adopted;
-      std::ranges::find(report.candidates, report.best, &engine::FirstCandidate::value)->taken = true;
-      incumbent_ = best;
-      first_adopted_ = first_adopted_ == 0 ? best : first_adopted_;
-      dispatch_ns_ *= report.duel->ratio;
-    } else if (report.duel->rounds < fewest_rounds && time_is_up()) {
-      report.verdict = KnobVerdict::out_of_time;
-    }
-  }
-
-  // Compares all adopted settings with the first ones; together they must win too, or the first adopted ones stay.
-  void conclude(TuningReport& report) {
-    std::vector<KnobReport*> adopted;
-    for (KnobReport& knob : report.knobs) {
-      if (knob.verdict == KnobVerdict::adopted) {
-        adopted.push_back(&knob);
+    if (best) {
+      report.duel = duel(*best, incumbent_, duel_rounds, timer, up_at(end_), more_duel_rounds);
+      if (report.duel->won()) {
+        report.candidates[place].taken = true;
+        incumbent_ = *best;
+        dispatch_ns_ *= report.duel->ratio;
       }
     }
-    if (adopted.size() > 1) {
-      report.overall = duel(incumbent_, 0, duel_rounds, timer(), up_at(end_), more_duel_rounds);
-    }
-    if (adopted.size() == 1 || (report.overall && !report.overall->won())) {
-      incumbent_ = first_adopted_; // it has won against the first settings by itself
-      report.overall = adopted.front()->duel;
-      std::for_each(adopted.begin() + 1, adopted.end(),
-                    [](KnobReport* later) { later->verdict = KnobVerdict::unchanged; });
-    }
-    report.after_ns = report.before_ns * (report.overall ? report.overall->ratio : 1);
+    return report;
   }
 
   Bench& bench_;
   const std::uint64_t max_wall_time_ns_; // per run
   runtime::Monitor& monitor_;
-  Clock::time_point search_end_;
-  Clock::time_point end_;
+  const Clock::time_point end_;
   Clock::duration longest_add_{};
-  std::size_t incumbent_ = 0;     // at first the program as it is
-  std::size_t first_adopted_ = 0; // 0: none
-  double dispatch_ns_ = 0;
-  double run_ns_ = 0; // longest of the first runs, including the time to fill memory
+  std::size_t incumbent_ = 0; // at first the program as it is
+  double dispatch_ns_ = 0;    // of the incumbent
+  double run_ns_ = 0;         // longest of the first runs, including the time to fill memory
 };
 
 Error hang_error(bool by_signal, const std::string& fix) {
@@ -209,15 +162,13 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
     const Settings first{.tuning = options.run.compile.tuning,
                          .traversal = known.traversal.value_or(device::TraversalProfile()),
                          .policy = policy};
-    Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, monitor);
-    Result<TuningReport> report = search.run(first, known);
-    if (!report) {
-      return report;
-    }
-    report->device = device.name;
-    report->driver_version = device.driver_version;
-    report->budget_ns = options.budget_ns;
-    report->elapsed_ns = elapsed_ns(start);
+    TIDEGATE_TRY(TuningReport report,
+                 Search(bench, start + nanoseconds(options.budget_ns), options.run.max_wall_time_ns, monitor)
+                     .run(first, known));
+    report.device = device.name;
+    report.driver_version = device.driver_version;
+    report.budget_ns = options.budget_ns;
+    report.elapsed_ns = elapsed_ns(start);
     return report;
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));

@@ -86,13 +86,11 @@ TIDEGATE_RECORD(Duel, duel_fields);
 
 constexpr Field knob_fields[] = {
     required<&KnobReport::knob>("varied setting"),
-    required<&KnobReport::verdict>(
-        "adopted: faster with at least 99 % confidence and by at least 1 %; kept: no value was; "
-        "nothing_to_try: no other value changes the run; out_of_time: the budget ran out"),
     required<&KnobReport::before>("previous value"),
-    required<&KnobReport::best>("best other value; empty if none was timed"),
-    optional<&KnobReport::duel>("best other value against the previous value"),
-    required<&KnobReport::candidates>("other values that change the run"),
+    required<&KnobReport::candidates>(
+        "other values that change the run, in a few rounds against the previous one; the one taken is faster "
+        "with at least 99 % confidence and by at least 1 %"),
+    optional<&KnobReport::duel>("fresh rounds of the fastest of them against the previous value"),
 };
 TIDEGATE_RECORD(KnobReport, knob_fields);
 
@@ -104,8 +102,7 @@ constexpr Field tuning_report_fields[] = {
     required<&TuningReport::elapsed_ns>("time that measuring took"),
     required<&TuningReport::runs>("total dispatches of the program"),
     required<&TuningReport::before_ns>("median time of a dispatch before tuning"),
-    required<&TuningReport::after_ns>("before_ns times the ratio of the adopted settings"),
-    optional<&TuningReport::overall>("all adopted settings against the previous ones"),
+    required<&TuningReport::after_ns>("before_ns times the ratios of the values taken"),
     required<&TuningReport::knobs>("result of each knob, in the order of the measurements"),
     required<&TuningReport::profile>("device profile with the adopted settings"),
     required<&TuningReport::policy>("launch policy with the adopted settings"),

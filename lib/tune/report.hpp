@@ -89,22 +89,11 @@ Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, c
 
 // The report.
 
-enum class KnobVerdict : std::uint8_t {
-  adopted,        // faster with the required confidence
-  unchanged,      // no value was faster ("kept" in documents)
-  nothing_to_try, // no other value changes the run
-  out_of_time,    // the budget ran out before a decision
-};
-inline constexpr std::array<std::string_view, 4> verdict_names{"adopted", "kept", "nothing_to_try",
-                                                               "out_of_time"};
-
 struct KnobReport {
   Knob knob = Knob::strategy;
-  KnobVerdict verdict = KnobVerdict::nothing_to_try;
   std::string before;
-  std::string best;                               // best other value; empty if none was timed
-  std::optional<Duel> duel;                       // best other value against the previous one
-  std::vector<engine::FirstCandidate> candidates; // other values, timed against the previous one
+  std::vector<engine::FirstCandidate> candidates; // other values, in a few rounds against the previous one
+  std::optional<Duel> duel; // of the fastest of them, in fresh rounds; if it has won, it is taken
 };
 
 // Outputs of a configuration that differ from those of plain launches.
@@ -122,7 +111,6 @@ struct TuningReport {
   std::uint64_t runs = 0;
   double before_ns = 0; // median time of a dispatch, in nanoseconds
   double after_ns = 0;
-  std::optional<Duel> overall; // adopted settings against the previous ones, if any were adopted
   std::vector<KnobReport> knobs;
   device::DeviceProfile profile;
   policy::LaunchPolicy policy;
@@ -133,7 +121,6 @@ struct TuningReport {
 namespace tidegate::documents {
 
 TIDEGATE_CHOICES(tuning::Knob, tuning::knob_names);
-TIDEGATE_CHOICES(tuning::KnobVerdict, tuning::verdict_names);
 
 TIDEGATE_HAS_DOCUMENT(tuning::TuningReport);
 

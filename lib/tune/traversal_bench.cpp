@@ -11,7 +11,6 @@ namespace {
 
 using device::Strategy;
 using traversal::TraversalResults;
-using traversal::WaveRecord;
 
 // Returns the device as a run with this profile sees it.
 device::DeviceInfo with_profile(const device::DeviceInfo& device, const device::TraversalProfile& profile) {
@@ -48,8 +47,7 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
                               .plan = std::move(plan),
                               .kernel = &known->second,
                               .groups = groups,
-                              .resident = {},
-                              .waves = {}};
+                              .resident = {}};
   if (!configurations_.empty()) {
     configuration.resident = configurations_.front().resident;
     configuration.resident.setting =
@@ -58,24 +56,13 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
   return configuration;
 }
 
-// Returns true if another configuration makes the same choices for its waves with the same work-groups.
+// Returns true if another configuration launches the same; rules and limits without an effect do not count as others.
 bool TraversalBench::runs_as_another(const Configuration& configuration) const {
-  // Number of vertices up to which a wave keeps its topology without a new choice: for one group, or for all.
-  const auto sure = [](const Configuration& of) {
-    const std::uint32_t vertices = policy::tg_surely_sparse(of.resident.setting.policy);
-    const traversal::FrontierGeometry& geometry = of.plan.geometry;
-    const bool together = of.plan.strategy.strategy == Strategy::barrier && geometry.group_size > 1;
-    return together ? vertices : std::min(geometry.alone_vertices, vertices);
+  const auto launched = [](const Configuration& of) {
+    return std::tuple(of.plan.strategy.strategy, of.groups.workers, of.plan.geometry.alone_vertices,
+                      of.plan.switch_rule);
   };
-  return std::ranges::any_of(configurations_, [&](const Configuration& other) {
-    return other.plan.strategy.strategy == configuration.plan.strategy.strategy &&
-           other.groups.workers == configuration.groups.workers &&
-           other.plan.geometry.alone_vertices == configuration.plan.geometry.alone_vertices &&
-           sure(other) == sure(configuration) && other.waves.complete() &&
-           std::ranges::all_of(other.waves.records, [&](const WaveRecord& wave) {
-             return traversal::choose(configuration.resident.setting.policy, wave).topology == wave.topology;
-           });
-  });
+  return std::ranges::find(configurations_, launched(configuration), launched) != configurations_.end();
 }
 
 traversal::TraversalOutcome TraversalBench::run(Configuration& configuration, std::uint64_t most_ns) {
@@ -87,9 +74,8 @@ traversal::TraversalOutcome TraversalBench::run(Configuration& configuration, st
 }
 
 Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std::uint64_t most_ns) {
-  traversal::TraversalOutcome outcome = run(configuration, most_ns);
+  const traversal::TraversalOutcome outcome = run(configuration, most_ns);
   TIDEGATE_CHECK(check_finished(outcome.status));
-  configuration.waves = std::move(outcome.waves);
   TraversalResults results = traversal::read_back(session_, configuration.resident, configuration.plan.shape);
   results.rank_change = outcome.rank_change;
   TIDEGATE_CHECK(traversal::check_distances_fit(configuration.plan.graph(), results, asked_.numbers));

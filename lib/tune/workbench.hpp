@@ -211,7 +211,6 @@ private:
     runtime::BuiltKernel* kernel = nullptr; // points into kernels_
     runtime::Residency groups;
     traversal::ResidentGraph resident; // shares all parts except the setting
-    traversal::WaveLog waves;          // of the first run
   };
 
   runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
