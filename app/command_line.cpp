@@ -294,29 +294,24 @@ Result<Action> parse(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& refusal) {
     return tl::unexpected(usage_error(parser, arguments, refusal));
   }
-  const std::string& command = parser.get_subcommands().front()->get_name();
-  if (ranks::launched().rank != 0 && command != "run" && command != "devices") {
+  if (ranks::launched().rank != 0 && parser.get_subcommands().front()->get_name() != "run") {
     return [] { return ExitCode::done; }; // rank 0 answers
   }
   return run;
 }
 
 Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
-  const auto no_memory = [](const std::string& what, std::string fix) {
-    return Error{.code = ErrorCode::host_out_of_memory,
-                 .message = "the host has no memory left" + what,
-                 .fix = std::move(fix)};
-  };
-  const std::string more = "give the process more memory, or the program smaller buffers";
-  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
-    return no_memory("", more);
-  }
-  if (dynamic_cast<const std::length_error*>(&exception) != nullptr) { // more than any host has
-    return no_memory(fmt::format(": {}", exception.what()), more);
-  }
   const auto* const system = dynamic_cast<const std::system_error*>(&exception);
-  if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again) {
-    return no_memory(" for another thread", "give the process more memory, or allow it more threads");
+  const bool no_thread = system != nullptr && system->code() == std::errc::resource_unavailable_try_again;
+  const bool too_long = dynamic_cast<const std::length_error*>(&exception) != nullptr; // for any host
+  if (no_thread || too_long || dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
+    const std::string what = no_thread  ? " for another thread"
+                             : too_long ? fmt::format(": {}", exception.what())
+                                        : "";
+    return {.code = ErrorCode::host_out_of_memory,
+            .message = "the host has no memory left" + what,
+            .fix = fmt::format("give the process more memory, or {}",
+                               no_thread ? "allow it more threads" : "the program smaller buffers")};
   }
   return {.code = ErrorCode::internal_error, .message = exception.what(), .fix = std::move(fix_of_bug)};
 }

@@ -31,53 +31,29 @@ bool plausible(const device::DeviceProfile& profile, const device::DeviceInfo& d
          profile.co_resident_groups <= most_groups_per_unit * device.compute_units;
 }
 
-// Prints the trials, a row each.
-void add_profile_rows(const device::DeviceProfile& profile, TableRows& rows) {
-  add_row(rows, "resident", "{} of {} work-items", plural(profile.co_resident_groups, "work-group"),
-          profile.workgroup_size);
-  for (const device::OrderingTrial& trial : profile.trials) {
-    add_row(rows, fmt::format("ordering {}", choice_name(trial.ordering)), "{}{}{}",
-            choice_name(trial.verdict),
-            trial.barrier_ns ? ", barrier " + short_time_text(*trial.barrier_ns) : "",
-            profile.ordering == trial.ordering ? ", used" : "");
-  }
-  add_row(rows, "barriers", "kernels with barriers are {} as cases of one kernel",
-          profile.barrier_kernels_share ? "right" : "wrong");
-  add_row(rows, "launch", "{} in a row, {} with a wait", short_time_text(profile.launch_ns),
-          short_time_text(profile.launch_round_trip_ns));
-  const device::DeviceCosts& costs = profile.costs;
-  add_row(rows, "waits", "{} for neighbours; for all {} and {:.2f} ns a work-group; {} to start",
-          short_time_text(costs.wait_ns), short_time_text(costs.barrier_ns), costs.barrier_group_ns,
-          short_time_text(costs.persistent_start_ns));
-  add_row(rows, "tiles",
-          "{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond {} {:.0f} GB/s",
-          costs.tile_ns, costs.next_tile_ns, costs.cached_bytes_per_ns,
-          bytes_text(static_cast<std::uint64_t>(costs.cache_bytes)), costs.memory_bytes_per_ns);
-}
-
 TableRows figures(const device::DeviceInfo& device) {
   const device::Megakernel& persistent = device.megakernel;
   TableRows rows;
   add_row(rows, "platform", "{}", device.platform);
   add_row(rows, "version", "{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
           device.driver_version);
-  add_row(rows, "uuid", "{}", device.uuid.value_or("not reported"));
-  add_row(rows, "compute units", "{} at {} MHz", device.compute_units, device.max_clock_mhz);
-  add_row(rows, "work-group", "{} work-items at most, {}", device.max_workgroup_size,
-          fmt::join(device.max_work_item_sizes, " x "));
-  add_row(rows, "memory", "{}, largest buffer {}", bytes_text(device.global_memory_bytes),
-          bytes_text(device.max_allocation_bytes));
-  add_row(rows, "local memory", "{}{}", bytes_text(device.local_memory_bytes),
-          device.dedicated_local_memory ? "" : ", part of global memory");
-  add_row(rows, "precision", "single{}{}", device.double_precision ? ", double" : "",
-          device.half_precision ? ", half" : "");
-  add_row(rows, "persistent launch", "{}{}: {}", persistent.supported ? "possible" : "not possible",
-          persistent.max_worker_count
-              ? fmt::format(", up to {}", plural(*persistent.max_worker_count, "work-group"))
-              : "",
+  add_row(rows, "compute units", "{} at {} MHz, work-groups of {} work-items at most", device.compute_units,
+          device.max_clock_mhz, device.max_workgroup_size);
+  add_row(rows, "memory", "{}, largest buffer {}, local {}", bytes_text(device.global_memory_bytes),
+          bytes_text(device.max_allocation_bytes), bytes_text(device.local_memory_bytes));
+  add_row(rows, "persistent launch", "{}: {}", persistent.supported ? "possible" : "not possible",
           persistent.reason);
-  if (device.profile) {
-    add_profile_rows(*device.profile, rows);
+  if (const auto& profile = device.profile) {
+    add_row(rows, "resident", "{} of {} work-items", plural(profile->co_resident_groups, "work-group"),
+            profile->workgroup_size);
+    for (const device::OrderingTrial& trial : profile->trials) {
+      add_row(rows, fmt::format("ordering {}", choice_name(trial.ordering)), "{}{}{}",
+              choice_name(trial.verdict),
+              trial.barrier_ns ? ", barrier " + short_time_text(*trial.barrier_ns) : "",
+              profile->ordering == trial.ordering ? ", used" : "");
+    }
+    add_row(rows, "launch", "{} in a row, {} with a wait", short_time_text(profile->launch_ns),
+            short_time_text(profile->launch_round_trip_ns));
   }
   return rows;
 }
@@ -147,10 +123,6 @@ std::string devices_table(const device::DeviceList& list, bool colour) {
   }
   text += plural(list.devices.size(), "device") + "\n";
   TableRows remarks;
-  for (const device::RankDevice& rank : list.ranks.value_or(std::vector<device::RankDevice>())) {
-    remarks.push_back(
-        {fmt::format("rank {} on {}: device {}, {}", rank.rank, rank.host, rank.index, rank.device)});
-  }
   for (const device::BrokenDriver& broken : list.broken_drivers) {
     remarks.push_back({fmt::format("unusable driver {}: {}", broken.file, broken.problem)});
   }
@@ -190,14 +162,7 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
   if (list.devices.empty()) {
     return tl::unexpected(device::no_device(list));
   }
-  TIDEGATE_TRY(const auto ranks, ranks::begin());
-  if (ranks) {
-    TIDEGATE_TRY(const auto devices, rank_devices(list, settings.selector, ranks->place()));
-    TIDEGATE_TRY(list.ranks, devices_of_ranks(*ranks, devices.front()));
-    if (ranks->rank() != 0) {
-      return end_together(ExitCode::done, *ranks);
-    }
-  } else if (!settings.selector.empty()) {
+  if (!settings.selector.empty()) {
     TIDEGATE_TRY(const auto chosen, device::select_device(list, settings.selector));
     list.devices = {device::DeviceInfo(*chosen)};
   }
@@ -212,8 +177,7 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
       }
     }
   }
-  auto written = write_document(settings.output, settings.format, list, devices_table);
-  return ranks ? end_together(std::move(written), *ranks) : written;
+  return write_document(settings.output, settings.format, list, devices_table);
 }
 
 } // namespace

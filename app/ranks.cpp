@@ -9,32 +9,6 @@
 
 namespace tidegate::app {
 
-Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
-                                                     std::string_view selectors,
-                                                     const ranks::Transport::Place& place) {
-  std::vector<device::DeviceInfo> found;
-  for (const std::string& selector : words_in(selectors)) {
-    TIDEGATE_TRY(const auto named, device::select_devices(list, selector));
-    std::ranges::transform(named, std::back_inserter(found), [](const auto* one) { return *one; });
-  }
-  std::rotate(found.begin(), found.begin() + place.local_rank % std::ssize(found), found.end());
-  return found;
-}
-
-Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own) {
-  TIDEGATE_TRY(const auto indices, ranks.gather(std::span(&own.index, 1)));
-  TIDEGATE_TRY(const auto hosts, ranks.gather(ranks::host_name()));
-  TIDEGATE_TRY(const auto names, ranks.gather(own.name));
-  std::vector<device::RankDevice> all;
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    all.push_back({.rank = static_cast<std::uint32_t>(i),
-                   .host = hosts[i],
-                   .index = indices[i].front(),
-                   .device = names[i]});
-  }
-  return all;
-}
-
 namespace {
 
 // Returns true in the first process of a job on this host that calls it: it takes a name, which ends with the process.
@@ -89,38 +63,15 @@ Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks) {
   ranks.abort(static_cast<int>(code));
 }
 
-// Returns the drivers that mpirun was started with and has replaced by PoCL: Open MPI's hwloc may do that where it
-// finds PoCL. Empty if it has not, or runs on another host.
-static std::string replaced_drivers() {
-  constexpr std::string_view variable = "OCL_ICD_FILENAMES";
-  const char* const own = std::getenv(variable.data());
-  if (own == nullptr || std::string_view(own).find("pocl") == std::string_view::npos) {
-    return {};
-  }
-  constexpr std::size_t most = std::size_t{1} << 20U;
-  pid_t process = ::getppid();
-  for (int parents = 0; process > 1 && parents < 8; ++parents) {
-    const std::string folder = fmt::format("/proc/{}/", process);
-    const std::string environment = '\0' + read_all(folder + "environ", most).value_or("") + '\0';
-    const std::size_t begin = environment.find('\0' + std::string(variable) + '=');
-    if (begin != std::string::npos) {
-      const std::string given = environment.c_str() + begin + variable.size() + 2;
-      if (!given.empty() && given != own) {
-        return given;
-      }
-    }
-    const std::string status = read_all(folder + "status", most).value_or("");
-    const std::size_t parent = status.find("PPid:");
-    process = parent == std::string::npos ? 0 : std::atoi(status.c_str() + parent + 5);
-  }
-  return {};
-}
-
 // The device of this rank. Ranks of one host take different ones as long as there are enough.
 static Result<device::DeviceInfo> device_of_rank(Run& run, const device::DeviceList& list,
                                                  std::string_view selectors) {
   const auto& place = run.ranks->place();
-  TIDEGATE_TRY(const auto devices, rank_devices(list, selectors, place));
+  std::vector<const device::DeviceInfo*> devices; // that the words of a list select
+  for (const std::string& selector : words_in(selectors)) {
+    TIDEGATE_TRY(const auto named, device::select_devices(list, selector));
+    devices.insert(devices.end(), named.begin(), named.end());
+  }
   const auto local = static_cast<std::size_t>(place.local_size);
   if (local > devices.size()) {
     run.device_warning =
@@ -129,15 +80,7 @@ static Result<device::DeviceInfo> device_of_rank(Run& run, const device::DeviceL
                 .fix = "start as many ranks on a host as it has devices, or list them: --device 0,1",
                 .pointer = {}};
   }
-  if (const std::string drivers = replaced_drivers(); !drivers.empty()) {
-    run.device_warning = Warning{
-        .message =
-            fmt::format("mpirun has replaced OCL_ICD_FILENAMES={}, so its devices are missing", drivers),
-        .fix = fmt::format("state it for each rank: mpirun -n {} env OCL_ICD_FILENAMES={} tidegate run …",
-                           place.size, drivers),
-        .pointer = {}};
-  }
-  return devices.front();
+  return *devices[static_cast<std::size_t>(place.local_rank) % devices.size()];
 }
 
 Result<device::DeviceInfo> find_device(Run& run) {

@@ -180,7 +180,7 @@ std::string report_page(const traversal::FrontierReport& report, const std::stri
 // Escapes JSON for a <script> element, so that no text in it ends the element or opens a comment.
 std::string script_safe(std::string_view json);
 
-// The devices of this machine, their self-tests, and which device each rank of `mpirun -n N tidegate` takes.
+// The devices of this machine and their self-tests; ranks of `mpirun -n N tidegate run`.
 
 enum class SelfTest : std::uint8_t {
   kept,         // an earlier run, or nowhere
@@ -194,15 +194,6 @@ Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::f
 
 // Nothing if it is damaged, impossible, or of another device or driver.
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
-
-// The devices that the ranks of one host take in turn, from that of this rank on: all that the words of a comma-separated
-// list select.
-Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
-                                                     std::string_view selectors,
-                                                     const ranks::Transport::Place& place);
-
-// The devices that all ranks take, in rank 0; the others get an empty list.
-Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own);
 
 // Waits until all ranks have come here. A rank with an error prints it, unless another rank's came first, and ends all;
 // one with another exit code than `done` ends all, too.

@@ -74,17 +74,8 @@ struct BrokenDriver {
   std::string problem;
 };
 
-// The device that one of several ranks takes.
-struct RankDevice {
-  std::uint32_t rank = 0;
-  std::string host;
-  std::uint32_t index = 0; // among the devices of that host
-  std::string device;      // its name
-};
-
 struct DeviceList {
-  std::vector<DeviceInfo> devices;              // platform by platform
-  std::optional<std::vector<RankDevice>> ranks; // under mpirun
+  std::vector<DeviceInfo> devices; // platform by platform
   std::vector<BrokenDriver> broken_drivers;
   std::vector<std::string> notes; // platforms that have no devices or could not be listed
 };

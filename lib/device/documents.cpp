@@ -154,17 +154,8 @@ constexpr Field broken_fields[] = {
 };
 TIDEGATE_RECORD(BrokenDriver, broken_fields);
 
-constexpr Field rank_device_fields[] = {
-    required<&RankDevice::rank>("its number, from 0"),
-    required<&RankDevice::host>("name of the machine"),
-    required<&RankDevice::index>("of the device among those of that machine"),
-    required<&RankDevice::device>("its name"),
-};
-TIDEGATE_RECORD(RankDevice, rank_device_fields);
-
 constexpr Field list_fields[] = {
-    required<&DeviceList::devices>("every device, platform by platform; under mpirun those of rank 0"),
-    optional<&DeviceList::ranks>("under mpirun: the device that each rank takes"),
+    required<&DeviceList::devices>("every device, platform by platform"),
     required<&DeviceList::broken_drivers>("drivers that the loader skips"),
     required<&DeviceList::notes>("other remarks, such as platforms without devices"),
 };

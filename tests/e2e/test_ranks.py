@@ -290,19 +290,3 @@ class Ranks(Programs):
         shell = {"SLURM_JOB_ID": "7", "SLURM_NTASKS": "8", "SLURM_PROCID": "0"}  # of salloc, and the script of sbatch
         result = alone(binary(), shell)
         self.assertEqual(result.returncode, 0, result.stderr)
-
-    def test_drivers_that_mpirun_has_replaced_are_named(self) -> None:
-        self.example("heat", 2)
-        self.mpirun(2, "run", "program.json")  # compiles
-        begin = ("env", "OCL_ICD_FILENAMES=libother.so", *MPIRUN, "-n", "2", "env", "OCL_ICD_FILENAMES=libpocl.so.2")
-        ran = subprocess.run([*begin, binary(), "run", "program.json"], cwd=self.folder, env={**os.environ, **environment()},
-                             capture_output=True, text=True, timeout=PATIENCE, check=True)
-        warning = parse(ran.stdout)["warnings"][-1]
-        self.assertEqual(warning["message"], "mpirun has replaced OCL_ICD_FILENAMES=libother.so, so its devices are missing")
-        self.assertIn("mpirun -n 2 env OCL_ICD_FILENAMES=libother.so tidegate run", warning["fix"])
-
-    def test_devices_lists_each_rank_once(self) -> None:
-        ranks = parse(self.mpirun(3, "devices").stdout)["ranks"]
-        self.assertEqual([rank["rank"] for rank in ranks], [0, 1, 2])
-        listed = self.mpirun(2, "devices", "--device", "cpu,cpu")
-        self.assertEqual(len({rank["index"] for rank in parse(listed.stdout)["ranks"]}), 1)
