@@ -123,19 +123,10 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
   }
   align_right(rows, {1, 2});
 
-  TableRows figures{{"lower bound", exact_bytes(plan.lower_bound_bytes) + " alive at one moment"}};
-  if (lifetimes.capacity_bytes) {
-    figures.push_back({"capacity", exact_bytes(*lifetimes.capacity_bytes)});
-  }
-  std::string searched = plan.search_nodes != 0 ? plural(plan.search_nodes, "node")
-                         : plan.gave_up         ? "none"
-                                                : "not needed";
-  if (plan.gave_up) {
-    searched += ", no more steps were allowed";
-  }
-  figures.push_back({"search", std::move(searched)});
-  return fmt::format("{}\n\n{}\n{}", bold(arena_headline(plan), colour), render_table(rows),
-                     render_table(figures));
+  return fmt::format("{}\nlower bound {}{}\n\n{}", bold(arena_headline(plan), colour),
+                     exact_bytes(plan.lower_bound_bytes),
+                     lifetimes.capacity_bytes ? ", capacity " + exact_bytes(*lifetimes.capacity_bytes) : "",
+                     render_table(rows));
 }
 
 // The picture of an arena: time from left to right, offsets from bottom to top, a box for each buffer.

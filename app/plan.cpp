@@ -141,7 +141,6 @@ NamedDag dag_of(const engine::Job& program, std::uint64_t budget_bytes) {
     const engine::ProgramWave& wave = program.waves[i];
     named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", program.ops[wave.op].name, i)
                                             : wave.name);
-    named.sections.push_back(wave.section);
   }
   named.iterations = program.iterations;
   return named;
@@ -201,6 +200,13 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
                      plural(plan.group_count(), "group"), plural(plan.global_barriers(), "barrier"), verdict);
 }
 
+std::string budget_text(const PlannedDag& planned) {
+  const planning::WaveDag& dag = planned.named.dag;
+  return dag.budget_bytes - dag.resident_graph_bytes == no_limit
+             ? "no budget"
+             : "budget of a group " + bytes_text(dag.budget_bytes - dag.resident_graph_bytes);
+}
+
 std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
   if (budget == 0) {
     return {};
@@ -212,9 +218,6 @@ std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
 
 namespace {
 
-// Thousands of groups are nothing to read; the ends of a long plan say the most.
-constexpr std::size_t most_groups = 100;
-constexpr std::size_t groups_at_the_end = 10;
 constexpr std::size_t most_names = 6;
 
 std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> waves) {
@@ -232,43 +235,15 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
   const auto& [named, plan] = planned;
   const std::uint64_t budget = named.dag.budget_bytes - named.dag.resident_graph_bytes;
   const std::uint64_t shared = budget == no_limit ? 0 : budget; // nothing is a share of no limit
-  const std::size_t groups = plan.group_count();
-  const std::size_t skipped = groups > most_groups ? groups - most_groups : 0;
-
-  TableRows rows{{"group", "waves", "fused bytes", "of budget", "left", "which"}};
-  for (std::size_t i = 0; i < groups; ++i) {
-    if (skipped != 0 && i == most_groups - groups_at_the_end) {
-      rows.push_back({"…", "", "", "", "", plural(skipped, "group") + " not shown"});
-      i += skipped;
-    }
+  TableRows rows{{"group", "waves", "fused bytes", "of budget", "which"}};
+  for (std::size_t i = 0; i < plan.group_count(); ++i) {
     const std::uint64_t bytes = plan.group_fused_bytes[i];
     rows.push_back({std::to_string(i), std::to_string(plan.group(i).size()), bytes_text(bytes),
-                    share_text(bytes, shared), budget == no_limit ? "" : bytes_text(budget - bytes),
-                    wave_list(named, plan.group(i))});
+                    share_text(bytes, shared), wave_list(named, plan.group(i))});
   }
-  align_right(rows, {0, 1, 2, 3, 4});
-
-  const std::uint64_t largest =
-      plan.group_fused_bytes.empty() ? 0 : *std::ranges::max_element(plan.group_fused_bytes);
-  const TableRows figures{
-      {"budget of a group",
-       budget == no_limit ? "no limit"
-       : named.dag.resident_graph_bytes == 0
-           ? bytes_text(budget)
-           : fmt::format("{}: {} less the resident graph's {}", bytes_text(budget),
-                         bytes_text(named.dag.budget_bytes), bytes_text(named.dag.resident_graph_bytes))},
-      {"largest group", fmt::format("{} {}", bytes_text(largest), share_text(largest, shared))},
-      {"peaks", fmt::format("{} frontier, {} scratch, {} output", bytes_text(plan.peak_frontier_bytes),
-                            bytes_text(plan.peak_scratch_bytes), bytes_text(plan.peak_output_bytes))},
-      {"readback", bytes_text(plan.amortized_readback_bytes)},
-      {"widest group", plural(plan.max_group_width, "wave")},
-      {"lower bound", plural(plan.lower_bound_groups, "group")}};
-
-  std::string text = bold(plan_headline(planned, options), colour) + "\n\n";
-  if (groups != 0) {
-    text += render_table(rows) + "\n";
-  }
-  return text + render_table(figures);
+  align_right(rows, {0, 1, 2, 3});
+  return fmt::format("{}\n{}\n\n{}", bold(plan_headline(planned, options), colour), budget_text(planned),
+                     render_table(rows));
 }
 
 namespace {

@@ -14,8 +14,7 @@ namespace tidegate::app {
 struct NamedDag {
   planning::WaveDag dag;
   std::vector<std::string> names; // by wave, empty for one without; no items when no wave has a name
-  std::vector<engine::Section> sections = {}; // by wave of a program; no items of a DAG
-  std::uint64_t iterations = 1;               // of a program
+  std::uint64_t iterations = 1;   // of a program
 
   [[nodiscard]] std::string wave_text(std::uint64_t wave) const;  // in a sentence: "scan", or wave 3
   [[nodiscard]] std::string wave_label(std::uint64_t wave) const; // in a picture: scan, or 3
@@ -62,12 +61,14 @@ private:
   std::map<std::string, std::size_t> places_;
 };
 
-// Returns the DAG as SVG: groups from top to bottom, a bracket at groups that repeat. The picture says what it leaves out,
-// and is light or dark as the viewer prefers.
+// Returns the DAG as SVG: groups from top to bottom. The picture says what it leaves out, and is light or dark as the viewer
+// prefers.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, Palette palette = {});
 
 // Returns the summary at the head of tables and pictures: "3 groups, 2 barriers, proved to be the fewest".
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);
+
+std::string budget_text(const PlannedDag& planned); // of a group
 
 // The value of budget_bytes that means no limit: all buffers of the program fit into the budget together.
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();

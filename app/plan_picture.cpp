@@ -252,24 +252,6 @@ void draw_box(const NamedDag& named, const PlanBox& box, std::string_view colour
   picture.add("</g>\n");
 }
 
-// Draws a bracket next to the groups that repeat.
-void draw_repetition(const PlannedDag& planned, const std::vector<GroupFrame>& frames, Drawing& picture) {
-  const std::vector<engine::Section>& sections = planned.named.sections;
-  double begin = -1, end = 0;
-  for (std::size_t group = 0; group < frames.size() && !sections.empty() && planned.named.iterations > 1;
-       ++group) {
-    if (sections[planned.plan.group(group).front()] == engine::Section::each) {
-      begin = begin < 0 ? frames[group].top : begin;
-      end = frames[group].top + frames[group].height;
-    }
-  }
-  if (begin >= 0) {
-    picture.add("<path class=\"repeats\" d=\"M{0} {1:.1f} h-6 V{2:.1f} h6\"/>\n<text class=\"soft\" "
-                "transform=\"translate({3} {2:.1f}) rotate(-90)\">{4}</text>\n",
-                margin - 3, begin, end, margin - 13, plural(planned.named.iterations, "iteration"));
-  }
-}
-
 } // namespace
 
 std::string_view Palette::operator()(const std::string& name) {
@@ -284,9 +266,10 @@ std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, Pale
   BoxedPlan boxed = box_plan(planned);
   const std::vector<GroupFrame> frames = place_boxes(boxed, plan);
 
-  std::vector<std::string> title{plan_headline(planned, options),
-                                 shared == 0 && budget != 0 ? "no budget"
-                                                            : "budget of a group " + bytes_text(budget)};
+  std::vector<std::string> title{plan_headline(planned, options), budget_text(planned)};
+  if (planned.named.iterations > 1) {
+    title[0] += ", " + plural(planned.named.iterations, "iteration");
+  }
   if (boxed.waves != plan.order.size()) {
     title.push_back(fmt::format("{} of {} waves are drawn, {} of {}", boxed.waves, plan.order.size(),
                                 frames.size(), plural(plan.group_count(), "group")));
@@ -322,7 +305,6 @@ std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, Pale
   for (const PlanBox& box : boxed.boxes) {
     draw_box(planned.named, box, palette(planned.named.wave_label(box.waves.front())), picture);
   }
-  draw_repetition(planned, frames, picture);
   picture.add("</g>\n</svg>\n");
   return picture.svg;
 }

@@ -76,17 +76,8 @@ TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps) {
 namespace {
 
 std::string recommendation_table(const LaunchRecommendationDocument& document, bool colour) {
-  std::string text = bold(launch_text(document.recommendation), colour) + "\n\n" +
-                     render_table(reason_rows(*document.explanation));
-  if (document.evidence) {
-    text += '\n';
-    const documents::EvidenceComplete& complete = document.evidence->complete;
-    for (const auto& [which, known] :
-         {std::pair("topology", complete.topology), std::pair("promotion", complete.promotion)}) {
-      text += known ? fmt::format("{} evidence: {}\n", which, *known ? "complete" : "incomplete") : "";
-    }
-  }
-  return text;
+  return bold(launch_text(document.recommendation), colour) + "\n\n" +
+         render_table(reason_rows(*document.explanation));
 }
 
 // A bit for each kind of evidence: topology, promotion or all, or several of them with commas.

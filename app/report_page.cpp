@@ -3,6 +3,8 @@
 #include "core/json.hpp"
 #include "engine/compile.hpp"
 
+#include <regex>
+
 namespace tidegate::app {
 namespace {
 
@@ -134,43 +136,7 @@ std::string wall_time(const runtime::ReportHead& report, std::vector<Part> parts
   }
   parts.push_back({"comparison, files and the rest", rest});
   std::erase_if(parts, [](const Part& part) { return part.amount == 0; });
-  return "<h3>Wall time</h3>" + part_bar(parts, time_text);
-}
-
-// Every round of both ways a dot, the median a bar.
-std::string spread(const runtime::Comparison& compared, std::string_view other) {
-  constexpr double left = 104, width = 560, row_height = 40;
-  const std::array<std::pair<std::string_view, const std::vector<double>*>, 2> ways{
-      {{"this run", &compared.run_rounds_ns}, {other, &compared.plain_rounds_ns}}};
-  const double slowest =
-      std::max({1.0, std::ranges::max(compared.run_rounds_ns), std::ranges::max(compared.plain_rounds_ns)});
-  const auto x = [slowest](double ns) { return left + (width - left - 12) * ns / slowest; };
-  Drawing picture;
-  picture.add(R"(<svg class="picture" viewBox="0 0 {} {}" role="img" aria-label="Times of each round">)",
-              width, 2 * row_height + 24);
-  for (std::size_t row = 0; row < ways.size(); ++row) {
-    const auto& [name, rounds] = ways[row];
-    const double y = row_height * (static_cast<double>(row) + 0.5);
-    const double middle = row == 0 ? compared.run_ns : compared.plain_ns;
-    picture.add_text(0, y + 4, "name", name);
-    for (const double ns : *rounds) {
-      picture.add(R"(<circle cx="{:.1f}" cy="{}" r="4" fill="{}" fill-opacity="0.55"/>)", x(ns), y,
-                  picture_colours[row]);
-    }
-    picture.add(
-        R"(<rect x="{:.1f}" y="{}" width="4" height="24" rx="2" fill="{}"><title>median {}</title></rect>)",
-        x(middle) - 2, y - 12, picture_colours[row], short_time_text(middle));
-  }
-  picture.add_text(left, 2 * row_height + 18, "soft", "0");
-  picture.add_text(width, 2 * row_height + 18, "soft", short_time_text(slowest), "end");
-  picture.add("</svg>");
-  return picture.svg;
-}
-
-std::string speed_part(const runtime::ReportHead& report, std::string_view other) {
-  return !report.comparison ? ""
-                            : fmt::format("<p>{}</p>{}", xml_text(speed_text(*report.comparison, other)),
-                                          spread(*report.comparison, other));
+  return part_bar(parts, time_text);
 }
 
 // The timeline: a picture stretched to the page, or wider than that and scrolled. Browsers cut coordinates above 2^25, so
@@ -373,38 +339,29 @@ std::string policy_part(const engine::RunReport& report) {
 }
 
 // A word as a shell takes it for that word.
-std::string shell_word(std::string word) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!word.empty() && word.find_first_not_of(plain) == word.npos) {
-    return word;
-  }
-  for (std::size_t at = word.find('\''); at != word.npos; at = word.find('\'', at + 4)) {
-    word.replace(at, 1, "'\\''");
-  }
-  return '\'' + word + '\'';
+std::string shell_word(const std::string& word) {
+  static const std::regex plain("[\\w@%+=:,./-]+"), quote("'");
+  return std::regex_match(word, plain) ? word : fmt::format("'{}'", std::regex_replace(word, quote, "'\\''"));
 }
 
 // Puts the parts of a page into report_page.html.
 template <class Report>
 std::string page_of(const Report& report, const RunTable& made, const std::string& program,
                     const Shown& shown) {
-  const std::string_view other = compared_with(report);
-  std::string body = notices(report) + "<div class=\"figures\">" + tiles(report, other, shown) +
-                     "</div>\n<div class=\"columns\">\n";
-  body += section("how", "How it ran",
-                  table(made.rows, false) + (report.dispatch_ns == 0 ? "" : wall_time(report, shown.times)));
-  body += section("speed", fmt::format("Against {}", other), speed_part(report, other)) + "</div>\n";
-  body += shown.first;
+  std::string body = notices(report) + "<div class=\"figures\">" +
+                     tiles(report, compared_with(report), shown) + "</div>\n<div class=\"columns\">\n";
+  body += section("how", "How it ran", table(made.rows, false));
+  body += section("times", "Where the wall time went",
+                  report.dispatch_ns == 0 ? "" : wall_time(report, shown.times)) +
+          "</div>\n" + shown.first;
   body +=
       section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, shown.colours) : "");
-  body += section("waves", "Where the time went", table(made.waves, true)) + shown.further;
-  std::string command;
-  for (const std::string& word : reporting.command) {
-    command += (command.empty() ? "" : " ") + shell_word(word);
-  }
-  body += section("again", "Run it again",
-                  fmt::format("<pre id=\"command\" tabindex=\"0\">{}</pre>", xml_text(command)));
+  body += section("waves", "Wave by wave", table(made.waves, true)) + shown.further;
+  std::vector<std::string> command;
+  std::ranges::transform(reporting.command, std::back_inserter(command), shell_word);
+  body += section(
+      "again", "Run it again",
+      fmt::format("<pre tabindex=\"0\">{}</pre>", xml_text(fmt::format("{}", fmt::join(command, " ")))));
   std::string status(choice_name(report.status));
   std::ranges::replace(status, '_', ' ');
   const std::string heading = fmt::format(

@@ -17,15 +17,6 @@ void add_head(const runtime::ReportHead& report, TableRows& made) {
   add_row(made, "strategy", "{}: {}", choice_name(report.strategy), report.strategy_reason);
 }
 
-void add_sources(const runtime::ReportHead& report, TableRows& made) {
-  for (const auto& [name, file] :
-       {std::pair("profile", report.profile_file), std::pair("policy", report.policy_file)}) {
-    if (file) {
-      add_row(made, name, "{}", *file);
-    }
-  }
-}
-
 // `where` names the step that a work-group came to.
 template <class Where>
 void add_end(const runtime::ReportHead& report, const Where& where, TableRows& made) {
@@ -33,25 +24,17 @@ void add_end(const runtime::ReportHead& report, const Where& where, TableRows& m
     add_row(made, &written == &report.files_written.front() ? "written" : "", "{}: {}, {}", written.file,
             written.what, bytes_text(written.bytes));
   }
-  if (!report.trace.empty()) {
-    add_row(made, "trace", "{}: {}, {}; ui.perfetto.dev opens it", report.trace,
-            plural(report.timeline->span_count(), "span"),
-            report.timeline->clock == runtime::DeviceClock::none ? "of launches" : "by the device's clock");
-  }
   for (const runtime::StuckGroup& stuck : report.stuck_groups) {
     add_row(made, "stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
             stuck.seen, stuck.expected);
   }
 }
 
-// "this run  1.2 ms (from 1.1 ms to 3.4 ms; outliers: round 3)".
+// "this run  1.2 ms (from 1.1 ms to 3.4 ms)".
 std::string spread_text(std::string_view what, const std::vector<double>& rounds, double median) {
   const auto [least, most] = std::ranges::minmax(rounds); // there is one
-  std::vector<std::uint32_t> far = outliers(rounds);
-  std::ranges::transform(far, far.begin(), [](std::uint32_t index) { return index + 1; });
-  return fmt::format("{:<14}  {} (from {} to {}{})", what, short_time_text(median), short_time_text(least),
-                     short_time_text(most),
-                     far.empty() ? "" : fmt::format("; outliers: round {}", fmt::join(far, ", ")));
+  return fmt::format("{:<14}  {} (from {} to {})", what, short_time_text(median), short_time_text(least),
+                     short_time_text(most));
 }
 
 template <class Report>
@@ -81,19 +64,11 @@ void add_ranks(const runtime::ReportHead& report, TableRows& made) {
                             : fmt::format("{}, the slowest is {}", ranks.size(), slowest->rank),
           bytes_text(bytes), plural(messages, "message"));
   for (const runtime::RankReport& rank : ranks) {
-    const auto& [dispatch_ns, traffic, edges, device_bytes] = rank.numbers;
-    add_row(made, fmt::format("rank {}", rank.rank), "{} on {}: {}, {} of it waiting{}{}", rank.device,
-            rank.host, time_text(dispatch_ns), time_text(traffic.waiting_ns),
-            edges ? fmt::format("; {} edges", *edges) : "",
-            device_bytes ? fmt::format("; {} on the device", bytes_text(*device_bytes)) : "");
+    add_row(made, fmt::format("rank {}", rank.rank), "{} on {}: {}, {} of it waiting", rank.device, rank.host,
+            time_text(rank.numbers.dispatch_ns), time_text(rank.numbers.traffic.waiting_ns));
   }
   for (const runtime::WaveReason& wave : report.ranks->waves) {
     add_row(made, "on one rank", "{}, as {}", wave.wave, wave.reason);
-  }
-  for (const runtime::RankBufferReport& buffer : report.ranks->buffers) {
-    if (buffer.split && !buffer.in_parts) {
-      add_row(made, "not in parts", "{}, as {}", in_quotes(buffer.buffer), buffer.reason);
-    }
   }
 }
 
@@ -201,23 +176,13 @@ TableRows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   return rows;
 }
 
-// Returns true if a run that was to be one persistent launch took several, other than its slices.
-bool is_divided(const engine::RunReport& report) {
-  return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) && !report.fallbacks.empty();
-}
-
 // Adds what was chosen before the run: mode, promotion, plan and memory.
 void add_choices(const engine::RunReport& report, bool planned, TableRows& made) {
   add_row(made, "mode", "{}: {}", policy::name(report.telemetry.execution_mode), report.mode_reason);
   if (const auto promoted = report.promotion.promoted; promoted != engine::Promotion::none) {
     add_row(made, "promoted", "{}: {}", choice_name(promoted), report.promotion.reason);
   }
-  add_sources(report, made);
-  std::size_t waves = 0;
-  for (const documents::BarrierGroup& group : report.plan.barriers.groups) {
-    waves += group.waves.size();
-  }
-  add_row(made, "plan", "{} in {}{}", plural(waves, "wave"),
+  add_row(made, "plan", "{} in {}{}", plural(memory_plan(report.plan).order.size(), "wave"),
           plural(report.plan.barriers.groups.size(), "group"),
           planned ? "" : ", " + plural(report.iterations, "iteration"));
   if (report.geometry.worker_groups != 0) {
@@ -232,9 +197,6 @@ void add_choices(const engine::RunReport& report, bool planned, TableRows& made)
                 ? "proved to be the least"
                 : fmt::format("lower bound {}", bytes_text(memory.lower_bound_bytes)));
   }
-  if (memory.image_bytes != 0) {
-    add_row(made, "images", "{}", bytes_text(memory.image_bytes));
-  }
   for (const runtime::WaveReason& wave : report.fallbacks) {
     add_row(made, "alone", "{}: {}", wave.wave, wave.reason);
   }
@@ -242,7 +204,7 @@ void add_choices(const engine::RunReport& report, bool planned, TableRows& made)
 
 void add_times(const engine::RunReport& report, TableRows& made) {
   const std::uint64_t launches = report.telemetry.kernel_launches;
-  const bool slices = !is_divided(report) && launches == report.slices_ns.size() && launches > 1;
+  const bool slices = report.fallbacks.empty() && launches == report.slices_ns.size() && launches > 1;
   add_row(made, "dispatch", "{} in {}{}{}", time_text(report.dispatch_ns), launches_text(launches),
           slices ? ", slices of one persistent run" : "",
           report.iterations > 1
@@ -257,15 +219,8 @@ void add_times(const engine::RunReport& report, TableRows& made) {
 
 // Traversals.
 
-// 1234567 -> "1.23 million".
-std::string count_text(double count) {
-  constexpr double thousand = 1000;
-  constexpr std::array<std::string_view, 4> units{"", " thousand", " million", " billion"};
-  std::size_t unit = 0;
-  for (; count >= thousand && unit + 1 < units.size(); ++unit) {
-    count /= thousand;
-  }
-  return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}{}", count, units[unit]);
+std::string millions(double count) {
+  return fmt::format("{:.3g} million", count / 1e6);
 }
 
 std::string verdict(const traversal::FrontierReport& report) {
@@ -301,7 +256,7 @@ TableRows stretches(const std::vector<traversal::WaveRecord>& waves) {
                     std::to_string(scanned)});
     if (ns != 0) {
       rows.back().push_back(time_text(ns));
-      rows.back().push_back(count_text(static_cast<double>(explored) * 1e9 / static_cast<double>(ns)));
+      rows.back().push_back(millions(static_cast<double>(explored) * 1e9 / static_cast<double>(ns)));
     }
     first = end;
   }
@@ -351,10 +306,6 @@ RunTable run_rows(const engine::RunReport& report, std::size_t most_waves) {
   for (const engine::QueueReport& queue : report.queues) {
     add_row(made, "queue", "{}", queue_text(queue, planned));
   }
-  if (!report.assumed_macros.empty()) {
-    add_row(made, "assumed", "as OpenCL C 3.0 has them, or else not defined: {}",
-            fmt::join(report.assumed_macros, ", "));
-  }
   if (const auto& until = report.until) {
     add_row(made, "until", "{}{} is {}{}", until->reached ? "" : "NOT REACHED: ", in_quotes(until->buffer),
             until->value, until->reached ? "" : fmt::format(", waiting for {}", until->waiting_for));
@@ -383,12 +334,8 @@ RunTable run_rows(const engine::RunReport& report, std::size_t most_waves) {
     return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
   };
   add_end(report, where, made);
-  return {.headline =
-              fmt::format("{}: {} of {} items{}", choice_name(report.status), report.items_processed,
-                          report.items_processed + report.items_remaining,
-                          is_divided(report) ? fmt::format(", in {} instead of one",
-                                                           launches_text(report.telemetry.kernel_launches))
-                                             : ""),
+  return {.headline = fmt::format("{}: {} of {} items", choice_name(report.status), report.items_processed,
+                                  report.items_processed + report.items_remaining),
           .rows = std::move(made),
           .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : TableRows()};
 }
@@ -400,13 +347,12 @@ RunTable run_rows(const traversal::FrontierReport& report) {
     add_row(made, "answer", "{}", answer_text(report));
   }
   add_head(report, made);
-  add_sources(report, made);
   add_row(made, "memory", "{}{}", bytes_text(report.memory.bytes),
           report.memory.constrained ? ", memory_constrained" : "");
   const bool planned = report.status == runtime::RunStatus::planned;
   if (!planned) {
     add_row(made, "time", "{}, {} edges a second, {}{}", time_text(report.dispatch_ns),
-            count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
+            millions(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
             summary.alone_waves == 0
                 ? ""
                 : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")));

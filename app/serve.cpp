@@ -73,27 +73,13 @@ Error read_failure(int code) {
           .fix = "name a readable file, or pipe the stream in"};
 }
 
-// Returns true if the input begins as one document that is written over several lines: "{", then a key.
-bool is_indented(std::string_view text) {
-  constexpr std::string_view blank = " \t\r\n";
-  text = without_byte_order_mark(text);
-  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
-  const std::size_t end = text.find('\n');
-  if (!text.starts_with('{') || end == std::string_view::npos ||
-      text.substr(1, end - 1).find_first_not_of(blank) != std::string_view::npos) {
-    return false;
-  }
-  const std::size_t next = text.find_first_not_of(blank, end);
-  return next != std::string_view::npos && text[next] == '"';
-}
-
 // Reads whole lines from a stream.
 class Lines {
 public:
   Lines(const Descriptor& input, const Output& output) : input_(input), output_(output) {}
 
   // Returns the lines that are there before input pauses, at least one and about `most` bytes of them; none at the end, and
-  // once the reader of the output has gone. Error: cannot_read; invalid_usage for a document over several lines.
+  // once the reader of the output has gone. Error: cannot_read.
   Result<std::string_view> next(std::size_t most) {
     first_ += static_cast<std::uint64_t>(std::ranges::count(std::string_view(text_).substr(0, given_), '\n'));
     text_.erase(0, std::exchange(given_, 0));
@@ -107,10 +93,6 @@ public:
       text_.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
       if (got < 0 && errno != EINTR && errno != EAGAIN) {
         return tl::unexpected(read_failure(errno));
-      }
-      if (first_ == 1 && is_indented(text_)) {
-        return misuse("the input is one document over several lines, and --stream reads one from each line",
-                      "leave --stream out, or write each document on one line, as `jq -c .` does");
       }
       if (got == 0) {
         given_ = text_.size();

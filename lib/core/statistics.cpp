@@ -76,22 +76,4 @@ SpeedVerdict verdict_of(const RatioEstimate& times_as_fast) {
                                   : SpeedVerdict::no_difference;
 }
 
-std::vector<std::uint32_t> outliers(const std::vector<double>& values) {
-  constexpr double usual_distances = 10;
-  constexpr double part = 0.1; // of the median
-  const double middle = median(values);
-  std::vector<double> distances;
-  for (const double value : values) {
-    distances.push_back(std::abs(value - middle));
-  }
-  const double limit = std::max(usual_distances * median(distances), part * middle);
-  std::vector<std::uint32_t> found;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (distances[i] > limit) {
-      found.push_back(static_cast<std::uint32_t>(i));
-    }
-  }
-  return found;
-}
-
 } // namespace tidegate

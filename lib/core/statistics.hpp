@@ -1,4 +1,4 @@
-// Statistics of repeated timings: medians, intervals of ratios without an assumed distribution, outliers.
+// Statistics of repeated timings: medians, intervals of ratios without an assumed distribution.
 #pragma once
 #include "core/prelude.hpp"
 
@@ -32,8 +32,5 @@ enum class SpeedVerdict : std::uint8_t { faster, slower, no_difference, same_lau
 inline constexpr std::array<std::string_view, 5> speed_verdict_names{"faster", "slower", "no_difference",
                                                                      "same_launches", "too_few_rounds"};
 SpeedVerdict verdict_of(const RatioEstimate& times_as_fast);
-
-// Returns the indices of values further from the median than ten times the usual distance, and by more than a tenth.
-std::vector<std::uint32_t> outliers(const std::vector<double>& values);
 
 } // namespace tidegate

@@ -1,4 +1,4 @@
-// Intervals of ratios hold the truth as often as they say, and outliers are named.
+// Intervals of ratios hold the truth as often as they say.
 #include "core/statistics.hpp"
 
 using namespace tidegate;
@@ -54,11 +54,4 @@ TEST_CASE("verdicts") {
   CHECK(verdict_of(paired_ratio({0.1, 0.2, 0.3, 0.2, 0.1, 0.9})) == SpeedVerdict::slower);
   CHECK(verdict_of(paired_ratio({0.9, 1.2, 1.3, 1.2, 1.1, 1.2})) == SpeedVerdict::no_difference);
   CHECK(verdict_of(paired_ratio({1, 1, 1, 1, 1, 1})) == SpeedVerdict::no_difference);
-}
-
-TEST_CASE("outliers") {
-  CHECK(outliers({}).empty());
-  CHECK(outliers({10, 10, 10, 10.9}).empty()); // by less than a tenth
-  CHECK(outliers({10, 11, 10, 12, 11, 30, 10}) == std::vector<std::uint32_t>{5});
-  CHECK(outliers({10, 20, 30, 40, 50}).empty()); // they all scatter
 }
