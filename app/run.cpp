@@ -82,6 +82,21 @@ ProgressStyle progress_style(const AskedRun& request) {
 
 namespace {
 
+// Prints which arguments may be touched anywhere, and why, once for each op.
+void print_unknown(const engine::Job& job) {
+  std::set<std::pair<std::uint32_t, std::size_t>> printed;
+  for (std::uint32_t wave = 0; wave < job.waves.size(); ++wave) {
+    const auto& arguments = job.waves[wave].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (!arguments[i].any_element.empty() && arguments[i].is_memory() &&
+          printed.emplace(job.waves[wave].op, i).second) {
+        fmt::print(stderr, "{} may touch any element of {}: {}\n", printable(job.wave_text(wave)),
+                   in_quotes(job.buffers[arguments[i].buffer].name), printable(arguments[i].any_element));
+      }
+    }
+  }
+}
+
 // Writes the trace, then the page, and adds each to the report's files; the page does not list itself.
 template <class Report>
 Result<void> write_trace_and_page(Report& report, const Run& run) {
@@ -273,6 +288,9 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
     key = program_key(lowering.program(), *job, options);
     repeat = job->iterations;
+    if (progress_style(run) == ProgressStyle::lines && !goes_on) {
+      print_unknown(*job);
+    }
   }
   TIDEGATE_TRY(TakenTuning taken, take_tuning(run, key, device ? &*device : nullptr, repeat));
   if (!taken.first_run || taken.first_run->settled ||
