@@ -18,23 +18,23 @@ bool tg_better(uint candidate, uint current) { return candidate < current; }
 uint tg_merged(uint candidate, uint current) { return min(candidate, current); }
 uint tg_merge(volatile global uint* at, uint candidate) { return atomic_min(at, candidate); }
 // Returns true if a pull can end: any neighbour in the frontier yields the same level.
-bool tg_enough(const tg_position* at, const tg_setting* setting, uint value) { return at->mixed == 0; }
-bool tg_settled(const tg_position* at, const tg_setting* setting, uint value) {
+bool tg_enough(const tg_job* job, const tg_position* at, uint value) { return at->mixed == 0; }
+bool tg_settled(const tg_job* job, const tg_position* at, uint value) {
   return at->mixed == 0 && value != TG_UNREACHED;
 }
 void tg_came_from(const tg_job* job, uint v, uint u) {
-#if TG_PARENTS
-  job->others[v] = u;
-#endif
+  if (TG_PARENTS) {
+    job->others[v] = u;
+  }
 }
 // The array that holds the wave number for the vertices of the wave's frontier.
 global const uint* tg_membership(const tg_job* job, const tg_position* at) {
   return at->mixed == 0 ? job->values : job->stamps;
 }
 
-void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) {
   job->values[v] = TG_UNREACHED;
-  tg_came_from(job, v, TG_NOBODY);
+  tg_came_from(job, v, TG_NO_VERTEX);
 }
 bool tg_give_source(const tg_job* job, uint v, uint index) {
   job->values[v] = 0;
@@ -43,15 +43,14 @@ bool tg_give_source(const tg_job* job, uint v, uint index) {
 }
 
 // Derives parents from levels, which are exact for all vertices: the first neighbour of the level before.
-void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
-                 tg_found* found) {
+void tg_own_step(const tg_job* job, const tg_position* at, tg_target to, local uint* scratch) {
   TG_EACH_ITEM(job, i, job->rows, 1) {
     const uint v = job->first + i;
     const uint level = job->values[v];
-    uint parent = level == 0 ? v : TG_NOBODY;
+    uint parent = level == 0 ? v : TG_NO_VERTEX;
     const tg_offset end = level == 0 || level == TG_UNREACHED ? 0 : job->in_offsets[v + 1ul];
-    for (tg_offset e = job->in_offsets[v]; parent == TG_NOBODY && e < end; ++e) {
-      parent = job->values[job->in_neighbours[e]] == level - 1 ? job->in_neighbours[e] : TG_NOBODY;
+    for (tg_offset e = job->in_offsets[v]; parent == TG_NO_VERTEX && e < end; ++e) {
+      parent = job->values[job->in_neighbours[e]] == level - 1 ? job->in_neighbours[e] : TG_NO_VERTEX;
     }
     job->others[v] = parent;
   }

@@ -60,12 +60,12 @@ void tg_join(const tg_job* job, uint u, uint v) {
 }
 
 // Joins each vertex with its second neighbour.
-void tg_link(const tg_job* job, tg_found* found) {
+void tg_link(const tg_job* job, tg_target to) {
   TG_EACH_ITEM(job, v, job->vertices, 1) {
     const tg_offset begin = job->offsets[v];
     if (job->offsets[v + 1ul] - begin > 1) {
       tg_join(job, v, job->neighbours[begin + 1]);
-      found->scanned += 1;
+      to.found->scanned += 1;
     }
   }
 }
@@ -109,10 +109,9 @@ TG_OUTLINED void tg_compress(const tg_job* job) {
   }
 }
 
-void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
-                 tg_found* found) {
+void tg_own_step(const tg_job* job, const tg_position* at, tg_target to, local uint* scratch) {
   if (at->step == TG_STEP_LINK) {
-    tg_link(job, found);
+    tg_link(job, to);
     return;
   }
   tg_compress(job);
@@ -121,7 +120,7 @@ void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* set
   }
 }
 
-void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) {
   const tg_offset degree = tg_degree(job, v);
   job->values[v] = degree == 0 ? v : min(v, job->neighbours[job->offsets[v]]);
   if (has_queue && degree >= TG_LONG_ROW) {
@@ -130,8 +129,7 @@ void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg
 }
 
 uint tg_value(const tg_job* job, const tg_position* at, uint u) { return 0; }
-TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
-                            tg_found* found) {
+TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e) {
   const uint w = job->neighbours[e];
   if (w < u) { // the opposite edge is also present
     tg_join(job, u, w);
@@ -140,19 +138,18 @@ TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target 
 
 // Joins the vertices outside the giant component with all their neighbours. An edge of both kinds of vertices is visited from
 // outside; all work-items must compare with the same root.
-TG_OUTLINED void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint4* rows,
-                         local uint* row_count, tg_found* found) {
+TG_OUTLINED void tg_pull(const tg_job* job, const tg_position* at, tg_target to, local uint4* rows, local uint* row_count) {
   const uint giant = job->state->giant;
   for (uint i = job->group; i < at->long_runs; i += job->groups) {
     const uint4 run = tg_long_run(job, 0, i);
     if (job->values[run.x] != giant) {
       for (uint e = TG_LANE_OF(job); e < run.w; e += TG_GROUP_SIZE) {
         tg_join(job, run.x, job->neighbours[tg_first_edge(run) + e]);
-        found->scanned += 1;
+        to.found->scanned += 1;
       }
     }
   }
-  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
+  for (tg_vertex_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
     const uint v = walk.word * 32 + walk.bit;
     if (v >= job->vertices || job->values[v] == giant) {
       continue;
@@ -163,7 +160,15 @@ TG_OUTLINED void tg_pull(const tg_job* job, const tg_position* at, const tg_sett
       for (tg_offset e = begin; e < end; ++e) {
         tg_join(job, v, job->neighbours[e]);
       }
-      found->scanned += end - begin;
+      to.found->scanned += end - begin;
     }
+  }
+}
+
+// Of ranks: merges the forest of another one.
+static void tg_own_action(const tg_job* job, const tg_position* at, tg_target to, tg_part part, local tg_share* share) {
+  global const uint* const heard = (global const uint*)job->queues;
+  TG_EACH_ITEM(job, v, part.action == TG_PART_ADOPT ? job->vertices : 0, 1) {
+    tg_join(job, v, heard[v]);
   }
 }

@@ -2,11 +2,19 @@
 // it needs.
 
 bool tg_works_alone(const tg_position* at, const tg_setting* setting) {
+  const tg_policy policy = setting->policy;
   if (TG_MAY_REFILL_ALONE && at->step == TG_STEP_REFILL) {
-    return at->far <= setting->policy.alone_vertices * TG_ALONE_EDGES;
+    return at->far <= policy.alone_vertices * TG_ALONE_EDGES;
   }
-  return at->step == TG_STEP_WAVE && at->topology == TG_SPARSE && at->vertices <= setting->policy.alone_vertices &&
-         at->frontier_edges <= setting->policy.alone_vertices * TG_ALONE_EDGES && at->entries <= TG_ALONE_ROOM && at->long_runs == 0;
+  return at->step == TG_STEP_WAVE && at->topology == TG_SPARSE && at->vertices <= policy.alone_vertices &&
+         at->frontier_edges <= policy.alone_vertices * TG_ALONE_EDGES && at->entries <= TG_ALONE_ROOM && at->long_runs == 0;
+}
+
+#define TG_TOGETHER_EDGES 65536u // more edges keep the memory busy anyway
+
+bool tg_works_together(const tg_position* at, const tg_setting* setting, tg_meeting meeting) {
+  return TG_MAY_WORK_TOGETHER && meeting.arrivals != 0 && at->step == TG_STEP_WAVE && at->topology == TG_SPARSE &&
+         at->long_runs == 0 && at->frontier_edges <= TG_TOGETHER_EDGES && !tg_works_alone(at, setting);
 }
 
 bool tg_pushes(uint topology) { return topology == TG_SPARSE || topology == TG_HYBRID || topology == TG_CONSTRAINED; }
@@ -34,8 +42,8 @@ void tg_choose_topology(tg_position* at, const tg_setting* setting) {
 }
 
 // Ends a wave: writes its log row and adopts the frontier that it found.
-void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, global tg_log_row* row) {
-  if (row != 0) {
+void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, tg_log log) {
+  if (log.rows != 0) {
     tg_log_row written;
     written.frontier_edges = at->chosen_edges;
     written.previous_edges = at->previous_edges;
@@ -52,7 +60,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
     if (TG_CLOCK != 0) {
       written.ended = tg_now();
     }
-    *row = written;
+    log.rows[at->wave - log.begin] = written;
   }
   at->wave += 1;
   at->scanned_edges = 0;
@@ -75,7 +83,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
 }
 
 // Advances the position from an executed step to the next one.
-void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, global tg_log_row* log, uint log_begin) {
+void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, tg_log log) {
   const uint step = at->step;
   bool choose = true;
   at->executed = 0;
@@ -95,7 +103,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     // fall through
   case TG_STEP_APPLY:
     at->scanned_edges += tg_pushes(at->topology) ? at->frontier_edges : counts.scanned;
-    tg_end_wave(at, setting, counts, log == 0 ? 0 : log + (at->wave - log_begin));
+    tg_end_wave(at, setting, counts, log);
     break;
   case TG_STEP_TO_BITMAP:
     at->has |= TG_HAS_BITMAP;

@@ -5,7 +5,6 @@
 // The counters show whether a choice of topology is needed; usually it is not, and the last work-item (tg_is_leader()), which seldom
 // has edges, absorbs a wave while the others run the next one.
 
-#if TG_MAY_WORK_ALONE
 // The kind of the next turn of the loop.
 #define TG_CHOSEN 1u
 #define TG_SURELY 2u
@@ -14,12 +13,12 @@
 // Processes waves until the frontier is empty or too large for one group, or `limit_wave` is reached. At the end, tg_absorb() has
 // added the last step to the position. The first wave reads the queue in global memory; later waves read the entries that the
 // previous wave left in local memory. The entries that are left at the end are copied to global memory.
-TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
-                   uint log_begin, uint limit_wave) {
+TG_OUTLINED void tg_work_alone(const tg_job* job, local tg_group* group) {
+  const tg_policy policy = job->setting->policy;
   const uint lane = TG_LANE;
   const bool leads = tg_is_leader();
-  const uint sure_vertices = min(setting->policy.alone_vertices, tg_surely_sparse(setting->policy));
-  const uint sure_edges = setting->policy.alone_vertices * TG_ALONE_EDGES; // at most this many edges are few
+  const uint sure_vertices = min(policy.alone_vertices, tg_surely_sparse(policy));
+  const uint sure_edges = policy.alone_vertices * TG_ALONE_EDGES; // at most this many edges are few
   tg_position at = group->at;
   const uint round = at.round;
   tg_errand errand = tg_first_errand(job, &at, lane / TG_LANES, at.entries, tg_queue_of(job, at.wave), 0);
@@ -33,24 +32,23 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, loc
     local const uint4* const entries = group->of.queues + sequence % 2u * TG_ALONE_ROOM;
     local uint4* const next_entries = group->of.queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
     const bool refills = TG_MAY_REFILL_ALONE && goes_on == TG_REFILLS;
-    tg_target to = tg_next_queue(job, refills ? at.wave - 1 : at.wave);
+    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
+    tg_target to = tg_next_queue(job, refills ? at.wave - 1 : at.wave, &found);
     to.local_tails = sums;
     to.local_queue = next_entries;
-    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
-#if TG_MAY_REFILL_ALONE
-    if (refills) {
+    to.eager = TG_EAGER;
+    if (TG_MAY_REFILL_ALONE && refills) {
       tg_job lone = *job;
       lone.groups = 1;
-      tg_own_step(&lone, &at, setting, to, group->scratch, &found);
+      tg_own_step(&lone, &at, to, group->scratch);
       *tg_far_tail(job, at.far_turn) = 0; // of the queue that is consumed
     }
-#endif
-    tg_run_errand(job, &at, to, errand, TG_EAGER, &found);
+    tg_run_errand(job, &at, to, errand);
     for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at.entries; i += TG_GROUP_SIZE / TG_LANES) {
       const uint4 entry = sequence == 0 ? queue[i] : entries[i];
       const tg_bits value = tg_value(job, &at, entry.x);
       for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
-        tg_visit_edge(job, &at, to, entry.x, value, tg_first_edge(entry) + e, TG_EAGER, &found);
+        tg_visit_edge(job, &at, to, entry.x, value, tg_first_edge(entry) + e);
       }
     }
     tg_sum_up(sums, found);
@@ -63,14 +61,14 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, loc
     at.entries = sums[TG_TAIL * TG_SUM_LINE];
     const uint kept = min(at.entries, (uint)TG_ALONE_ROOM);
     const bool sure = !refills && vertices != 0 && vertices <= sure_vertices && at.entries <= TG_ALONE_ROOM &&
-                      sums[TG_LONG_TAIL * TG_SUM_LINE] == 0 && TG_PARTS(sums + TG_EDGES * TG_SUM_LINE) <= sure_edges && at.wave < limit_wave;
+                      sums[TG_LONG_TAIL * TG_SUM_LINE] == 0 && TG_PARTS(sums + TG_EDGES * TG_SUM_LINE) <= sure_edges && at.wave < job->limit_wave;
     errand = tg_first_errand(job, &at, lane / TG_LANES, kept, 0, next_entries);
     if (leads) {
       group->goes_on = TG_SURELY;
       if (!sure) {
         tg_position next = group->at;
-        tg_absorb(&next, setting, tg_counts_of_sums(sums), log, log_begin);
-        group->goes_on = !tg_works_alone(&next, setting) || next.wave >= limit_wave ? 0
+        tg_absorb(&next, job->setting, tg_counts_of_sums(sums), job->log);
+        group->goes_on = !tg_works_alone(&next, job->setting) || next.wave >= job->limit_wave ? 0
                          : next.step == TG_STEP_REFILL                              ? TG_REFILLS
                                                                                     : TG_CHOSEN;
         group->at = next;
@@ -80,17 +78,15 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, loc
     goes_on = group->goes_on;
     if (leads && goes_on == TG_SURELY) {
       tg_position next = group->at;
-      tg_absorb(&next, setting, tg_counts_of_sums(sums), log, log_begin);
+      tg_absorb(&next, job->setting, tg_counts_of_sums(sums), job->log);
       group->at = next;
     }
-#if TG_MAY_REFILL_ALONE
-    if (goes_on != TG_SURELY) { // else the leader writes group->at at the same time
+    if (TG_MAY_REFILL_ALONE && goes_on != TG_SURELY) { // else the leader writes group->at at the same time
       at.near = group->at.near;
       at.far = group->at.far;
       at.nearest = group->at.nearest;
       at.far_turn = group->at.far_turn;
     }
-#endif
   }
   // This copy must come after the loop. At the end of its last round, PoCL 3.1 would take the first work-item's branch for all
   // work-items, and those past the last entry would write, too.
@@ -107,32 +103,22 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, loc
     job->state->alone[round & 1u] = group->at;
   }
 }
-#endif
 
-#define TG_TOGETHER_EDGES 65536u // more edges keep the memory busy anyway
-
-bool tg_works_together(const tg_position* at, const tg_setting* setting, tg_meeting meeting) {
-  return TG_MAY_WORK_TOGETHER && meeting.arrivals != 0 && at->step == TG_STEP_WAVE && at->topology == TG_SPARSE &&
-         at->long_runs == 0 && at->frontier_edges <= TG_TOGETHER_EDGES && !tg_works_alone(at, setting);
-}
-
-#if TG_MAY_WORK_TOGETHER
 // Returns true if the next wave is certainly of this kind too.
-bool tg_stays_together(tg_counts counts, const tg_setting* setting) {
-  const bool sparse = (counts.vertices <= tg_surely_sparse(setting->policy) && counts.edges <= tg_small_edges(setting->policy)) ||
-                      tg_surely_slim(setting->policy, counts.vertices, counts.edges) != 0;
-  return sparse && counts.vertices > setting->policy.alone_vertices && counts.edges <= TG_TOGETHER_EDGES &&
-         counts.long_runs == 0;
+static bool tg_stays_together(const tg_job* job, tg_counts counts) {
+  const tg_policy policy = job->setting->policy;
+  const bool sparse = (counts.vertices <= tg_surely_sparse(policy) && counts.edges <= tg_small_edges(policy)) ||
+                      tg_surely_slim(policy, counts.vertices, counts.edges) != 0;
+  return sparse && counts.vertices > policy.alone_vertices && counts.edges <= TG_TOGETHER_EDGES && counts.long_runs == 0;
 }
 
 // Number of items that work-items fetch ahead: slightly more than in the last wave. Slots that the next wave
 // does not fill hold entries of an earlier wave or zeros.
-uint tg_expected_entries(const tg_job* job, uint entries) { return min(entries + entries / 4 + 32, job->queue_room); }
+static uint tg_expected_entries(const tg_job* job, uint entries) { return min(entries + entries / 4 + 32, job->queue_room); }
 
 // Runs waves until the next one may be of another kind. The last wave has then run, all groups have met, and
 // it is not absorbed yet.
-void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
-                      uint log_begin, uint limit_wave, tg_meeting meeting) {
+static void tg_work_together(const tg_job* job, local tg_group* group, tg_meeting meeting) {
   const uint first_item = tg_first_item(job, TG_LANES);
   const bool leads = tg_is_leader();
   tg_position at = group->at;
@@ -143,14 +129,14 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
     if (job->group == 0) {
       tg_clear_counters(job, &at);
     }
-    tg_target to = tg_next_queue(job, at.wave);
-    to.tails = tg_slot(job, at.round);
     tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
+    tg_target to = tg_next_queue(job, at.wave, &found);
+    to.tails = tg_slot(job, at.round);
     for (uint i = first_item; i < entries; i = tg_next_item(job, i, TG_LANES)) {
       if (i != first_item) {
         errand = tg_first_errand(job, &at, i, entries, tg_queue_of(job, at.wave), 0);
       }
-      tg_run_errand(job, &at, to, errand, true, &found);
+      tg_run_errand(job, &at, to, errand);
     }
     tg_sum_up(group->sums, found);
     TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -167,7 +153,7 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
     tg_counts counts;
     if (leads) {
       counts = tg_counts_of(to.tails);
-      group->goes_on = group->gave_up == 0 && at.wave < limit_wave && tg_stays_together(counts, setting);
+      group->goes_on = group->gave_up == 0 && at.wave < job->limit_wave && tg_stays_together(job, counts);
       group->entries = counts.entries;
     } else if (group->gave_up == 0) {
       errand = tg_first_errand(job, &at, first_item, expected, tg_queue_of(job, at.wave), 0);
@@ -182,9 +168,8 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
     }
     if (leads) {
       tg_position next = group->at;
-      tg_absorb(&next, setting, counts, job->group == 0 ? log : 0, log_begin);
+      tg_absorb(&next, job->setting, counts, job->log);
       group->at = next;
     }
   }
 }
-#endif

@@ -39,6 +39,7 @@
 #define TG_MAY_WORK_ALONE (!TG_FROM_ALL && !TG_RANKS)
 #define TG_MAY_REFILL_ALONE (TG_PUTS_OFF && TG_GROUP_SIZE == 1) // on an H100 it would be 1 to 3 % slower
 #define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // CPU groups wait in vain for a busy core
+#define TG_PULLS_ALL (TG_ALGORITHM == TG_REACH) // on CPUs, without a look at the bitmap: when it pulls, most neighbours are in the frontier
 
 #define TG_LONG_ROW (TG_GROUP_SIZE == 1 ? 0xffffffffu : 1024u)
 #define TG_LONG_CHUNK 4096u
@@ -47,17 +48,18 @@
 #define TG_TILE (TG_SHORT_ROWS ? 1024u : 128u)
 #define TG_HELD 64u  // entries that it keeps before it reserves their slots
 #define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
-#define TG_NOBODY 0xffffffffu
+#define TG_NO_VERTEX 0xffffffffu
 #define TG_SCRATCH (TG_FOREST ? 16u : 1u) // words of local memory for the algorithm
 
 // Only fused waves make levels need stamps, and they clear them. Pagerank has sums in their place.
 #define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS && !TG_ITERATES)
 
 // Vertices other than sources start too; the first frontier is then a bitmap.
-#if TG_ALGORITHM == TG_OWN && TG_OWN_INITIAL != 0
-#define TG_STARTS_ANYWHERE 1
+#if TG_ALGORITHM == TG_OWN
+#define TG_STARTS_ANYWHERE (TG_OWN_INITIAL != 0)
 #else
 #define TG_STARTS_ANYWHERE 0
+typedef uint tg_bits; // the value of a vertex
 #endif
 
 // For functions that run once per edge: some CPU compilers otherwise leave the calls and keep the job in
@@ -70,14 +72,18 @@
 #if TG_GROUP_SIZE == 1
 #define TG_LANE 0u
 #define TG_BARRIER(flags)
+#define TG_LAUNCHED __attribute__((noinline))
 #else
+#define TG_LAUNCHED TG_INLINE
 #define TG_LANE (uint)get_local_id(0)
 #define TG_BARRIER(flags) barrier(flags)
 #endif
 #if TG_OUTLINES
 #define TG_LANE_OF(job) (job)->lane
 #define TG_OUTLINED __attribute__((noinline))
+#define TG_IN_LOOPS TG_OUTLINED
 #else
+#define TG_IN_LOOPS TG_INLINE // of loops with barriers
 #define TG_LANE_OF(job) TG_LANE
 #if TG_GROUP_SIZE == 1
 #define TG_OUTLINED TG_INLINE
@@ -89,9 +95,10 @@
 // Unrolls a loop over arrays that should be in registers.
 #define TG_UNROLL _Pragma("unroll")
 
-#if TG_ALGORITHM != TG_OWN
-typedef uint tg_bits; // the value of a vertex
-#endif
+typedef struct {
+  global tg_log_row* rows; // or 0: another group writes them
+  uint begin;              // the wave of the first one
+} tg_log;
 
 typedef struct {
   global const tg_offset* offsets;
@@ -107,8 +114,12 @@ typedef struct {
   global uint4* queues; // two
   global uint* far;     // sssp: two queues of vertices and a bitmap of their members
   global uint* shares;  // reach, pagerank: the row in which each share begins, in place of `far`
-  global const uint* seats; // pagerank: of each vertex, in place of `sources`; or 0: its number is its seat
   global tg_state* state;
+  global const uint* sources;
+  global const uint* seats; // pagerank: of each vertex, in place of `sources`; or 0: its number is its seat
+  const tg_setting* setting;
+  tg_log log;
+  uint limit_wave;
   uint vertices;
   uint words;
   uint queue_room;
@@ -148,15 +159,7 @@ uint4 tg_long_run(const tg_job* job, uint wave, uint i) { return tg_queue_of(job
 
 volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state->slots + round % 3u * TG_SLOT_WORDS; }
 
-uint tg_weight(global const uint* weights, tg_offset e) {
-#if TG_WEIGHTS
-  return weights[e];
-#elif TG_FLOATS
-  return as_uint(1.0f);
-#else
-  return 1;
-#endif
-}
+uint tg_weight(global const uint* weights, tg_offset e) { return TG_WEIGHTS ? weights[e] : TG_FLOATS ? as_uint(1.0f) : 1; }
 
 tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - job->offsets[v]; }
 
@@ -195,16 +198,16 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
 typedef struct {
   uint word;
   uint bit;
-} tg_walk;
+} tg_vertex_walk;
 
-TG_INLINE tg_walk tg_begin_walk(const tg_job* job) {
-  tg_walk walk;
+TG_INLINE tg_vertex_walk tg_begin_walk(const tg_job* job) {
+  tg_vertex_walk walk;
   walk.word = tg_first_item(job, TG_WIDTH);
   walk.bit = TG_LANE_OF(job) % TG_WIDTH;
   return walk;
 }
 
-TG_INLINE void tg_go_on(const tg_job* job, tg_walk* walk) {
+TG_INLINE void tg_go_on(const tg_job* job, tg_vertex_walk* walk) {
   walk->bit += TG_WIDTH;
   if (walk->bit >= 32) {
     walk->bit %= 32;
@@ -265,37 +268,24 @@ uint tg_take_place(volatile global uint* counter) {
 #endif
 }
 
-#if TG_MAY_PULL_SHARES
-#define TG_SHORT_PART 32u // edges that one work-item collects; a team collects more
-#define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
-#define TG_SHUFFLES (TG_ORDERING == TG_ORDERING_PTX && TG_TEAM == 32)
-
-#if TG_ITERATES
-typedef ulong tg_collected;
-typedef float tg_fetched;
-#else
-typedef uint tg_collected;
-typedef uint tg_fetched;
-#endif
-
-// A group's share of the edges in local memory.
-typedef struct {
-  tg_fetched held[TG_SHARE];
-  uint4 parts[TG_SHARE / TG_SHORT_PART]; // rows with many edges in the share: vertex, begin, end, whether the row is whole
-  tg_collected totals[TG_SHARE / TG_SHORT_PART];
-  tg_collected sums[TG_SHUFFLES ? 1 : TG_GROUP_SIZE];
-  uint long_parts;
-} tg_share;
-
-// The state of a row before its edges are collected.
+// A row that a vertex pulls along, before its edges are collected.
 typedef struct {
   tg_offset begin;
   tg_offset end;
   tg_offset degree;
+  uint vertex;
   uint value;
-  uint seat; // pagerank
+  uint seat;  // pagerank
+  bool whole; // all of its edges are at hand, and not a part of them
 } tg_row;
-#endif
+
+// The data of an edge: its end vertex, the bounds of that vertex's row, and the weight.
+typedef struct {
+  tg_offset begin;
+  tg_offset end;
+  uint w;
+  uint weight;
+} tg_edge;
 
 // Totals of one work-item in a step.
 typedef struct {
@@ -329,8 +319,9 @@ typedef struct {
   uint count;
 } tg_held;
 
-// Destination of found vertices.
+// Where found vertices go, and what is counted of them.
 typedef struct {
+  tg_found* found;
   global uint4* queue;         // or 0
   global uint* bitmap;         // or 0
   uint room;                   // of the queue
@@ -340,6 +331,7 @@ typedef struct {
   tg_held* held;               // or 0
   uint wave;                   // of the frontier that is being written
   bool prefetches;             // prefetch rows of found vertices, if few edges are in flight
+  bool eager;                  // fetch all that an edge may need at once: if few edges are in flight, latency dominates
 } tg_target;
 
 // Prefetches data of the next wave; a wrong guess costs nothing.
@@ -350,8 +342,9 @@ TG_INLINE void tg_prefetch(global const uint* at) {
 }
 
 // The target of a wave of few edges: a queue without bitmap.
-TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave) {
+TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave, tg_found* found) {
   tg_target to;
+  to.found = found;
   to.wave = wave + 1;
   to.queue = tg_queue_of(job, to.wave);
   to.bitmap = 0;
@@ -361,6 +354,7 @@ TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave) {
   to.local_queue = 0;
   to.held = 0;
   to.prefetches = true;
+  to.eager = true;
   return to;
 }
 

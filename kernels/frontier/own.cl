@@ -71,8 +71,8 @@ tg_bits tg_merge(volatile global tg_bits* at, tg_bits candidate) {
 #endif
 }
 
-bool tg_enough(const tg_position* at, const tg_setting* setting, tg_bits value) { return false; }
-bool tg_settled(const tg_position* at, const tg_setting* setting, tg_bits value) {
+bool tg_enough(const tg_job* job, const tg_position* at, tg_bits value) { return false; }
+bool tg_settled(const tg_job* job, const tg_position* at, tg_bits value) {
 #if TG_OWN_SETTLED
   return settled(TG_OWN_TYPED(value));
 #else
@@ -81,8 +81,7 @@ bool tg_settled(const tg_position* at, const tg_setting* setting, tg_bits value)
 }
 void tg_came_from(const tg_job* job, uint v, uint u) {}
 global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
-void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
-                 tg_found* found) {}
+void tg_own_step(const tg_job* job, const tg_position* at, tg_target to, local uint* scratch) {}
 
 tg_bits tg_initial(const tg_job* job, uint v, tg_offset degree) {
 #if TG_OWN_INITIAL == TG_INITIAL_FUNCTION
@@ -94,24 +93,22 @@ tg_bits tg_initial(const tg_job* job, uint v, tg_offset degree) {
 #endif
 }
 
-void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) {
   job->values[v] = tg_initial(job, v, tg_degree(job, v));
 }
 
 // Returns a mask of the vertices of a word that start with a value, and counts them.
-uint tg_first_members(const tg_job* job, uint word, tg_found* found) {
+uint tg_first_members(const tg_job* job, tg_target to, uint word) {
   uint members = 0;
-#if TG_OWN_INITIAL != TG_INITIAL_NOTHING
   const uint count = min(job->vertices - word * 32, 32u);
   for (uint i = 0; i < count; ++i) {
     const tg_offset degree = tg_degree(job, word * 32 + i);
     if (tg_is_started(tg_initial(job, word * 32 + i, degree))) {
       members |= 1u << i;
-      found->vertices += 1;
-      found->edges += degree;
+      to.found->vertices += 1;
+      to.found->edges += degree;
     }
   }
-#endif
   return members;
 }
 

@@ -3,7 +3,7 @@
 //
 // The program's functions and the definitions of own.cl precede this file.
 
-typedef TG_OWN_WEIGHT_TYPE tg_weight;
+typedef TG_OWN_WEIGHT_TYPE tg_own_weight;
 
 #if TG_OWN_WORDS == 2
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -15,16 +15,16 @@ typedef TG_OWN_WEIGHT_TYPE tg_weight;
 tg_bits tg_together(tg_bits one, tg_bits other) { return TG_OWN_MERGED(other, one); }
 
 #if TG_OWN_ADDS
-bool tg_counts(tg_bits value) { return fires(TG_OWN_TYPED(value)); }
-tg_bits tg_passed(tg_bits value, tg_weight weight) { return TG_OWN_BITS(along(weight)); }
+bool tg_is_started(tg_bits value) { return fires(TG_OWN_TYPED(value)); }
+tg_bits tg_arriving(tg_bits value, tg_own_weight weight) { return TG_OWN_BITS(along(weight)); }
 #else
-bool tg_counts(tg_bits value) { return value != TG_OWN_NOTHING; }
-tg_bits tg_passed(tg_bits value, tg_weight weight) {
-  return tg_counts(value) ? TG_OWN_BITS(along(TG_OWN_TYPED(value), weight)) : value;
+bool tg_is_started(tg_bits value) { return value != TG_OWN_NOTHING; }
+tg_bits tg_arriving(tg_bits value, tg_own_weight weight) {
+  return tg_is_started(value) ? TG_OWN_BITS(along(TG_OWN_TYPED(value), weight)) : value;
 }
 #endif
 
-tg_weight tg_weight_of(global const uint* weights, tg_offset edge) {
+tg_own_weight tg_weight_of(global const uint* weights, tg_offset edge) {
 #if TG_WEIGHTS
   return TG_OWN_WEIGHT(weights[edge]);
 #else
@@ -65,7 +65,7 @@ kernel void tidegate_own_edges(global const tg_offset* offsets, global const uin
   }
   const uint v = vertices - 1 - (uint)get_global_id(0);
   const tg_bits value = from[v];
-  if (!tg_counts(value)) {
+  if (!tg_is_started(value)) {
     return;
   }
   atomic_inc(&noted[1]);
@@ -78,7 +78,7 @@ kernel void tidegate_own_edges(global const tg_offset* offsets, global const uin
   bool changed = false;
   for (tg_offset e = offsets[v]; e < offsets[v + 1ul]; ++e) {
     volatile global tg_bits* const at = &to[neighbours[e]];
-    const tg_bits arriving = tg_passed(value, tg_weight_of(weights, e));
+    const tg_bits arriving = tg_arriving(value, tg_weight_of(weights, e));
     tg_bits seen = *at;
     for (uint left = 0xffffffffu; left != 0; --left) {
       const tg_bits merged = tg_together(seen, arriving);
@@ -108,23 +108,32 @@ uint tg_next_random(uint* state) { // xorshift (Marsaglia, 2003)
 #define TG_TRIES 64u
 #define TG_STEPS 32u
 
+typedef struct {
+  global const tg_offset* offsets;
+  global const uint* neighbours;
+  global const uint* weights;
+  global const tg_bits* first; // values
+  global const uint* sources;
+  uint source_count;
+  uint vertices;
+} tg_graph;
+
 // Returns a value that occurs: from a random vertex that starts with one, along random edges.
-tg_bits tg_walk(global const tg_offset* offsets, global const uint* neighbours, global const uint* weights, global const tg_bits* first,
-                global const uint* sources, uint count, uint vertices, uint* state) {
-  uint v = tg_next_random(state) % vertices;
-  for (uint i = 0; i < TG_TRIES && !tg_counts(first[v]); ++i) {
-    v = count != 0 ? sources[tg_next_random(state) % count] : tg_next_random(state) % vertices;
+tg_bits tg_random_value(tg_graph graph, uint* state) {
+  uint v = tg_next_random(state) % graph.vertices;
+  for (uint i = 0; i < TG_TRIES && !tg_is_started(graph.first[v]); ++i) {
+    v = graph.source_count != 0 ? graph.sources[tg_next_random(state) % graph.source_count] : tg_next_random(state) % graph.vertices;
   }
-  tg_bits value = first[v];
+  tg_bits value = graph.first[v];
   const uint steps = tg_next_random(state) % TG_STEPS;
-  for (uint i = 0; i < steps && offsets[v] != offsets[v + 1ul]; ++i) {
-    const tg_offset edge = offsets[v] + tg_next_random(state) % (uint)(offsets[v + 1ul] - offsets[v]);
-    v = neighbours[edge];
+  for (uint i = 0; i < steps && graph.offsets[v] != graph.offsets[v + 1ul]; ++i) {
+    const tg_offset edge = graph.offsets[v] + tg_next_random(state) % (uint)(graph.offsets[v + 1ul] - graph.offsets[v]);
+    v = graph.neighbours[edge];
 #if TG_OWN_ADDS
-    value = i == 0 ? first[v] : value; // neighbours of its last vertex
-    value += tg_passed(value, tg_weight_of(weights, edge));
+    value = i == 0 ? graph.first[v] : value; // neighbours of its last vertex
+    value += tg_arriving(value, tg_weight_of(graph.weights, edge));
 #else
-    value = tg_passed(value, tg_weight_of(weights, edge));
+    value = tg_arriving(value, tg_weight_of(graph.weights, edge));
 #endif
   }
   return value;
@@ -146,14 +155,15 @@ kernel void tidegate_own_laws(global const tg_offset* offsets, global const uint
   const uint item = (uint)get_global_id(0);
   uint state = (item + 1) * 2654435761u | 1u;
   tg_next_random(&state);
+  const tg_graph graph = {offsets, neighbours, weights, first, sources, count, vertices};
   tg_bits found[3];
   for (uint i = 0; i < 3; ++i) {
-    found[i] = tg_walk(offsets, neighbours, weights, first, sources, count, vertices, &state);
+    found[i] = tg_random_value(graph, &state);
   }
   const tg_bits a = found[0], b = found[1], c = found[2];
   const tg_offset edges = offsets[vertices];
   const tg_offset edge = edges == 0 ? 0 : (tg_offset)(((ulong)tg_next_random(&state) << 32 | tg_next_random(&state)) % edges);
-  const tg_weight weight = edges == 0 ? 1 : tg_weight_of(weights, edge);
+  const tg_own_weight weight = edges == 0 ? 1 : tg_weight_of(weights, edge);
   ulong law = 0;
   tg_bits one = 0;
   tg_bits other = 0;
@@ -164,10 +174,10 @@ kernel void tidegate_own_laws(global const tg_offset* offsets, global const uint
     other = right;                     \
   }
 #if TG_OWN_ADDS
-  if (tg_counts(a) && !tg_counts(a + tg_passed(a, weight))) {
+  if (tg_is_started(a) && !tg_is_started(a + tg_arriving(a, weight))) {
     law = TG_FIRES;
     one = a;
-    other = a + tg_passed(a, weight);
+    other = a + tg_arriving(a, weight);
   }
 #else
 #if TG_OWN_MERGES
@@ -177,8 +187,8 @@ kernel void tidegate_own_laws(global const tg_offset* offsets, global const uint
   TG_TRY(TG_UNREACHED, tg_together(a, TG_OWN_NOTHING), a)
   TG_TRY(TG_UNREACHED, tg_together(TG_OWN_NOTHING, a), a)
 #endif
-  const tg_bits better = tg_passed(tg_together(a, b), weight);
-  TG_TRY(TG_MONOTONE, tg_together(better, tg_passed(a, weight)), better)
+  const tg_bits better = tg_arriving(tg_together(a, b), weight);
+  TG_TRY(TG_MONOTONE, tg_together(better, tg_arriving(a, weight)), better)
 #if TG_OWN_SETTLED
   if (settled(TG_OWN_TYPED(a))) {
     TG_TRY(TG_SETTLED, tg_together(a, b), a)

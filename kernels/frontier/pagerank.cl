@@ -23,13 +23,8 @@
 // Through long: CPUs without AVX-512 convert to it in one instruction. No rank is above 1.
 ulong tg_units(float value) { return (ulong)(long)(value * TG_UNITS); }
 
-#if TG_WEIGHTS
-float tg_passed_of(float rank, tg_offset degree) { return degree == 0 ? 0.0f : rank; }
-#define TG_PASSED_ALONG(passed, weights, e) ((passed) * as_float((weights)[e]))
-#else
-float tg_passed_of(float rank, tg_offset degree) { return degree == 0 ? 0.0f : rank / (float)degree; }
-#define TG_PASSED_ALONG(passed, weights, e) (passed)
-#endif
+float tg_passed_of(float rank, tg_offset degree) { return degree == 0 ? 0.0f : TG_WEIGHTS ? rank : rank / (float)degree; }
+#define TG_PASSED_ALONG(passed, weights, e) (TG_WEIGHTS ? (passed) * as_float((weights)[e]) : (passed))
 #define TG_UNITS_ALONG(passed, weights, e) tg_units(TG_PASSED_ALONG(passed, weights, e))
 
 // The ranks that vertices pass on in iteration `wave`; the arrays of this and the next iteration alternate.
@@ -42,21 +37,20 @@ volatile global uint* tg_received_by(const tg_job* job, uint seat) { return job-
 uint tg_seat_of(const tg_job* job, uint row) { return job->seats == 0 ? job->first + row : job->seats[row]; }
 
 // The part of a rank that does not come along edges.
-float tg_base(const tg_job* job, const tg_position* at, const tg_setting* setting) {
-  const float damping = as_float(setting->damping);
+float tg_base(const tg_job* job, const tg_position* at) {
+  const float damping = as_float(job->setting->damping);
   const float idle = (float)at->idle / TG_UNITS;
   return ((1.0f - damping) + damping * idle) / (float)job->vertices;
 }
 
-// `seat`, `value` and `degree` are those of vertex `v`.
-void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, uint seat, uint value,
-             tg_offset degree, float received, global float* passed, tg_found* found) {
-  const float before = as_float(value);
-  const float after = base + as_float(setting->damping) * received;
-  job->values[v] = as_uint(after);
-  passed[seat] = tg_passed_of(after, degree);
-  found->idle += degree == 0 ? tg_units(after) : 0;
-  found->change += tg_units(fabs(after - before));
+// Of a row the bounds are not read.
+void tg_rank(const tg_job* job, const tg_position* at, tg_target to, float base, tg_row row, float received) {
+  const float before = as_float(row.value);
+  const float after = base + as_float(job->setting->damping) * received;
+  job->values[row.vertex] = as_uint(after);
+  tg_passed(job, at->wave + 1)[row.seat] = tg_passed_of(after, row.degree);
+  to.found->idle += row.degree == 0 ? tg_units(after) : 0;
+  to.found->change += tg_units(fabs(after - before));
 }
 
 #define TG_ASKS_AT_ONCE (TG_GROUP_SIZE == 1 ? 1 : 4) // neighbours: loads in flight determine a GPU's speed
@@ -77,13 +71,13 @@ float tg_received(const tg_job* job, uint v, volatile global const float* passed
   return (float)sum / TG_UNITS;
 }
 
-void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) {
   const float rank = 1.0f / (float)job->vertices;
   const tg_offset degree = tg_degree(job, v);
   job->values[v] = as_uint(rank);
   const uint seat = tg_seat_of(job, v);
   tg_passed(job, 0)[seat] = tg_passed_of(rank, degree);
-  found->idle += degree == 0 ? tg_units(rank) : 0;
+  to.found->idle += degree == 0 ? tg_units(rank) : 0;
   tg_received_by(job, seat)[0] = 0;
   tg_received_by(job, seat)[1] = 0;
 }
@@ -92,29 +86,34 @@ void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg
 uint tg_value(const tg_job* job, const tg_position* at, uint u) {
   return as_uint(tg_passed(job, at->wave)[tg_seat_of(job, u)]);
 }
-TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
-                            tg_found* found) {
+TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e) {
   TG_ADD_WIDE(tg_received_by(job, job->neighbours[e]), TG_UNITS_ALONG(as_float(value), job->weights, e));
 }
 
-void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint4* rows,
-             local uint* row_count, tg_found* found) {
-  const float base = tg_base(job, at, setting);
+// The row of a vertex without its bounds.
+tg_row tg_ranked_row(const tg_job* job, uint v) {
+  tg_row row;
+  row.vertex = v;
+  row.seat = tg_seat_of(job, v);
+  row.value = job->values[v];
+  row.degree = tg_degree(job, v);
+  return row;
+}
+
+void tg_pull(const tg_job* job, const tg_position* at, tg_target to, local uint4* rows, local uint* row_count) {
+  const float base = tg_base(job, at);
   global const float* const passed = tg_passed(job, at->wave);
-  global float* const passed_next = tg_passed(job, at->wave + 1);
   TG_EACH_ITEM(job, v, job->rows, 1) {
-    tg_rank(job, setting, base, v, tg_seat_of(job, v), job->values[v], tg_degree(job, v), tg_received(job, v, passed),
-            passed_next, found);
-    found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
+    tg_rank(job, at, to, base, tg_ranked_row(job, v), tg_received(job, v, passed));
+    to.found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
   }
 }
 
 // Makes the sum that a row has received its rank.
-void tg_rank_received(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, uint v, tg_found* found) {
-  const uint seat = tg_seat_of(job, v);
-  volatile global uint* const sum = tg_received_by(job, seat);
-  tg_rank(job, setting, base, v, seat, job->values[v], tg_degree(job, v), (float)TG_WIDE_SUM(sum) / TG_UNITS,
-          tg_passed(job, at->wave + 1), found);
+void tg_rank_received(const tg_job* job, const tg_position* at, tg_target to, float base, uint v) {
+  const tg_row row = tg_ranked_row(job, v);
+  volatile global uint* const sum = tg_received_by(job, row.seat);
+  tg_rank(job, at, to, base, row, (float)TG_WIDE_SUM(sum) / TG_UNITS);
   sum[0] = 0;
   sum[1] = 0;
 }
@@ -130,16 +129,17 @@ void tg_end_iteration(tg_position* at, const tg_setting* setting, tg_counts coun
 
 #if TG_MAY_PULL_SHARES
 #define TG_NOTHING 0ul
+typedef ulong tg_collected;
+typedef float tg_fetched;
 tg_fetched tg_fetch(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
   return TG_PASSED_ALONG(tg_passed(job, at->wave)[u], job->in_weights, e);
 }
 tg_collected tg_collect(tg_fetched held) { return tg_units(held); }
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a + b; }
 
-void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, tg_target to, uint v, tg_row row,
-                tg_collected what, bool whole, tg_found* found) {
-  if (whole) {
-    tg_rank(job, setting, base, v, row.seat, row.value, row.degree, (float)what / TG_UNITS, tg_passed(job, at->wave + 1), found);
+void tg_deliver(const tg_job* job, const tg_position* at, tg_target to, float base, tg_row row, tg_collected what) {
+  if (row.whole) {
+    tg_rank(job, at, to, base, row, (float)what / TG_UNITS);
   } else {
     TG_ADD_WIDE(tg_received_by(job, row.seat), what);
   }
@@ -148,31 +148,39 @@ void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* sett
 #include "frontier/shares.cl"
 
 // Ranks the rows that several shares have parts of, each by the work-item of the first share that begins inside the row.
-void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
+void tg_apply_shares(const tg_job* job, const tg_position* at, tg_target to) {
   const uint shares = tg_share_count(job);
-  const float base = tg_base(job, at, setting);
+  const float base = tg_base(job, at);
   TG_EACH_ITEM(job, k, shares, 1) {
     const uint v = job->shares[k];
     const ulong place = tg_place_of(job, v);
     if (place >= k * (ulong)TG_SHARE || k == 0 || place < (k - 1) * (ulong)TG_SHARE) {
       continue;
     }
-    tg_rank_received(job, at, setting, base, v, found);
+    tg_rank_received(job, at, to, base, v);
   }
 }
 #endif
 
 // The second step of a wave: ranks from received sums.
-TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
-                 tg_found* found) {
-#if TG_MAY_PULL_SHARES
-  if (at->topology == TG_DENSE) {
-    tg_apply_shares(job, at, setting, found);
+TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, tg_target to, local uint* scratch) {
+  if (TG_MAY_PULL_SHARES && at->topology == TG_DENSE) {
+    tg_apply_shares(job, at, to);
     return;
   }
-#endif
-  const float base = tg_base(job, at, setting);
+  const float base = tg_base(job, at);
   TG_EACH_ITEM(job, v, job->vertices, 1) {
-    tg_rank_received(job, at, setting, base, v, found);
+    tg_rank_received(job, at, to, base, v);
+  }
+}
+
+// Of ranks: an iteration over own vertices, and then the rows that several shares have parts of.
+static void tg_own_action(const tg_job* job, const tg_position* at, tg_target to, tg_part part, local tg_share* share) {
+  if (part.action == TG_PART_APPLY) {
+    tg_apply_shares(job, at, to);
+  } else if (TG_MAY_PULL_SHARES && part.action == TG_PART_RANK) {
+    tg_pull_shares(job, at, to, share);
+  } else if (part.action == TG_PART_RANK) {
+    tg_pull(job, at, to, 0, 0);
   }
 }

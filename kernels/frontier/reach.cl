@@ -14,23 +14,24 @@ uint tg_along(uint value, uint weight) { return value; }
 bool tg_better(uint candidate, uint current) { return (candidate & ~current) != 0; }
 uint tg_merged(uint candidate, uint current) { return candidate | current; }
 uint tg_merge(volatile global uint* at, uint candidate) { return atomic_or(at, candidate); }
-bool tg_enough(const tg_position* at, const tg_setting* setting, uint value) { return value == setting->full_word; }
-bool tg_settled(const tg_position* at, const tg_setting* setting, uint value) { return value == setting->full_word; }
+bool tg_enough(const tg_job* job, const tg_position* at, uint value) { return value == job->setting->full_word; }
+bool tg_settled(const tg_job* job, const tg_position* at, uint value) { return value == job->setting->full_word; }
 void tg_came_from(const tg_job* job, uint v, uint u) {}
 global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
 
-void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) { job->values[v] = 0; }
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) { job->values[v] = 0; }
 bool tg_give_source(const tg_job* job, uint v, uint index) {
   job->values[v] |= 1u << index;
   return true;
 }
-void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
-                 tg_found* found) {}
+void tg_own_step(const tg_job* job, const tg_position* at, tg_target to, local uint* scratch) {}
 
 #if TG_MAY_PULL_SHARES
 #define TG_NOTHING 0u
+typedef uint tg_collected;
+typedef uint tg_fetched;
 uint tg_seat_of(const tg_job* job, uint row) { return row; }
-float tg_base(const tg_job* job, const tg_position* at, const tg_setting* setting) { return 0.0f; }
+float tg_base(const tg_job* job, const tg_position* at) { return 0.0f; }
 tg_fetched tg_fetch(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
   return ((volatile global uint*)job->values)[u];
 }
@@ -38,20 +39,19 @@ tg_collected tg_collect(tg_fetched held) { return held; }
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
 
 // Hands what a row received, or a part of it, to the row's vertex.
-void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, tg_target to, uint v, tg_row row,
-                tg_collected what, bool whole, tg_found* found) {
+void tg_deliver(const tg_job* job, const tg_position* at, tg_target to, float base, tg_row row, tg_collected what) {
   const uint before = row.value;
   if ((what & ~before) == 0) {
     return;
   }
-  if (whole) {
-    job->values[v] = before | what; // no other work-item writes it in this wave
+  if (row.whole) {
+    job->values[row.vertex] = before | what; // no other work-item writes it in this wave
   } else {
-    atomic_or(&job->values[v], what);
+    atomic_or(&job->values[row.vertex], what);
   }
-  if (tg_mark(to.bitmap, v)) {
-    found->vertices += 1;
-    found->edges += row.degree;
+  if (tg_mark(to.bitmap, row.vertex)) {
+    to.found->vertices += 1;
+    to.found->edges += row.degree;
   }
 }
 

@@ -10,10 +10,22 @@
 
 // Edges that a work-item fetches together.
 #define TG_IN_FLIGHT (TG_SHARE / TG_GROUP_SIZE < 16u ? TG_SHARE / TG_GROUP_SIZE : 16u)
+#define TG_SHORT_PART 32u // edges that one work-item collects; a team collects more
+#define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
+#define TG_SHUFFLES (TG_ORDERING == TG_ORDERING_PTX && TG_TEAM == 32)
 #define TG_TEAMS (TG_GROUP_SIZE / TG_TEAM)
 #define TG_LINE_EDGES 32u // of a cache line
 #define TG_OWN_PART 2u    // its work-item delivers it
 #define TG_NO_PART 0xffffffffu
+
+// A group's share of the edges in local memory.
+typedef struct {
+  tg_fetched held[TG_SHARE];
+  uint4 parts[TG_SHARE / TG_SHORT_PART]; // rows with many edges in the share: vertex, begin, end, whether the row is whole
+  tg_collected totals[TG_SHARE / TG_SHORT_PART];
+  tg_collected sums[TG_SHUFFLES ? 1 : TG_GROUP_SIZE];
+  uint long_parts;
+} tg_share;
 
 // The place of row `v` in the sequence.
 ulong tg_place_of(const tg_job* job, uint v) { return (ulong)job->in_offsets[v] + v; }
@@ -29,8 +41,10 @@ uint tg_share_count(const tg_job* job) { return (uint)((tg_place_of(job, job->ro
 
 tg_offset tg_first_edge_of(ulong share, uint row) { return (tg_offset)(share * TG_SHARE - row); }
 
-tg_row tg_fetch_row(const tg_job* job, uint v) {
+tg_row tg_fetch_row(const tg_job* job, uint v, bool whole) {
   tg_row row;
+  row.vertex = v;
+  row.whole = whole;
   row.begin = job->in_offsets[v];
   row.end = job->in_offsets[v + 1ul];
   row.degree = tg_degree(job, v);
@@ -71,12 +85,11 @@ uint2 tg_rows_of_share(const tg_job* job, uint share, uint shares) {
 }
 
 // All work-items of the group call this.
-void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local tg_share* share,
-                    tg_found* found) {
+void tg_pull_shares(const tg_job* job, const tg_position* at, tg_target to, local tg_share* share) {
   const uint lane = TG_LANE;
   const uint shares = tg_share_count(job);
   const tg_offset edges = job->in_offsets[job->rows];
-  const float base = tg_base(job, at, setting);
+  const float base = tg_base(job, at);
   uint2 coming = (uint2)(0); // the first and the last row of the next share
   for (uint k = job->group; k < shares; k += job->groups) {
     const bool last = k + 1 == shares;
@@ -87,7 +100,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
     const uint count = (uint)((last ? edges : tg_first_edge_of(k + 1ul, last_row)) - first);
     // Asked for now, so that they are there when the edges have been collected.
     const uint own = first_row + lane;
-    const tg_row own_row = tg_fetch_row(job, min(own, last_row));
+    tg_row own_row = tg_fetch_row(job, min(own, last_row), false);
     if (k + job->groups < shares) {
       coming = tg_rows_of_share(job, k + job->groups, shares);
     }
@@ -109,29 +122,28 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
       const tg_offset edge = tg_first_edge_of(k + job->groups, coming.x) + lane * TG_LINE_EDGES;
       tg_prefetch(job->in_neighbours + min(edge, edges - 1));
     }
-    found->scanned += lane == 0 ? count : 0;
+    to.found->scanned += lane == 0 ? count : 0;
     if (lane == 0) {
       share->long_parts = 0;
     }
     TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     uint own_part = TG_NO_PART;
-    bool own_is_whole = false;
     for (uint v = own; v <= last_row; v += TG_GROUP_SIZE) {
-      const tg_row row = v == own ? own_row : tg_fetch_row(job, v);
+      tg_row row = v == own ? own_row : tg_fetch_row(job, v, false);
       const uint begin = row.begin < first ? 0 : (uint)min(row.begin - first, (tg_offset)count);
       const uint end = (uint)min(row.end - first, (tg_offset)count);
-      const bool whole = row.begin >= first && (v != last_row || last);
+      row.whole = row.begin >= first && (v != last_row || last);
       if (end - begin > TG_SHORT_PART) {
         const uint part = atomic_inc(&share->long_parts);
-        share->parts[part] = (uint4)(v, begin, end, v == own ? TG_OWN_PART : whole ? 1u : 0u);
+        share->parts[part] = (uint4)(v, begin, end, v == own ? TG_OWN_PART : row.whole ? 1u : 0u);
         own_part = v == own ? part : own_part;
-        own_is_whole |= v == own && whole;
-      } else if (begin != end || whole) {
+        own_row.whole |= v == own && row.whole;
+      } else if (begin != end || row.whole) {
         tg_collected sum = TG_NOTHING;
         for (uint i = begin; i < end; ++i) {
           sum = tg_combined(sum, tg_collect(share->held[i]));
         }
-        tg_deliver(job, at, setting, base, to, v, row, sum, whole, found);
+        tg_deliver(job, at, to, base, row, sum);
       }
     }
     TG_BARRIER(CLK_LOCAL_MEM_FENCE);
@@ -149,13 +161,12 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
     }
     TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     if (own_part != TG_NO_PART) {
-      tg_deliver(job, at, setting, base, to, own, own_row, share->totals[own_part], own_is_whole, found);
+      tg_deliver(job, at, to, base, own_row, share->totals[own_part]);
     }
     for (uint p = lane; p < parts; p += TG_GROUP_SIZE) {
       const uint4 part = share->parts[p];
       if (part.w != TG_OWN_PART) {
-        tg_deliver(job, at, setting, base, to, part.x, tg_fetch_row(job, part.x), share->totals[p],
-                   part.w != 0, found);
+        tg_deliver(job, at, to, base, tg_fetch_row(job, part.x, part.w != 0), share->totals[p]);
       }
     }
   }

@@ -19,21 +19,19 @@
 #define TG_FOUND_ONCE(at) false
 
 uint tg_value(const tg_job* job, const tg_position* at, uint u) { return job->values[u]; }
-#if TG_FLOATS
-uint tg_sum(uint a, uint b) { return as_uint(as_float(a) + as_float(b)); }
-#else
-uint tg_sum(uint a, uint b) { return b > 0xffffffffu - a ? 0xffffffffu : a + b; }
-#endif
+uint tg_sum(uint a, uint b) {
+  return TG_FLOATS ? as_uint(as_float(a) + as_float(b)) : b > 0xffffffffu - a ? 0xffffffffu : a + b;
+}
 uint tg_along(uint value, uint weight) { return tg_sum(value, weight); }
 bool tg_better(uint candidate, uint current) { return candidate < current; }
 uint tg_merged(uint candidate, uint current) { return min(candidate, current); }
 uint tg_merge(volatile global uint* at, uint candidate) { return atomic_min(at, candidate); }
-bool tg_enough(const tg_position* at, const tg_setting* setting, uint value) { return false; }
-bool tg_settled(const tg_position* at, const tg_setting* setting, uint value) { return value == 0; }
+bool tg_enough(const tg_job* job, const tg_position* at, uint value) { return false; }
+bool tg_settled(const tg_job* job, const tg_position* at, uint value) { return value == 0; }
 void tg_came_from(const tg_job* job, uint v, uint u) {}
 global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
 
-void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue, tg_found* found) {
+void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) {
   job->values[v] = TG_FIRST_VALUE(v);
 }
 bool tg_give_source(const tg_job* job, uint v, uint index) {
@@ -60,25 +58,24 @@ void tg_count_far(tg_position* at, const tg_setting* setting, tg_counts counts) 
 }
 
 // Moves what is near now from the far queue to the next frontier.
-TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint* scratch,
-                 tg_found* found) {
-  const uint near = tg_next_near(at, setting);
+TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, tg_target to, local uint* scratch) {
+  const uint near = tg_next_near(at, job->setting);
   global const uint* const put_off = tg_far_queue(job, at->far_turn);
   TG_EACH_ITEM(job, i, at->far, 1) {
     const uint v = put_off[i];
     const uint distance = job->values[v];
     if (distance >= near && near != 0xffffffffu) {
       tg_far_queue(job, at->far_turn + 1)[tg_take_place(tg_far_tail(job, at->far_turn + 1))] = v;
-      found->far += 1;
-      found->nearest = max(found->nearest, ~distance);
+      to.found->far += 1;
+      to.found->nearest = max(to.found->nearest, ~distance);
       continue;
     }
     atomic_and(&tg_far_bits(job)[v >> 5], ~(1u << (v & 31u)));
     if (distance >= at->near) {
       atomic_xchg(&job->stamps[v], to.wave);
       tg_enqueue(to, v, job->offsets[v], tg_degree(job, v));
-      found->vertices += 1;
-      found->edges += tg_degree(job, v);
+      to.found->vertices += 1;
+      to.found->edges += tg_degree(job, v);
     }
   }
 }

@@ -3,9 +3,7 @@
 typedef struct {
   union {
     uint4 queues[TG_MAY_WORK_ALONE ? 2 * TG_ALONE_ROOM : 1]; // entries of a lone group's current and next wave; rows left by a pull
-#if TG_MAY_PULL_SHARES
     tg_share share;
-#endif
   } of;
   tg_position at;           // as computed by the leader
   uint sums[3 * TG_SUMS];   // of the step; of three waves in turn for a lone group

@@ -16,23 +16,18 @@
 
 #define TG_RANKS 0
 #define TG_OUTLINES (TG_GROUP_SIZE > 1 && !TG_EAGER)
+#define tg_is_here(job, v) true
+#define tg_send(job, to, v)
 #include "frontier/algorithm.cl"
-#include "frontier/push.cl"
-#include "frontier/pull.cl"
-#include "frontier/sums.cl"
-#include "frontier/choice.cl"
-#include "frontier/few_edges.cl"
 
 // Writes the initial state of all vertices, queues and bitmaps.
-TG_OUTLINED void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_found* found) {
-  const bool unconstrained = setting->constrained == 0;
+TG_OUTLINED void tg_begin(const tg_job* job, tg_target to) {
+  const bool unconstrained = job->setting->constrained == 0;
   TG_EACH_ITEM(job, v, job->vertices, 1) {
-#if TG_MAY_PULL_SHARES
     if (unconstrained) {
       tg_begin_shares(job, v);
     }
-#endif
-    tg_begin_vertex(job, to, v, unconstrained, found);
+    tg_begin_vertex(job, to, v, unconstrained);
     if (TG_STAMPS_FROM_THE_START && unconstrained) {
       job->stamps[v] = 0xffffffffu;
     }
@@ -44,7 +39,7 @@ TG_OUTLINED void tg_begin(const tg_job* job, const tg_setting* setting, tg_targe
     }
   }
   TG_EACH_ITEM(job, word, job->words, 1) {
-    job->bitmaps[word] = tg_first_members(job, word, found);
+    job->bitmaps[word] = tg_first_members(job, to, word);
     if (!TG_ITERATES) { // it has one
       job->bitmaps[job->words + word] = 0;
       job->bitmaps[2u * job->words + word] = 0;
@@ -56,87 +51,81 @@ TG_OUTLINED void tg_begin(const tg_job* job, const tg_setting* setting, tg_targe
 }
 
 // Writes the first frontier, or adds the sources to it; called by one work-item.
-void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global const uint* sources, tg_found* found) {
-  for (uint i = 0; i < setting->source_count; ++i) {
-    const uint v = sources[i];
+void tg_seed(const tg_job* job, tg_target to) {
+  for (uint i = 0; i < job->setting->source_count; ++i) {
+    const uint v = job->sources[i];
     const uint bit = 1u << (v & 31u);
     const tg_offset degree = tg_degree(job, v);
     if (!tg_give_source(job, v, i) || (job->bitmaps[v >> 5] & bit) != 0) {
       continue; // no start, or a duplicate source
     }
     job->bitmaps[v >> 5] |= bit;
-    if (!TG_STARTS_ANYWHERE && setting->constrained == 0) {
+    if (!TG_STARTS_ANYWHERE && job->setting->constrained == 0) {
       job->stamps[v] = 0;
       tg_enqueue(to, v, job->offsets[v], degree);
     }
-    found->vertices += 1;
-    found->edges += degree;
+    to.found->vertices += 1;
+    to.found->edges += degree;
   }
 }
 
 // Runs a group's part of the current step.
-TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
-                 local tg_group* group, tg_found* found) {
-  volatile global uint* const slot = tg_slot(job, at->round);
+TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, local tg_group* group, tg_found* found) {
   const bool wave = at->step == TG_STEP_WAVE;
   const bool bitmap_too = at->topology != TG_SPARSE;
-  tg_target to = tg_next_queue(job, at->wave - (wave ? 0 : 1));
+  tg_target to = tg_next_queue(job, at->wave - (wave ? 0 : 1), found);
   to.queue = wave && at->topology != TG_SPARSE && at->topology != TG_HYBRID ? 0 : to.queue;
   to.bitmap = wave && bitmap_too ? tg_bitmap_of(job, to.wave) : 0;
-  to.tails = slot;
+  to.tails = tg_slot(job, at->round);
   to.prefetches = false;
+  to.eager = at->frontier_edges <= TG_EAGER_EDGES;
   tg_held held;
   held.count = 0;
   to.held = TG_GROUP_SIZE == 1 ? &held : 0;
   if (at->step == TG_STEP_START) {
-    tg_begin(job, setting, to, found);
+    tg_begin(job, to);
   } else if (!TG_FROM_ALL && at->step == TG_STEP_SEED) {
     if (job->group == 0 && TG_LANE_OF(job) == 0) {
-      tg_seed(job, setting, to, sources, found);
+      tg_seed(job, to);
     }
   } else if (wave) {
     if (at->topology == TG_SPARSE || at->topology == TG_HYBRID) {
-      tg_push_queue(job, at, to, at->frontier_edges <= TG_EAGER_EDGES, found);
+      tg_push_queue(job, at, to);
     } else if (at->topology == TG_CONSTRAINED) {
-      tg_push_bitmap(job, at, tg_bitmap_of(job, at->wave), to, found);
+      tg_push_bitmap(job, at, tg_bitmap_of(job, at->wave), to);
     } else if (at->topology == TG_FUSED) {
-      tg_pull_in_place(job, at, setting, to, found);
+      tg_pull_in_place(job, at, to);
+    } else if (TG_MAY_PULL_SHARES) {
+      tg_pull_shares(job, at, to, &group->of.share);
     } else {
-#if TG_MAY_PULL_SHARES
-      tg_pull_shares(job, at, setting, to, &group->of.share, found);
-#else
-      tg_pull(job, at, setting, to, group->of.queues, group->scratch, found);
-#endif
+      tg_pull(job, at, to, group->of.queues, group->scratch);
     }
     if (bitmap_too) {
       tg_clear_bitmap(job, at->wave + 2);
     }
   } else if (at->step == TG_STEP_TO_BITMAP) {
-    tg_to_bitmap(job, at, found);
+    tg_to_bitmap(job, at, to);
   } else if (at->step == TG_STEP_TO_QUEUE) {
-    tg_to_queue(job, at, to, found);
+    tg_to_queue(job, at, to);
   } else {
-    tg_own_step(job, at, setting, to, group->scratch, found);
+    tg_own_step(job, at, to, group->scratch);
   }
   tg_flush(to);
 }
 
 // Runs one step by all groups, or waves by one of them; then all groups meet.
-TG_OUTLINED void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
-                  local tg_group* group, global tg_log_row* log, uint log_begin, uint limit_wave, tg_meeting meeting) {
-  const bool alone = tg_works_alone(at, setting);
+TG_OUTLINED void tg_work_step(const tg_job* job, const tg_position* at, local tg_group* group, tg_meeting meeting) {
+  const bool alone = tg_works_alone(at, job->setting);
   if (job->group == 0) {
     tg_clear_counters(job, at);
   }
   if (!alone) {
     TG_ONE_COPY();
     tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
-    tg_run_step(job, at, setting, sources, group, &found);
+    tg_run_step(job, at, group, &found);
     tg_sum_up(group->sums, found);
-#if TG_MAY_WORK_ALONE
-  } else if (job->group == 0) {
-    tg_work_alone(job, setting, group, log, log_begin, limit_wave);
-#endif
+  } else if (TG_MAY_WORK_ALONE && job->group == 0) {
+    tg_work_alone(job, group);
   }
   TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (!tg_is_leader()) {
@@ -156,51 +145,31 @@ TG_OUTLINED void tg_work_step(const tg_job* job, const tg_position* at, const tg
   }
 }
 
-#define TG_PARAMETERS                                                                                              \
-  TG_GRAPH_PARAMETERS, global tg_log_row *log, volatile global tg_word *counters, global uint *reports,            \
-      volatile global uint *poll, tg_launch launch
-
-#if TG_GROUP_SIZE == 1
-__attribute__((noinline)) void tg_traverse(TG_PARAMETERS, local tg_group* group, uint group_number, uint group_count) {
-#else
-kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(TG_PARAMETERS) {
-  local tg_group memory;
-  local tg_group* const group = &memory;
-  const uint group_number = (uint)get_group_id(0);
-  const uint group_count = (uint)get_num_groups(0);
-#endif
-  if (launch.action == TG_ACTION_POLL) {
-    if (TG_LANE == 0) {
-      tg_take_part(poll, launch.most_polls, launch.limit_wave);
-    }
-    TG_BARRIER(CLK_LOCAL_MEM_FENCE);
-    return;
-  }
-  const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, stamps, bitmaps, queues, far, far,
-                      TG_ITERATES && setting.has_seats != 0 ? sources : 0, state, setting.vertices, setting.words, setting.queue_room,
-                      group_number, group_count, TG_LANE, setting.vertices, 0};
-  const uint lane = TG_LANE;
+// Runs a launch's waves.
+TG_LAUNCHED void tg_traverse(const tg_job* given, tg_launch launch, tg_meeting meeting, local tg_group* group) {
+  const tg_setting setting = *given->setting;
+  tg_job job = *given;
+  job.setting = &setting;
   const bool leads = tg_is_leader();
-  for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
+  for (uint i = TG_LANE; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
     group->sums[i] = 0;
   }
   if (leads) {
     group->gave_up = 0;
-    group->at = state->launch[launch.number & 1u];
+    group->at = job.state->launch[launch.number & 1u];
     if (TG_CLOCK != 0 && job.group == 0) {
-      state->clocks[launch.number % TG_MOST_BATCH].begin = tg_now();
+      job.state->clocks[launch.number % TG_MOST_BATCH].begin = tg_now();
     }
   }
-  const tg_meeting meeting = {counters, reports + 8 * job.group, launch.most_polls, launch.arrivals_per_barrier};
   for (uint left = 0xffffffffu; left != 0; --left) {
     TG_ONE_COPY();
     if (leads && group->gave_up == 0) {
       tg_position next = group->at;
       if (next.executed != 0) {
-        tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.group == 0 ? log : 0, launch.log_begin);
+        tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.log);
         group->at = next;
         if (TG_CLOCK != 0 && job.group == 0 && next.wave == 0 && next.step != TG_STEP_APPLY) { // or a step before it
-          state->first_wave = tg_now();
+          job.state->first_wave = tg_now();
         }
       }
     }
@@ -209,28 +178,38 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     if (group->gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= launch.limit_wave) {
       break;
     }
-    if (tg_works_together(&at, &setting, meeting)) {
-#if TG_MAY_WORK_TOGETHER
-      tg_work_together(&job, &setting, group, log, launch.log_begin, launch.limit_wave, meeting);
-#endif
+    if (TG_MAY_WORK_TOGETHER && tg_works_together(&at, &setting, meeting)) {
+      tg_work_together(&job, group, meeting);
     } else {
-      tg_work_step(&job, &at, &setting, sources, group, log, launch.log_begin, launch.limit_wave, meeting);
+      tg_work_step(&job, &at, group, meeting);
     }
     left = launch.arrivals_per_barrier == 0 ? 1 : left; // one step; the next launch continues
   }
   if (job.group == 0 && leads) {
-    state->launch[(launch.number + 1) & 1u] = group->at;
-    state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
+    job.state->launch[(launch.number + 1) & 1u] = group->at;
+    job.state->stuck = tg_load_acquire(&meeting.counters[TG_GAVE_UP]);
     if (TG_CLOCK != 0) {
-      state->clocks[launch.number % TG_MOST_BATCH].end = tg_now();
+      job.state->clocks[launch.number % TG_MOST_BATCH].end = tg_now();
     }
   }
 }
 
-#if TG_GROUP_SIZE == 1
-kernel __attribute__((reqd_work_group_size(1, 1, 1))) void tidegate_frontier(TG_PARAMETERS) {
+kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(
+    TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
+    volatile global uint* poll, tg_launch launch) {
   local tg_group memory;
-  tg_traverse(offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, stamps, bitmaps, queues, far,
-              state, sources, setting, log, counters, reports, poll, launch, &memory, (uint)get_group_id(0), (uint)get_num_groups(0));
+  if (launch.action == TG_ACTION_POLL) {
+    if (TG_LANE == 0) {
+      tg_take_part(poll, launch.most_polls, launch.limit_wave);
+    }
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE);
+    return;
+  }
+  const uint group = (uint)get_group_id(0);
+  const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, stamps, bitmaps, queues,
+                      far, far, state, sources, TG_ITERATES && setting.has_seats != 0 ? sources : 0, &setting,
+                      {group == 0 ? log : 0, launch.log_begin}, launch.limit_wave, setting.vertices, setting.words, setting.queue_room, group,
+                      (uint)get_num_groups(0), TG_LANE, setting.vertices, 0};
+  const tg_meeting meeting = {counters, reports + 8 * group, launch.most_polls, launch.arrivals_per_barrier};
+  tg_traverse(&job, launch, meeting, &memory);
 }
-#endif

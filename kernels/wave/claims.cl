@@ -65,20 +65,30 @@ void tg_begin_claims(local tg_claims* claims, uint turns_before, tg_walk own) {
   claims->walk = own;
 }
 
-// Sets the group's next tile of a stage with `tiles` tiles.
-void tg_claim_tile(local tg_claims* claims, volatile global tg_word* counters, uint tiles, uint group, uint groups, uint mapping,
-                   uint turn, uint left, uint sequence) {
-  while (claims->shares < groups) {
+// What a slice runs of a stage with `tiles` tiles, from `turn` on.
+typedef struct {
+  uint tiles;
+  uint group;
+  uint groups;
+  uint mapping;
+  uint turn;
+  uint left; // turns of the slice
+  uint sequence;
+} tg_part_of_stage;
+
+// Sets the group's next tile.
+void tg_claim_tile(local tg_claims* claims, volatile global tg_word* counters, tg_part_of_stage of) {
+  while (claims->shares < of.groups) {
     const tg_walk walk = claims->walk;
-    const uint claimed = tg_claim(TG_SHARE_CLAIMS(counters, (group + claims->shares) % groups), claims->part, walk.count);
+    const uint claimed = tg_claim(TG_SHARE_CLAIMS(counters, (of.group + claims->shares) % of.groups), claims->part, walk.count);
     if (claimed < walk.count) {
       claims->tile = walk.first + claimed * walk.step;
       ++claims->count;
       return;
     }
     ++claims->shares;
-    const tg_task next = tg_share_of(tiles, (group + claims->shares) % groups, groups, mapping);
-    claims->walk = tg_walk_of(next, turn, left, mapping, sequence);
+    const tg_task next = tg_share_of(of.tiles, (of.group + claims->shares) % of.groups, of.groups, of.mapping);
+    claims->walk = tg_walk_of(next, of.turn, of.left, of.mapping, of.sequence);
   }
   claims->tile = TG_NO_TILE;
 }

@@ -44,9 +44,9 @@ typedef struct {
   uint budget;
   local tg_claims* claims;
 #endif
-} tg_launch;
+} tg_context;
 
-// Position of a group.
+// Position of a group in the schedule.
 typedef struct {
   uint iteration;
   uint phase; // swap phase
@@ -54,24 +54,24 @@ typedef struct {
   uint turn;
   uint left; // turns left in the slice
   uint arrivals;
-  uint wait; // kind of wait before the stage; TG_NOBODY after a barrier or the start of the launch
+  uint wait; // kind of wait before the stage; TG_NO_WAIT after a barrier or the start of the launch
   tg_recorder recorder;
-} tg_position;
+} tg_cursor;
 
-#define TG_NOBODY 0
-#define TG_AS_LISTED 1
-#define TG_ALL 2
+#define TG_NO_WAIT 0
+#define TG_LISTED_WAITS 1
+#define TG_WAIT_FOR_ALL 2
 
-tg_poll tg_poll_at(tg_launch launch, tg_task task, const tg_poll* polls, uint i) {
+tg_poll tg_poll_at(tg_context launch, tg_task task, const tg_poll* polls, uint i) {
   return TG_LEAN                ? polls[i]
          : launch.kept_polls != 0 ? launch.kept_polls[i]
                                   : tg_poll_of(launch.waits[i], task.first, task.first + task.count, launch.groups);
 }
 
 // Waits for the dependencies of a task; returns false if a wait timed out.
-__attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task task, const tg_poll* polls, tg_position at) {
+__attribute__((always_inline)) static bool tg_await_dependencies(tg_context launch, tg_task task, const tg_poll* polls, tg_cursor at) {
   const uint3 place = (uint3)(at.iteration, at.stage, task.first);
-  if ((task.flags & TG_EVERYBODY) != 0 || at.wait == TG_ALL) {
+  if ((task.flags & TG_EVERYBODY) != 0 || at.wait == TG_WAIT_FOR_ALL) {
     // A group that claims all tiles never has to wait, and so would not see that it is to stop.
     if (get_local_id(0) == 0 &&
         !tg_await(launch.counters, TG_ARRIVALS, at.arrivals,
@@ -100,21 +100,21 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
 
 // Waits for the task's dependencies, runs its tiles within the slice and publishes the step. Returns false if
 // the launch ends here.
-__attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task task, const tg_poll* polls,
-                                                   tg_position* at TG_OBJECT_PARAMETERS) {
+__attribute__((always_inline)) static bool tg_step(tg_context launch, tg_task task, const tg_poll* polls,
+                                                   tg_cursor* at TG_OBJECT_PARAMETERS) {
   const uint sequence = at->iteration * launch.steps + at->stage;
   uint all_tiles = launch.stages[at->stage].tiles;
   tg_walk walk = tg_walk_of(task, at->turn, at->left, launch.mapping, sequence);
   const ulong asked = tg_now();
 #if TG_GATES
-  tg_gate gate = {at->wait == TG_AS_LISTED && walk.count != 0 && (task.flags & TG_EVERYBODY) != 0 && (task.flags & TG_WAITS_INSIDE) != 0,
+  tg_gate gate = {at->wait == TG_LISTED_WAITS && walk.count != 0 && (task.flags & TG_EVERYBODY) != 0 && (task.flags & TG_WAITS_INSIDE) != 0,
                   (volatile global uint*)launch.counters, at->arrivals, launch.most_polls, launch.report,
                   (uint3)(at->iteration, at->stage, task.first), launch.gave_up};
   const bool waits_inside = gate.closed;
 #else
   const bool waits_inside = false;
 #endif
-  if (!waits_inside && at->wait != TG_NOBODY && !tg_meet(launch, task, polls, *at)) {
+  if (!waits_inside && at->wait != TG_NO_WAIT && !tg_await_dependencies(launch, task, polls, *at)) {
     return false;
   }
   const ulong began = tg_now();
@@ -133,14 +133,14 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
 #endif
 #if TG_CLAIMS
   const uint tiles = tg_tiles_of_turns(all_tiles, at->turn, walk.turns, task.turns, launch.groups);
+  const tg_part_of_stage of_stage = {all_tiles, launch.group, launch.groups, launch.mapping, at->turn, at->left, sequence};
   if (get_local_id(0) == 0) {
     tg_begin_claims(launch.claims, launch.budget - at->left, walk);
   }
   for (uint i = 0; i <= tiles; ++i) {
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); // the tile before is finished
     if (get_local_id(0) == 0) {
-      tg_claim_tile(launch.claims, launch.counters, all_tiles, launch.group, launch.groups, launch.mapping, at->turn, at->left,
-                    sequence);
+      tg_claim_tile(launch.claims, launch.counters, of_stage);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint tile = launch.claims->tile;
@@ -167,13 +167,13 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
     tg_add_many_release(&launch.counters[TG_ARRIVALS], launch.claims->count);
   }
   at->arrivals += tiles;
-  at->wait = TG_AS_LISTED;
+  at->wait = TG_LISTED_WAITS;
   const bool ended = at->turn == task.turns;
   at->turn = ended ? 0 : at->turn;
   return ended;
 #else
   if (at->turn != task.turns) {
-    tg_record(&at->recorder, asked, began, tg_now(), at->iteration, at->stage, walk);
+    tg_record(&at->recorder, (ulong3)(asked, began, tg_now()), at->iteration, at->stage, walk);
     return false;
   }
   at->turn = 0;
@@ -187,9 +187,9 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
       tg_add_release(&launch.counters[TG_ARRIVALS]);
     }
   }
-  tg_record(&at->recorder, asked, began, ended, at->iteration, at->stage, walk);
+  tg_record(&at->recorder, (ulong3)(asked, began, ended), at->iteration, at->stage, walk);
   at->arrivals += task.flags & TG_ARRIVES ? launch.arrivals_per_barrier : 0;
-  at->wait = TG_AS_LISTED;
+  at->wait = TG_LISTED_WAITS;
   return !TG_GATES || *launch.gave_up == 0;
 #endif
 }
@@ -223,8 +223,8 @@ __attribute__((always_inline)) static tg_lean_tasks tg_lean_tasks_of(uint group,
   return lean;
 }
 
-__attribute__((always_inline)) static bool tg_lean_step(tg_launch launch, tg_lean_tasks lean,
-                                                        tg_position* at TG_OBJECT_PARAMETERS) {
+__attribute__((always_inline)) static bool tg_lean_step(tg_context launch, tg_lean_tasks lean,
+                                                        tg_cursor* at TG_OBJECT_PARAMETERS) {
   switch (at->phase * TG_LEAN_STAGE_COUNT + at->stage) {
     TG_LEAN_CASES
     default: return false;
@@ -242,19 +242,19 @@ __attribute__((always_inline)) static bool tg_lean_step(tg_launch launch, tg_lea
 #if TG_HAS_QUEUES
 // The state of a queue (queue_state.h). Macros of the stage choose: calls of TG_QUEUE_TURN under conditions PoCL (3.1) lets
 // every work-item run.
-static global uint* tg_queue_of(uint stage, global uchar* arena) { return (global uint*)(arena + TG_QUEUE_STATE(stage)); }
+static global uint* tg_queue_state(uint stage, global uchar* arena) { return (global uint*)(arena + TG_QUEUE_STATE(stage)); }
 
 // Called by one work-item of each group after its last local barrier: all groups arrive, and the last one starts the next
 // round or ends the queue before a further arrival lets the others go on. A group that is alone need not arrive first: all
 // that the round did came before this call. Returns false if a wait timed out.
-static bool tg_end_round(tg_launch launch, const tg_position* at) {
+static bool tg_end_round(tg_context launch, const tg_cursor* at) {
   const uint all = at->arrivals + launch.arrivals_per_barrier;
   const bool alone = launch.arrivals_per_barrier == 1;
   if (!alone && tg_arrive(&launch.counters[TG_ARRIVALS]) + 1 != all) {
     return tg_await(launch.counters, TG_ARRIVALS, all + 1, launch.most_polls, launch.report, (uint3)(at->iteration, at->stage, 0));
   }
   const tg_item nowhere = {{1}};
-  TG_QUEUE_TURN(nowhere, tg_queue_of(at->stage, launch.arena), TG_QUEUE_THRESHOLD, TG_QUEUE_MOST_STALLED(at->stage),
+  TG_QUEUE_TURN(nowhere, tg_queue_state(at->stage, launch.arena), TG_QUEUE_THRESHOLD, TG_QUEUE_MOST_STALLED(at->stage),
                 TG_QUEUE_CAPACITY(at->stage));
   tg_add_many_release(&launch.counters[TG_ARRIVALS], alone ? 2 : 1);
   return true;
@@ -304,7 +304,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const tg_launch launch = {arena, stages, entries, entries_per_phase, waits, words, counters,
+  const tg_context launch = {arena, stages, entries, entries_per_phase, waits, words, counters,
                             progress + TG_PROGRESS_GROUPS + TG_REPORT * group, group, groups, steps, TG_MAPPING, most_polls,
                             arrivals_per_barrier, (local uchar*)dynamic, &locals, kept ? polls : 0, &gave_up
 #if TG_CLAIMS
@@ -312,7 +312,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
 #endif
   };
 
-  tg_position at = {iteration, iteration % phase_count, stage, turn, budget, arrivals, TG_NOBODY,
+  tg_cursor at = {iteration, iteration % phase_count, stage, turn, budget, arrivals, TG_NO_WAIT,
                     tg_begin_recording(progress, group, groups)};
   uint finished = 0;
 #if TG_LEAN
@@ -339,17 +339,17 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       if (gave_up != 0) {
         break;
       }
-      at.wait = TG_NOBODY;
-      if (tg_queue_of(at.stage, arena)[TG_QUEUE_MORE_WORD] != 0) {
+      at.wait = TG_NO_WAIT;
+      if (tg_queue_state(at.stage, arena)[TG_QUEUE_MORE_WORD] != 0) {
         continue;
       }
-      if (tg_queue_of(at.stage, arena)[TG_QUEUE_END_WORD] != TG_QUEUE_HAS_DRAINED) { // the host ends the run here
+      if (tg_queue_state(at.stage, arena)[TG_QUEUE_END_WORD] != TG_QUEUE_HAS_DRAINED) { // the host ends the run here
         break;
       }
     }
 #endif
     if (TG_HAS_BEFORE && at.stage + 1 == repeat_begin) {
-      at.wait = TG_ALL;
+      at.wait = TG_WAIT_FOR_ALL;
     }
     if (++at.stage != repeat_end) {
       continue;
@@ -389,9 +389,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     finished = tg_until_met(arena, words, at.phase);
 #endif
     const tg_walk nothing = {0, 0, 0, 0};
-    tg_record(&at.recorder, asked, began, tg_now(), at.iteration, TG_SPAN_UNTIL, nothing);
+    tg_record(&at.recorder, (ulong3)(asked, began, tg_now()), at.iteration, TG_SPAN_UNTIL, nothing);
     at.stage = finished ? repeat_end : at.stage; // continue after the repetition
-    at.wait = TG_NOBODY;
+    at.wait = TG_NO_WAIT;
     if (at.stage == stage_end) {
       break;
     }

@@ -38,9 +38,10 @@ void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, u
   }
 }
 
-void tg_record(tg_recorder* recorder, ulong asked, ulong began, ulong ended, uint iteration, uint stage, tg_walk walk) {
+// `times`: when the group reached the task, when all waits had ended, and when it ended.
+void tg_record(tg_recorder* recorder, ulong3 times, uint iteration, uint stage, tg_walk walk) {
   if (get_local_id(0) == 0 && recorder->count < recorder->room) {
-    const tg_span span = {asked, began, ended, iteration, stage, walk.first, walk.step, walk.count, 0};
+    const tg_span span = {times.x, times.y, times.z, iteration, stage, walk.first, walk.step, walk.count, 0};
     recorder->spans[recorder->count] = span;
   }
   ++recorder->count;
@@ -49,7 +50,7 @@ void tg_record(tg_recorder* recorder, ulong asked, ulong began, ulong ended, uin
 typedef uint tg_recorder;
 tg_recorder tg_begin_recording(global uint* progress, uint group, uint groups) { return 0; }
 void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, uint groups) {}
-void tg_record(tg_recorder* recorder, ulong asked, ulong began, ulong ended, uint iteration, uint stage, tg_walk walk) {}
+void tg_record(tg_recorder* recorder, ulong3 times, uint iteration, uint stage, tg_walk walk) {}
 #endif
 
 #if TG_GATES

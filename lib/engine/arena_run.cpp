@@ -72,7 +72,7 @@ void compile_now(const device::Session& session, const CompiledProgram& compiled
     set_arguments(session, kernel, compiled.tables, std::vector(in_kernels::TG_MEMORY_COUNT, &nothing),
                   numbers_of({.most_polls = 1}));
   } else {
-    constexpr std::uint32_t no_entry = ~0U; // TG_NOTHING
+    constexpr std::uint32_t no_entry = ~0U; // TG_NO_ENTRY
     for (const StageRow& stage : compiled.tables.stages) {
       most_groups = std::max<std::size_t>(most_groups, stage.tiles);
     }

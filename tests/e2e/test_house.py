@@ -22,6 +22,9 @@ ALLOWED = {
 }
 FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in ALLOWED}
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)
+KERNELS = ROOT / "kernels"
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+STEPS = {"all_vertices", "choice", "edges", "exchange", "few_edges", "pull", "push", "ranks", "shares", "sums", "traversal"}
 FREE_OF_CYCLES = {"runtime", "engine", "traversal", "planning", "policy", "ranks", "tune"}
 REPORT_WRITERS = {"engine/report", "engine/progress", "engine/run", "app/run", "app/tune", "tune/measure",
                   "tune/workbench"}  # the last four: texts of fixes
@@ -93,6 +96,31 @@ class House(unittest.TestCase):
             for included in INCLUDE.findall((ROOT / "lib" / header).read_text()):
                 with self.subTest(header=header):
                     self.assertIn(included, public)
+
+    def test_steps_of_traversals_have_no_conditional_on_the_algorithm(self):
+        """algorithm.cl alone chooses between files and functions; steps test constants with `if`."""
+        files = {file.stem for file in (KERNELS / "frontier").glob("*.cl")}
+        algorithms = {"bfs", "cc", "own", "own_check", "pagerank", "reach", "sssp", "sssp64"}
+        self.assertEqual(files - algorithms - {"algorithm", "job", "rows"}, STEPS)
+        for step in sorted(STEPS):
+            for line in re.findall(r"^ *#(?:if|elif).*", (KERNELS / f"frontier/{step}.cl").read_text(), re.M):
+                with self.subTest(step=step):  # what a device is, or does
+                    self.assertRegex(line, r"^#if TG_(GROUP_SIZE == 1|SHUFFLES|EAGER)$")
+
+    def test_only_kernels_have_many_parameters(self):
+        for file in sorted(KERNELS.rglob("*.cl")):
+            text = COMMENT.sub("", file.read_text())
+            for head, name, parameters in re.findall(r"^(\w[^;{}#]*?)\b(\w+)\(([^(){};]*)\)\s*\{", text, re.M):
+                if not head.startswith("kernel "):
+                    with self.subTest(file=file.name, function=name):
+                        self.assertLessEqual(parameters.count(",") + 1, 6)
+
+    def test_a_name_has_one_meaning_in_wave_programs_and_traversals(self):
+        def names(folder):
+            text = "".join(COMMENT.sub("", file.read_text()) for file in sorted((KERNELS / folder).glob("*.*")))
+            macros, types = re.findall(r"#define (\w+)", text), re.findall(r"^\} (\w+);", text, re.M)
+            return {*macros, *types, *re.findall(r"^\w[^;{}#()]*?\b(tg_\w+)\([^;{}]*\)\s*\{", text, re.M)}
+        self.assertEqual(names("wave") & names("frontier"), set())
 
     def test_golden_vectors_are_the_shared_ones(self):
         own, shared = ROOT / "tests/golden", ROOT.parent / "shared/golden"

@@ -68,7 +68,7 @@ struct Launch {
       tg_begin_claims(&claims, slice.budget - left, walk);
       while (true) {
         late();
-        tg_claim_tile(&claims, words.data(), tiles, group, groups, mapping, at.turn, left, at.stage);
+        tg_claim_tile(&claims, words.data(), {tiles, group, groups, mapping, at.turn, left, at.stage});
         if (claims.tile == TG_NO_TILE) {
           break;
         }
