@@ -36,40 +36,29 @@ uint tg_load_relaxed(volatile global tg_word* at) {
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
   return value;
 }
-#elif TG_ORDERING == TG_ORDERING_C11
-typedef atomic_uint tg_word;
-void tg_add_many_release(volatile global tg_word* at, uint more) {
-  atomic_fetch_add_explicit(at, more, memory_order_release, memory_scope_device);
-}
-void tg_store_release(volatile global tg_word* at, uint value) {
-  atomic_store_explicit(at, value, memory_order_release, memory_scope_device);
-}
-uint tg_arrive(volatile global tg_word* at) {
-  return atomic_fetch_add_explicit(at, 1u, memory_order_acq_rel, memory_scope_device);
-}
-uint tg_load_acquire(volatile global tg_word* at) {
-  return atomic_load_explicit(at, memory_order_acquire, memory_scope_device);
-}
-uint tg_load_relaxed(volatile global tg_word* at) {
-  return atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
-}
 #else
-#if TG_ORDERING == TG_ORDERING_FENCE
-typedef atomic_uint tg_word;
-#define TG_FENCE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
-#define TG_ADD(at, more) atomic_fetch_add_explicit(at, more, memory_order_relaxed, memory_scope_device)
-#define TG_STORE(at, value) atomic_store_explicit(at, value, memory_order_relaxed, memory_scope_device)
-#define TG_LOAD(at) atomic_load_explicit(at, memory_order_relaxed, memory_scope_device)
-#else
+#if TG_ORDERING == TG_ORDERING_CLASSIC
 typedef uint tg_word;
 #define TG_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
-#define TG_ADD(at, more) atomic_add(at, more)
+#define TG_ADD(at, more, order) atomic_add(at, more)
 #define TG_STORE(at, value) atomic_xchg(at, value)
-#define TG_LOAD(at) atomic_add(at, 0u)
+#define TG_LOAD(at, order) atomic_add(at, 0u)
+#else
+typedef atomic_uint tg_word;
+#if TG_ORDERING == TG_ORDERING_C11
+#define TG_FENCE()
+#define TG_ORDER(order) order
+#else
+#define TG_FENCE() atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
+#define TG_ORDER(order) memory_order_relaxed
+#endif
+#define TG_ADD(at, more, order) atomic_fetch_add_explicit(at, more, TG_ORDER(order), memory_scope_device)
+#define TG_STORE(at, value) atomic_store_explicit(at, value, TG_ORDER(memory_order_release), memory_scope_device)
+#define TG_LOAD(at, order) atomic_load_explicit(at, TG_ORDER(order), memory_scope_device)
 #endif
 void tg_add_many_release(volatile global tg_word* at, uint more) {
   TG_FENCE();
-  TG_ADD(at, more);
+  TG_ADD(at, more, memory_order_release);
 }
 void tg_store_release(volatile global tg_word* at, uint value) {
   TG_FENCE();
@@ -77,13 +66,13 @@ void tg_store_release(volatile global tg_word* at, uint value) {
 }
 uint tg_arrive(volatile global tg_word* at) {
   TG_FENCE();
-  const uint before = TG_ADD(at, 1u);
+  const uint before = TG_ADD(at, 1u, memory_order_acq_rel);
   TG_FENCE();
   return before;
 }
-uint tg_load_relaxed(volatile global tg_word* at) { return TG_LOAD(at); }
+uint tg_load_relaxed(volatile global tg_word* at) { return TG_LOAD(at, memory_order_relaxed); }
 uint tg_load_acquire(volatile global tg_word* at) {
-  const uint value = TG_LOAD(at);
+  const uint value = TG_LOAD(at, memory_order_acquire);
   TG_FENCE();
   return value;
 }

@@ -132,20 +132,8 @@ size_t tg_get_local_linear_id(tg_item item) {
 
 // Reads a wave's sizes from a descriptor (words as in lib/engine/launch_tables.hpp).
 tg_range tg_range_at(global const ulong* words) {
-  tg_range range;
-  range.dimensions = (uint)words[0];
-  range.global_x = (uint)words[1];
-  range.global_y = (uint)words[2];
-  range.global_z = (uint)words[3];
-  range.local_x = (uint)words[4];
-  range.local_y = (uint)words[5];
-  range.local_z = (uint)words[6];
-  range.groups_x = (uint)words[7];
-  range.groups_y = (uint)words[8];
-  range.groups_z = (uint)words[9];
-  range.offset_x = words[10];
-  range.offset_y = words[11];
-  range.offset_z = words[12];
+  const tg_range range = {(uint)words[0], (uint)words[1], (uint)words[2], (uint)words[3], (uint)words[4], (uint)words[5], (uint)words[6],
+                          (uint)words[7], (uint)words[8], (uint)words[9], words[10], words[11], words[12]};
   return range;
 }
 

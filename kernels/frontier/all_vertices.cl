@@ -10,8 +10,7 @@ uint tg_first_members(const tg_job* job, tg_target to, uint word) {
 
 TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint value, tg_edge edge) {
   tg_enqueue(to, edge.w, edge.begin, edge.end - edge.begin);
-  to.found->vertices += 1;
-  to.found->edges += edge.end - edge.begin;
+  tg_count_vertex(to, edge.end - edge.begin);
 }
 
 #define tg_pull_in_place(job, at, to) tg_pull(job, at, to, 0, 0)

@@ -10,26 +10,15 @@
 
 #define TG_UNREACHED 0xffffffffu
 #define TG_FIRST_VALUE(v) TG_UNREACHED
-#define TG_FOUND_ONCE(at) ((at)->mixed == 0)
+#define TG_FOUND_ONCE(at) ((at)->mixed == 0) // and any neighbour in the frontier yields the same level
 
 uint tg_value(const tg_job* job, const tg_position* at, uint u) { return at->mixed == 0 ? at->wave : job->values[u]; }
 uint tg_along(uint value, uint weight) { return value == TG_UNREACHED ? value : value + 1; }
 bool tg_better(uint candidate, uint current) { return candidate < current; }
 uint tg_merged(uint candidate, uint current) { return min(candidate, current); }
 uint tg_merge(volatile global uint* at, uint candidate) { return atomic_min(at, candidate); }
-// Returns true if a pull can end: any neighbour in the frontier yields the same level.
-bool tg_enough(const tg_job* job, const tg_position* at, uint value) { return at->mixed == 0; }
 bool tg_settled(const tg_job* job, const tg_position* at, uint value) {
   return at->mixed == 0 && value != TG_UNREACHED;
-}
-void tg_came_from(const tg_job* job, uint v, uint u) {
-  if (TG_PARENTS) {
-    job->others[v] = u;
-  }
-}
-// The array that holds the wave number for the vertices of the wave's frontier.
-global const uint* tg_membership(const tg_job* job, const tg_position* at) {
-  return at->mixed == 0 ? job->values : job->stamps;
 }
 
 void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) {

@@ -44,22 +44,19 @@ void tg_choose_topology(tg_position* at, const tg_setting* setting) {
 // Ends a wave: writes its log row and adopts the frontier that it found.
 void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, tg_log log) {
   if (log.rows != 0) {
-    tg_log_row written;
-    written.frontier_edges = at->chosen_edges;
-    written.previous_edges = at->previous_edges;
-    written.unexplored_edges = at->unexplored_edges;
-    written.scanned_edges = at->scanned_edges;
-    written.threshold = at->threshold;
-    written.vertices = at->chosen_vertices;
-    written.topology = at->topology;
-    written.previous_topology = at->previous_topology;
-    written.rule = at->rule;
-    written.dense_waves = at->dense_waves;
-    written.alone = tg_works_alone(at, setting);
-    written.wave = at->wave;
-    if (TG_CLOCK != 0) {
-      written.ended = tg_now();
-    }
+    const tg_log_row written = {.frontier_edges = at->chosen_edges,
+                                .previous_edges = at->previous_edges,
+                                .unexplored_edges = at->unexplored_edges,
+                                .scanned_edges = at->scanned_edges,
+                                .threshold = at->threshold,
+                                .ended = tg_now(), // 0 if the clock is not read
+                                .vertices = at->chosen_vertices,
+                                .topology = at->topology,
+                                .previous_topology = at->previous_topology,
+                                .rule = at->rule,
+                                .dense_waves = at->dense_waves,
+                                .alone = tg_works_alone(at, setting),
+                                .wave = at->wave};
     log.rows[at->wave - log.begin] = written;
   }
   at->wave += 1;
@@ -79,7 +76,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, t
   at->frontier_edges = counts.edges;
   at->entries = counts.entries;
   at->long_runs = counts.long_runs;
-  at->least = at->topology == TG_DENSE ? counts.least : 0;
+  at->least = at->topology == TG_DENSE ? ~counts.least : 0;
 }
 
 // Advances the position from an executed step to the next one.
@@ -107,7 +104,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, tg_
     break;
   case TG_STEP_TO_BITMAP:
     at->has |= TG_HAS_BITMAP;
-    at->least = counts.least;
+    at->least = ~counts.least;
     choose = false;
     break;
   case TG_STEP_LINK:

@@ -57,8 +57,7 @@ TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, 
     tg_send(job, to, v);
     return;
   }
-  to.found->vertices += 1;
-  to.found->edges += degree;
+  tg_count_vertex(to, degree);
 }
 
 void tg_fetch_bounds(const tg_job* job, tg_edge* edge) {

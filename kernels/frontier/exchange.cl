@@ -44,8 +44,7 @@ void tg_count(const tg_job* job, const tg_position* at, tg_target to) {
         to.found->far += 1;
         to.found->nearest = max(to.found->nearest, ~(uint)job->values[v]);
       } else {
-        to.found->vertices += 1;
-        to.found->edges += tg_degree(job, v);
+        tg_count_vertex(to, tg_degree(job, v));
       }
     }
     job->bitmaps[word] = next & ~far;

@@ -32,7 +32,7 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, local tg_group* group) {
     local const uint4* const entries = group->of.queues + sequence % 2u * TG_ALONE_ROOM;
     local uint4* const next_entries = group->of.queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
     const bool refills = TG_MAY_REFILL_ALONE && goes_on == TG_REFILLS;
-    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
+    tg_counts found = {0};
     tg_target to = tg_next_queue(job, refills ? at.wave - 1 : at.wave, &found);
     to.local_tails = sums;
     to.local_queue = next_entries;
@@ -129,7 +129,7 @@ static void tg_work_together(const tg_job* job, local tg_group* group, tg_meetin
     if (job->group == 0) {
       tg_clear_counters(job, &at);
     }
-    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
+    tg_counts found = {0};
     tg_target to = tg_next_queue(job, at.wave, &found);
     to.tails = tg_slot(job, at.round);
     for (uint i = first_item; i < entries; i = tg_next_item(job, i, TG_LANES)) {

@@ -169,19 +169,14 @@ tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - 
 // one work-item, on CPUs, take tiles of consecutive items: each core has separate cache lines and pages, and
 // prefetches.
 uint tg_first_item(const tg_job* job, uint width) {
-#if TG_GROUP_SIZE == 1
-  return job->group * TG_TILE;
-#else
   const uint lane = TG_LANE_OF(job);
-  return (lane / TG_WARP * job->groups + job->group) * (TG_WARP / width) + lane % TG_WARP / width;
-#endif
+  return TG_GROUP_SIZE == 1 ? job->group * TG_TILE
+                            : (lane / TG_WARP * job->groups + job->group) * (TG_WARP / width) + lane % TG_WARP / width;
 }
 TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
-#if TG_GROUP_SIZE == 1
-  return (item + 1) % TG_TILE != 0 ? item + 1 : item + 1 + (job->groups - 1) * TG_TILE;
-#else
-  return item + job->groups * (TG_GROUP_SIZE / width);
-#endif
+  return TG_GROUP_SIZE > 1              ? item + job->groups * (TG_GROUP_SIZE / width)
+         : (item + 1) % TG_TILE != 0    ? item + 1
+                                        : item + 1 + (job->groups - 1) * TG_TILE;
 }
 
 // Loops over a work-item's items. CPU compilers vectorize the loop over a tile.
@@ -201,9 +196,7 @@ typedef struct {
 } tg_vertex_walk;
 
 TG_INLINE tg_vertex_walk tg_begin_walk(const tg_job* job) {
-  tg_vertex_walk walk;
-  walk.word = tg_first_item(job, TG_WIDTH);
-  walk.bit = TG_LANE_OF(job) % TG_WIDTH;
+  const tg_vertex_walk walk = {tg_first_item(job, TG_WIDTH), TG_LANE_OF(job) % TG_WIDTH};
   return walk;
 }
 
@@ -287,7 +280,7 @@ typedef struct {
   uint weight;
 } tg_edge;
 
-// Totals of one work-item in a step.
+// What a work-item, a group or all of them have counted in a step. `nearest` and `least` are complements, so that all begin with 0.
 typedef struct {
   ulong edges;   // out of the found vertices
   ulong scanned; // visited edges, other than by entries of a queue
@@ -295,22 +288,10 @@ typedef struct {
   ulong idle;
   uint vertices;
   uint far;
-  uint nearest; // complement of the least postponed distance
-  uint least;   // complement of the least distance in a bitmap
-} tg_found;
-
-// Counters of a step.
-typedef struct {
-  ulong edges;
-  ulong scanned;
-  ulong change;
-  ulong idle;
-  uint entries;
+  uint nearest;   // the least postponed distance
+  uint least;     // the least distance in a bitmap
+  uint entries;   // of the next queue; not counted by work-items
   uint long_runs;
-  uint vertices;
-  uint far;
-  uint nearest;
-  uint least;
 } tg_counts;
 
 // Entries that a work-item has not written yet, to reduce contention on the queue's tail.
@@ -321,7 +302,7 @@ typedef struct {
 
 // Where found vertices go, and what is counted of them.
 typedef struct {
-  tg_found* found;
+  tg_counts* found;
   global uint4* queue;         // or 0
   global uint* bitmap;         // or 0
   uint room;                   // of the queue
@@ -342,20 +323,23 @@ TG_INLINE void tg_prefetch(global const uint* at) {
 }
 
 // The target of a wave of few edges: a queue without bitmap.
-TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave, tg_found* found) {
-  tg_target to;
-  to.found = found;
-  to.wave = wave + 1;
-  to.queue = tg_queue_of(job, to.wave);
-  to.bitmap = 0;
-  to.room = job->queue_room;
-  to.tails = 0;
-  to.local_tails = 0;
-  to.local_queue = 0;
-  to.held = 0;
-  to.prefetches = true;
-  to.eager = true;
+TG_INLINE tg_target tg_next_queue(const tg_job* job, uint wave, tg_counts* found) {
+  const tg_target to = {.found = found, .wave = wave + 1, .queue = tg_queue_of(job, wave + 1), .room = job->queue_room,
+                        .prefetches = true, .eager = true};
   return to;
+}
+
+// Notes that vertex v was found from u.
+TG_INLINE void tg_came_from(const tg_job* job, uint v, uint u) {
+  if (TG_PARENTS) {
+    job->others[v] = u;
+  }
+}
+
+// Counts a vertex of the next frontier, with `degree` edges.
+TG_INLINE void tg_count_vertex(tg_target to, tg_offset degree) {
+  to.found->vertices += 1;
+  to.found->edges += degree;
 }
 
 // True if one work-item works alone, as groups do on CPUs: no other work-item accesses the data meanwhile,

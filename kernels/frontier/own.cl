@@ -71,7 +71,6 @@ tg_bits tg_merge(volatile global tg_bits* at, tg_bits candidate) {
 #endif
 }
 
-bool tg_enough(const tg_job* job, const tg_position* at, tg_bits value) { return false; }
 bool tg_settled(const tg_job* job, const tg_position* at, tg_bits value) {
 #if TG_OWN_SETTLED
   return settled(TG_OWN_TYPED(value));
@@ -79,8 +78,6 @@ bool tg_settled(const tg_job* job, const tg_position* at, tg_bits value) {
   return false;
 #endif
 }
-void tg_came_from(const tg_job* job, uint v, uint u) {}
-global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
 void tg_own_step(const tg_job* job, const tg_position* at, tg_target to, local uint* scratch) {}
 
 tg_bits tg_initial(const tg_job* job, uint v, tg_offset degree) {
@@ -105,8 +102,7 @@ uint tg_first_members(const tg_job* job, tg_target to, uint word) {
     const tg_offset degree = tg_degree(job, word * 32 + i);
     if (tg_is_started(tg_initial(job, word * 32 + i, degree))) {
       members |= 1u << i;
-      to.found->vertices += 1;
-      to.found->edges += degree;
+      tg_count_vertex(to, degree);
     }
   }
   return members;

@@ -92,11 +92,7 @@ TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target 
 
 // The row of a vertex without its bounds.
 tg_row tg_ranked_row(const tg_job* job, uint v) {
-  tg_row row;
-  row.vertex = v;
-  row.seat = tg_seat_of(job, v);
-  row.value = job->values[v];
-  row.degree = tg_degree(job, v);
+  const tg_row row = {.vertex = v, .seat = tg_seat_of(job, v), .value = job->values[v], .degree = tg_degree(job, v)};
   return row;
 }
 

@@ -68,8 +68,7 @@ static TG_INLINE void tg_pull_left_rows(const tg_job* job, const tg_position* at
     if (round + lane < rows && row.y < job->values[row.x]) {
       job->values[row.x] = row.y; // no other work-item writes it in this wave
       if (tg_mark(to.bitmap, row.x)) {
-        to.found->vertices += 1;
-        to.found->edges += tg_degree(job, row.x);
+        tg_count_vertex(to, tg_degree(job, row.x));
         to.found->least = max(to.found->least, ~row.y);
       }
     }
@@ -136,7 +135,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, tg_tar
         if (tg_better(candidate, best)) {
           best = tg_merged(candidate, best);
           from = u;
-          enough = tg_enough(job, at, best) || tg_settled(job, at, best);
+          enough = TG_FOUND_ONCE(at) || tg_settled(job, at, best);
         }
       }
       scanned += e - begin;
@@ -239,7 +238,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, tg_tar
           if (tg_better(candidate, best[k])) {
             best[k] = tg_merged(candidate, best[k]);
             from[k] = u;
-            enough = tg_enough(job, at, best[k]) || tg_settled(job, at, best[k]);
+            enough = TG_FOUND_ONCE(at) || tg_settled(job, at, best[k]);
           }
         }
       }
@@ -266,8 +265,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, tg_tar
             tg_came_from(job, v, from[k]);
           }
           if (starts && tg_mark(to.bitmap, v)) {
-            to.found->vertices += 1;
-            to.found->edges += job->offsets == job->in_offsets ? end[k] - begin[k] : tg_degree(job, v);
+            tg_count_vertex(to, job->offsets == job->in_offsets ? end[k] - begin[k] : tg_degree(job, v));
             to.found->least = max(to.found->least, TG_NEARNESS(best[k]));
           }
         }
@@ -321,21 +319,17 @@ TG_INLINE uint tg_members(global const uint* waves, uint count, uint wave) {
 // clears the next wave's bitmap.
 TG_OUTLINED void tg_to_bitmap(const tg_job* job, const tg_position* at, tg_target to) {
   global uint* const bitmap = tg_bitmap_of(job, at->wave);
-  global const uint* const waves = tg_membership(job, at);
+  global const uint* const waves = TG_FOUND_ONCE(at) ? (global const uint*)job->values : job->stamps;
   TG_EACH_ITEM(job, word, job->words, 1) {
     uint bits = 0;
-    if (TG_GROUP_SIZE == 1) {
+    if (TG_GROUP_SIZE == 1 || word == job->vertices / 32) {
       bits = tg_members(waves + word * 32ul, min(job->vertices - word * 32, 32u), at->wave);
-    } else if (word < job->vertices / 32) {
+    } else {
       TG_UNROLL for (uint i = 0; i < 8; ++i) {
         const uint4 four = ((global const uint4*)waves)[word * 8ul + i];
         bits |= ((four.x == at->wave ? 1u : 0u) | (four.y == at->wave ? 2u : 0u) | (four.z == at->wave ? 4u : 0u) |
                  (four.w == at->wave ? 8u : 0u))
                 << 4 * i;
-      }
-    } else {
-      for (uint v = word * 32; v < job->vertices; ++v) {
-        bits |= (waves[v] == at->wave ? 1u : 0u) << (v & 31u);
       }
     }
     bitmap[word] = bits;

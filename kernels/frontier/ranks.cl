@@ -38,15 +38,8 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
                       (global uint*)queues + TG_HEARD * TG_SENT_WORDS, far, 0, sources, 0, &setting, {0, 0}, 0,
                       setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0), TG_LANE,
                       part.end - part.first, part.first};
-  tg_position at;
-  at.wave = part.wave;
-  at.near = part.near;
-  at.idle = part.idle;
-  at.mixed = 0;
-  at.least = 0;
-  at.step = TG_STEP_FINISH;
-  at.topology = TG_DENSE;
-  tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
+  const tg_position at = {.wave = part.wave, .near = part.near, .idle = part.idle, .step = TG_STEP_FINISH, .topology = TG_DENSE};
+  tg_counts found = {0};
   tg_target to = tg_next_queue(&job, part.wave, &found);
   to.queue = 0;
   to.bitmap = next;

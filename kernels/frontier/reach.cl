@@ -14,10 +14,7 @@ uint tg_along(uint value, uint weight) { return value; }
 bool tg_better(uint candidate, uint current) { return (candidate & ~current) != 0; }
 uint tg_merged(uint candidate, uint current) { return candidate | current; }
 uint tg_merge(volatile global uint* at, uint candidate) { return atomic_or(at, candidate); }
-bool tg_enough(const tg_job* job, const tg_position* at, uint value) { return value == job->setting->full_word; }
 bool tg_settled(const tg_job* job, const tg_position* at, uint value) { return value == job->setting->full_word; }
-void tg_came_from(const tg_job* job, uint v, uint u) {}
-global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
 
 void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) { job->values[v] = 0; }
 bool tg_give_source(const tg_job* job, uint v, uint index) {
@@ -50,8 +47,7 @@ void tg_deliver(const tg_job* job, const tg_position* at, tg_target to, float ba
     atomic_or(&job->values[row.vertex], what);
   }
   if (tg_mark(to.bitmap, row.vertex)) {
-    to.found->vertices += 1;
-    to.found->edges += row.degree;
+    tg_count_vertex(to, row.degree);
   }
 }
 

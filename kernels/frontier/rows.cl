@@ -16,12 +16,8 @@ kernel void tidegate_hubs_first(global const tg_offset* offsets, global uint* ne
   }
   global uint* const row = neighbours + offsets[v];
   const uint count = (uint)min(offsets[v + 1ul] - offsets[v], (tg_offset)TG_LOOKS_AT);
-  uint front[TG_FRONT];      // highest degrees so far, in descending order
-  tg_offset size[TG_FRONT];  // degree plus 1; 0 for none
-  for (uint k = 0; k < TG_FRONT; ++k) {
-    front[k] = 0;
-    size[k] = 0;
-  }
+  uint front[TG_FRONT] = {0};     // highest degrees so far, in descending order
+  tg_offset size[TG_FRONT] = {0}; // degree plus 1; 0 for none
   for (uint i = 0; i < count; ++i) {
     const uint u = row[i];
     const tg_offset edges = offsets[u + 1ul] - offsets[u] + 1;

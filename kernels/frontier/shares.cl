@@ -42,14 +42,7 @@ uint tg_share_count(const tg_job* job) { return (uint)((tg_place_of(job, job->ro
 tg_offset tg_first_edge_of(ulong share, uint row) { return (tg_offset)(share * TG_SHARE - row); }
 
 tg_row tg_fetch_row(const tg_job* job, uint v, bool whole) {
-  tg_row row;
-  row.vertex = v;
-  row.whole = whole;
-  row.begin = job->in_offsets[v];
-  row.end = job->in_offsets[v + 1ul];
-  row.degree = tg_degree(job, v);
-  row.value = job->values[v];
-  row.seat = tg_seat_of(job, v);
+  const tg_row row = {job->in_offsets[v], job->in_offsets[v + 1ul], tg_degree(job, v), v, job->values[v], tg_seat_of(job, v), whole};
   return row;
 }
 

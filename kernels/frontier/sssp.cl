@@ -26,10 +26,7 @@ uint tg_along(uint value, uint weight) { return tg_sum(value, weight); }
 bool tg_better(uint candidate, uint current) { return candidate < current; }
 uint tg_merged(uint candidate, uint current) { return min(candidate, current); }
 uint tg_merge(volatile global uint* at, uint candidate) { return atomic_min(at, candidate); }
-bool tg_enough(const tg_job* job, const tg_position* at, uint value) { return false; }
 bool tg_settled(const tg_job* job, const tg_position* at, uint value) { return value == 0; }
-void tg_came_from(const tg_job* job, uint v, uint u) {}
-global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
 
 void tg_begin_vertex(const tg_job* job, tg_target to, uint v, bool has_queue) {
   job->values[v] = TG_FIRST_VALUE(v);
@@ -49,11 +46,11 @@ void tg_count_far(tg_position* at, const tg_setting* setting, tg_counts counts) 
   if (at->step == TG_STEP_REFILL) {
     at->near = tg_next_near(at, setting);
     at->far = counts.far;
-    at->nearest = counts.nearest;
+    at->nearest = ~counts.nearest;
     at->far_turn += 1;
   } else {
     at->far += counts.far;
-    at->nearest = min(at->nearest, counts.nearest);
+    at->nearest = min(at->nearest, ~counts.nearest);
   }
 }
 
@@ -74,8 +71,7 @@ TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, tg_target
     if (distance >= at->near) {
       atomic_xchg(&job->stamps[v], to.wave);
       tg_enqueue(to, v, job->offsets[v], tg_degree(job, v));
-      to.found->vertices += 1;
-      to.found->edges += tg_degree(job, v);
+      tg_count_vertex(to, tg_degree(job, v));
     }
   }
 }

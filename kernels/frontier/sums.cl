@@ -52,8 +52,8 @@ TG_INLINE void tg_meet(local tg_group* group, tg_meeting meeting) {
     (counts).edges = TG_PARTS((counters) + TG_EDGES * (line));                                         \
     (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));                                     \
     (counts).far = TG_PUTS_OFF ? (counters)[TG_FAR * (line)] : 0;                                      \
-    (counts).nearest = TG_PUTS_OFF ? ~(counters)[TG_NEAREST * (line)] : 0xffffffffu;                   \
-    (counts).least = TG_PUTS_OFF ? ~(counters)[TG_LEAST * (line)] : 0;                                 \
+    (counts).nearest = TG_PUTS_OFF ? (counters)[TG_NEAREST * (line)] : 0;                              \
+    (counts).least = TG_PUTS_OFF ? (counters)[TG_LEAST * (line)] : 0;                                  \
     (counts).change = TG_ITERATES ? TG_WIDE_SUM((counters) + TG_CHANGE * (line)) : 0;                  \
     (counts).idle = TG_ITERATES ? TG_WIDE_SUM((counters) + TG_IDLE * (line)) : 0;                      \
   } while (0)
@@ -70,8 +70,8 @@ tg_counts tg_counts_of_sums(local const uint* sums) {
   return counts;
 }
 
-// Adds to counters that are `line` words apart; skips zeros. `nearest` and `least` are complements.
-#define TG_ADD_COUNTS(counters, line, of, nearest_, least_)                       \
+// Adds to counters that are `line` words apart; skips zeros.
+#define TG_ADD_COUNTS(counters, line, of)                                         \
   do {                                                                            \
     if ((of).vertices != 0) {                                                     \
       atomic_add(&(counters)[TG_VERTICES * (line)], (of).vertices);               \
@@ -80,12 +80,12 @@ tg_counts tg_counts_of_sums(local const uint* sums) {
     if ((of).scanned != 0) {                                                      \
       TG_ADD_PARTS((counters) + TG_SCANNED * (line), (of).scanned);               \
     }                                                                             \
-    if (TG_PUTS_OFF && (nearest_) != 0) {                                         \
+    if (TG_PUTS_OFF && (of).nearest != 0) {                                       \
       atomic_add(&(counters)[TG_FAR * (line)], (of).far);                         \
-      atomic_max(&(counters)[TG_NEAREST * (line)], nearest_);                     \
+      atomic_max(&(counters)[TG_NEAREST * (line)], (of).nearest);                 \
     }                                                                             \
-    if (TG_PUTS_OFF && (least_) != 0) {                                           \
-      atomic_max(&(counters)[TG_LEAST * (line)], least_);                         \
+    if (TG_PUTS_OFF && (of).least != 0) {                                         \
+      atomic_max(&(counters)[TG_LEAST * (line)], (of).least);                     \
     }                                                                             \
     if (TG_ITERATES) {                                                            \
       TG_ADD_WIDE((counters) + TG_CHANGE * (line), (of).change);                  \
@@ -94,14 +94,14 @@ tg_counts tg_counts_of_sums(local const uint* sums) {
   } while (0)
 
 // Adds a work-item's totals to its group's sums.
-TG_OUTLINED void tg_sum_up(local uint* sums, tg_found found) {
-  TG_ADD_COUNTS(sums, TG_SUM_LINE, found, found.nearest, found.least);
+TG_OUTLINED void tg_sum_up(local uint* sums, tg_counts found) {
+  TG_ADD_COUNTS(sums, TG_SUM_LINE, found);
 }
 
 // Adds a group's sums to the counters of the step and clears them. Called by one work-item.
 TG_OUTLINED void tg_publish_sums(local uint* sums, volatile global uint* slot) {
   const tg_counts counts = tg_counts_of_sums(sums);
-  TG_ADD_COUNTS(slot, TG_COUNTER_LINE, counts, ~counts.nearest, ~counts.least);
+  TG_ADD_COUNTS(slot, TG_COUNTER_LINE, counts);
   for (uint i = 0; i < TG_SUMS; ++i) {
     sums[i] = 0;
   }

@@ -64,13 +64,12 @@ void tg_seed(const tg_job* job, tg_target to) {
       job->stamps[v] = 0;
       tg_enqueue(to, v, job->offsets[v], degree);
     }
-    to.found->vertices += 1;
-    to.found->edges += degree;
+    tg_count_vertex(to, degree);
   }
 }
 
 // Runs a group's part of the current step.
-TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, local tg_group* group, tg_found* found) {
+TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, local tg_group* group, tg_counts* found) {
   const bool wave = at->step == TG_STEP_WAVE;
   const bool bitmap_too = at->topology != TG_SPARSE;
   tg_target to = tg_next_queue(job, at->wave - (wave ? 0 : 1), found);
@@ -121,7 +120,7 @@ TG_OUTLINED void tg_work_step(const tg_job* job, const tg_position* at, local tg
   }
   if (!alone) {
     TG_ONE_COPY();
-    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
+    tg_counts found = {0};
     tg_run_step(job, at, group, &found);
     tg_sum_up(group->sums, found);
   } else if (TG_MAY_WORK_ALONE && job->group == 0) {

@@ -40,11 +40,8 @@ tg_list tg_list_of(uint stage, uint iteration, global uchar* arena, bool records
   const uint before = state[TG_ACTIVE_ENTRY(iteration - 1, TG_ACTIVE_MASK) + TG_ACTIVE_CHOICE];
   const uint previous = before & 0xff;
   const uint count = TG_ACTIVE_COUNT(state[entry + TG_ACTIVE_TILES], before, tiles);
-  tg_densities of;
-  of.pressure_bps = TG_ACTIVE_PRESSURE_BPS;
-  of.sparse_bps = TG_ACTIVE_SPARSE_BPS;
-  of.dense_bps = TG_ACTIVE_DENSE_BPS;
-  of.memory_bps = TG_ACTIVE_MEMORY_BPS;
+  const tg_densities of = {.pressure_bps = TG_ACTIVE_PRESSURE_BPS, .sparse_bps = TG_ACTIVE_SPARSE_BPS,
+                           .dense_bps = TG_ACTIVE_DENSE_BPS, .memory_bps = TG_ACTIVE_MEMORY_BPS};
   const tg_choice choice = tg_choice_of_tiles(of, count, tiles, previous);
   if (records) {
     state[entry + TG_ACTIVE_CHOICE] = TG_ACTIVE_RECORD(choice, previous) | TG_ACTIVE_CHOSEN;

@@ -28,11 +28,8 @@ kernel void count_flags(global const uchar* flags, global uint* state, global ui
       const uint count = TG_ACTIVE_COUNT(state[before + TG_ACTIVE_TILES], previous, tiles);
       *(global ulong*)(state + TG_ACTIVE_TOTAL) += count;
       if ((state[before + TG_ACTIVE_CHOICE] & TG_ACTIVE_CHOSEN) == 0) {
-        tg_densities of;
-        of.pressure_bps = pressure_bps;
-        of.sparse_bps = sparse_bps;
-        of.dense_bps = dense_bps;
-        of.memory_bps = memory_bps;
+        const tg_densities of = {.pressure_bps = pressure_bps, .sparse_bps = sparse_bps, .dense_bps = dense_bps,
+                                 .memory_bps = memory_bps};
         const tg_choice choice = tg_choice_of_tiles(of, count, tiles, previous & 0xff);
         state[before + TG_ACTIVE_CHOICE] = TG_ACTIVE_RECORD(choice, previous & 0xff);
       }

@@ -11,7 +11,6 @@
 #include "wave/tasks.cl"
 #include "wave/progress_state.h"
 
-#if TG_TRACE
 typedef struct {
   global tg_span* spans;
   uint room;
@@ -19,18 +18,20 @@ typedef struct {
 } tg_recorder;
 
 tg_recorder tg_begin_recording(global uint* progress, uint group, uint groups) {
-  tg_recorder recorder;
-  recorder.room = progress[TG_PROGRESS_SPAN_ROOM];
-  recorder.spans = (global tg_span*)(progress + TG_SPANS(groups)) + group * recorder.room;
-  recorder.count = progress[TG_SPAN_COUNTS(groups) + group];
-  if (group == 0 && get_local_id(0) == 0) {
+  tg_recorder recorder = {0};
+  if (TG_TRACE) {
+    recorder.room = progress[TG_PROGRESS_SPAN_ROOM];
+    recorder.spans = (global tg_span*)(progress + TG_SPANS(groups)) + group * recorder.room;
+    recorder.count = progress[TG_SPAN_COUNTS(groups) + group];
+  }
+  if (TG_TRACE && group == 0 && get_local_id(0) == 0) {
     *(global ulong*)(progress + TG_PROGRESS_CLOCK_BEGIN) = tg_now();
   }
   return recorder;
 }
 
 void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, uint groups) {
-  if (get_local_id(0) == 0) {
+  if (TG_TRACE && get_local_id(0) == 0) {
     progress[TG_SPAN_COUNTS(groups) + group] = recorder.count;
     if (group == 0) {
       *(global ulong*)(progress + TG_PROGRESS_CLOCK_END) = tg_now();
@@ -40,18 +41,12 @@ void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, u
 
 // `times`: when the group reached the task, when all waits had ended, and when it ended.
 void tg_record(tg_recorder* recorder, ulong3 times, uint iteration, uint stage, tg_walk walk) {
-  if (get_local_id(0) == 0 && recorder->count < recorder->room) {
+  if (TG_TRACE && get_local_id(0) == 0 && recorder->count < recorder->room) {
     const tg_span span = {times.x, times.y, times.z, iteration, stage, walk.first, walk.step, walk.count, 0};
     recorder->spans[recorder->count] = span;
   }
-  ++recorder->count;
+  recorder->count += TG_TRACE;
 }
-#else
-typedef uint tg_recorder;
-tg_recorder tg_begin_recording(global uint* progress, uint group, uint groups) { return 0; }
-void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, uint groups) {}
-void tg_record(tg_recorder* recorder, ulong3 times, uint iteration, uint stage, tg_walk walk) {}
-#endif
 
 #if TG_GATES
 // A wait inside of a kernel. A tile that a work-group runs first in a stage begins before the work-group has waited

@@ -303,34 +303,26 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
 
 // Figures that the turn between two rounds reads. While it runs, all others wait: it reads only rings in use, and everything
 // before anything is decided or written, so that the loads take the time of one.
+#define TG_QUEUE_NUMBERS(X) \
+  X(mode, MODE) X(done, DONE) X(again, AGAIN) X(kept, KEPT) X(round, ROUND) X(failed, FAULT) X(repeated, REPEATED) X(ahead, RAN_AHEAD) \
+  X(rounds, ROUNDS) X(stalled, STALLED) X(deepest, DEEPEST) X(most_kept, MOST_KEPT) X(remaining, REMAINING) X(oldest, MAX_AGE)
+#define TG_QUEUE_TOTALS(X) \
+  X(published, PUBLISHED) X(executed, EXECUTED) X(requeues, REQUEUES) X(deduped, DEDUPED) X(aged, AGED)
 typedef struct {
-  uint mode, done, again, kept, round, failed, repeated, ahead, rounds, stalled, deepest, most_kept, remaining, oldest;
-  uint2 published, executed, requeues, deduped, aged;
+#define TG_QUEUE_NUMBER(name, word) uint name;
+#define TG_QUEUE_TOTAL(name, word) uint2 name;
+  TG_QUEUE_NUMBERS(TG_QUEUE_NUMBER)
+  TG_QUEUE_TOTALS(TG_QUEUE_TOTAL)
   uint heads[TG_QUEUE_RINGS], tails[TG_QUEUE_RINGS], waiting[TG_QUEUE_RINGS], since[TG_QUEUE_RINGS];
   uint ran[TG_QUEUE_RINGS], given[TG_QUEUE_RINGS];
 } tg_queue_figures;
 
 tg_queue_figures tg_queue_read(global const uint* state) {
   tg_queue_figures read;
-  read.mode = state[TG_QUEUE_MODE];
-  read.done = state[TG_QUEUE_DONE];
-  read.again = state[TG_QUEUE_AGAIN];
-  read.kept = state[TG_QUEUE_KEPT];
-  read.round = state[TG_QUEUE_ROUND];
-  read.failed = state[TG_QUEUE_FAULT];
-  read.repeated = state[TG_QUEUE_REPEATED];
-  read.ahead = state[TG_QUEUE_RAN_AHEAD];
-  read.rounds = state[TG_QUEUE_ROUNDS];
-  read.stalled = state[TG_QUEUE_STALLED];
-  read.deepest = state[TG_QUEUE_DEEPEST];
-  read.most_kept = state[TG_QUEUE_MOST_KEPT];
-  read.remaining = state[TG_QUEUE_REMAINING];
-  read.oldest = state[TG_QUEUE_MAX_AGE];
-  read.published = tg_queue_counted(&state[TG_QUEUE_PUBLISHED]);
-  read.executed = tg_queue_counted(&state[TG_QUEUE_EXECUTED]);
-  read.requeues = tg_queue_counted(&state[TG_QUEUE_REQUEUES]);
-  read.deduped = tg_queue_counted(&state[TG_QUEUE_DEDUPED]);
-  read.aged = tg_queue_counted(&state[TG_QUEUE_AGED]);
+#define TG_QUEUE_READ_NUMBER(name, word) read.name = state[TG_QUEUE_##word];
+#define TG_QUEUE_READ_TOTAL(name, word) read.name = tg_queue_counted(&state[TG_QUEUE_##word]);
+  TG_QUEUE_NUMBERS(TG_QUEUE_READ_NUMBER)
+  TG_QUEUE_TOTALS(TG_QUEUE_READ_TOTAL)
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
     read.heads[ring] = state[TG_QUEUE_HEAD(ring)];
     read.tails[ring] = state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING + ring];
