@@ -1,4 +1,5 @@
 // Files: outputs appear complete or not at all.
+#include "../skipped.hpp"
 #include "../temporary_folder.hpp"
 #include "core/files.hpp"
 
@@ -41,7 +42,7 @@ TEST_CASE("a process that is killed leaves no unfinished file") {
   folder.write("out", "old");
   const int unnamed = ::open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
   if (unnamed < 0) {
-    MESSAGE("skipped: this file system has no files without a name");
+    tidegate::test::skipped("this file system has no files without a name");
     return;
   }
   ::close(unnamed);

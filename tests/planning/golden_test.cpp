@@ -1,5 +1,6 @@
 // The strategy `layered` and the barrier plan, compared with the golden vectors: order of groups and waves,
 // errors with their fields. Then `compact` on real workflows.
+#include "../skipped.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <nlohmann/json.hpp>
@@ -122,13 +123,14 @@ TEST_CASE("frontier_memory_plan") {
   });
 }
 
-// ../shared/data/workflows, see its SOURCES.md; skipped elsewhere.
-const std::filesystem::path workflows = TIDEGATE_SOURCE_DIR "/../shared/data/workflows";
-
-TEST_CASE("real workflows" * doctest::skip(!std::filesystem::exists(workflows))) {
+TEST_CASE("real workflows") {
+  const auto workflows = tidegate::test::shared_folder("workflows");
+  if (!workflows) {
+    return;
+  }
   int files = 0;
   int proved = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(workflows)) {
+  for (const auto& entry : std::filesystem::directory_iterator(*workflows)) {
     INFO(entry.path().string());
     const WaveDag dag = read_dag(Json::parse(std::ifstream(entry.path()))).value();
     const MemoryPlan layered = plan_layered(dag).value();
