@@ -27,6 +27,7 @@ Document = dict[str, Any]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SEED = int(os.environ.get("TIDEGATE_SEED") or 20261121)  # of all that tests draw; a failure prints it
+MOMENTS = int(os.environ.get("TIDEGATE_RANDOM_MOMENTS") or 0)  # of signals; chance does not gate
 SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"  # some five to ten times slower
 
 

@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import EXAMPLES, FAILING_DRIVER, PATIENCE, SEED, Document, Programs, Result, binary, buffer, catches_interrupts, environment, parse, run
+from support import EXAMPLES, FAILING_DRIVER, MOMENTS, PATIENCE, SEED, Document, Programs, Result, binary, buffer, catches_interrupts, environment, parse, run
 
 MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root")
 
@@ -199,43 +199,58 @@ class Ranks(Programs):
         self.example("heat", 200)
         self.only_one_rank_fails(2, f"export OPENCL_LAYERS={FAILING_DRIVER} TIDEGATE_FAILING_CALL=clEnqueueNDRangeKernel:50", 4, "CL_OUT_OF_RESOURCES")
 
-    def test_a_process_killed_at_a_random_moment_ends_all(self) -> None:
-        """A rank, the process that waits for it, or mpirun; TIDEGATE_KILLS=100 kills as many."""
+    def test_a_killed_process_ends_all(self) -> None:
+        """mpirun, a rank's process and the one that works for it, once all of them run; any of them at random moments of a whole run."""
         self.example("heat", 300)
         given = {path.name for path in self.folder.iterdir()}
-
-        def results() -> dict[str, bytes]:
-            found = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.name not in given}
-            for name in found:
-                (self.folder / name).unlink()
-            return found
-
-        def started() -> subprocess.Popen[bytes]:
-            return self.start(3, binary(), "run", str(self.folder / "program.json"), "-o", str(self.folder / "report.json"))
-
         self.mpirun(3, "run", "program.json")  # later runs do not compile
-        whole, begin = results(), time.monotonic()
-        self.check(self.ended(started()), 0)
-        seconds = time.monotonic() - begin
-        results()
+        whole = self.taken(given)
+        self.example("heat", 10**8)
+        for victim in (0, 1, -1):
+            with self.subTest(victim=victim):
+                running = self.start_by_path(3)
+                self.wait_until_all_work(running, 6)
+                self.kill(running, sorted([running.pid, *processes_of(self.folder)])[victim])
+                self.assertLessEqual(self.taken(given).keys(), {"report.json"})
+        self.example("heat", 300)
         chance = random.Random(SEED)
-        for number in range(int(os.environ.get("TIDEGATE_KILLS", "2"))):
+        for number in range(MOMENTS):
             with self.subTest(seed=SEED, number=number):
-                running = started()
-                time.sleep(chance.uniform(0, 0.9 * seconds))
-                victim = chance.choice([running.pid, *processes_of(self.folder)])
-                with contextlib.suppress(ProcessLookupError):  # a rank may have ended; mpirun stays a zombie
-                    os.kill(victim, signal.SIGKILL)
-                self.all_ended()
-                try:
-                    running.wait(60)
-                except subprocess.TimeoutExpired:  # Open MPI's own: no process of tidegate is left
-                    running.kill()
-                result = self.ended(running)
-                if result.rc > 0:
-                    self.assertRegex(result.stderr, "error: |exited on signal 9|non-zero exit code")
-                for name, contents in results().items():
+                running = self.start_by_path(3)
+                time.sleep(chance.random())
+                self.kill(running, chance.choice([running.pid, *processes_of(self.folder)]))
+                for name, contents in self.taken(given).items():
                     self.assertTrue(name == "report.json" or contents == whole[name], name)
+
+    def taken(self, given: set[str]) -> dict[str, bytes]:
+        """The files that a run has added, which go."""
+        found = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.name not in given}
+        for name in found:
+            (self.folder / name).unlink()
+        return found
+
+    def kill(self, running: subprocess.Popen[bytes], victim: int) -> None:
+        with contextlib.suppress(ProcessLookupError):  # a rank may have ended; mpirun stays a zombie
+            os.kill(victim, signal.SIGKILL)
+        self.all_ended()
+        try:
+            running.wait(60)
+        except subprocess.TimeoutExpired:  # Open MPI's own: no process of tidegate is left
+            running.kill()
+        result = self.ended(running)
+        if result.rc > 0:
+            self.assertRegex(result.stderr, "error: |exited on signal 9|non-zero exit code")
+
+    def start_by_path(self, ranks: int) -> subprocess.Popen[bytes]:
+        """By the name of the folder its processes are found."""
+        return self.start(ranks, binary(), "run", str(self.folder / "program.json"), "--set", "verify-first=no", "-o", str(self.folder / "report.json"))
+
+    def wait_until_all_work(self, running: subprocess.Popen[bytes], processes: int) -> None:
+        end = time.monotonic() + PATIENCE
+        while len(found := processes_of(self.folder)) < processes or not all(map(catches_interrupts, found)):
+            self.assertLess(time.monotonic(), end)
+            self.assertIsNone(running.poll())
+            time.sleep(0.05)
 
     def test_what_does_not_work_is_refused_by_name(self) -> None:
         self.example("heat")
@@ -249,18 +264,14 @@ class Ranks(Programs):
     def test_an_interrupt_ends_all(self) -> None:
         """Ctrl-C reaches mpirun, which passes it on."""
         self.example("heat", 10**8)
-        given = set(self.folder.iterdir())
-        running = self.start(2, binary(), "run", str(self.folder / "program.json"), "--set", "verify-first=no")
-        begin = time.monotonic()
-        while len(processes_of(self.folder)) < 2 or not all(map(catches_interrupts, processes_of(self.folder))):
-            self.assertLess(time.monotonic() - begin, PATIENCE)
-            self.assertIsNone(running.poll())
-            time.sleep(0.05)
+        given = {path.name for path in self.folder.iterdir()}
+        running = self.start_by_path(2)
+        self.wait_until_all_work(running, 2)
         running.send_signal(signal.SIGINT)
         result = self.ended(running)
         self.assertNotEqual(result.rc, 0, result.stderr)
         self.all_ended()
-        self.assertEqual(set(self.folder.iterdir()), given)
+        self.assertLessEqual(self.taken(given).keys(), {"report.json"})
 
     def test_without_the_module_the_error_says_how_to_build_it(self) -> None:
         self.example("heat")
