@@ -1,6 +1,5 @@
 // Generated arena problems: checks every plan, compares every claim of optimality with brute force, and
 // disables each technique of the search in turn.
-#include "../test_scale.hpp"
 #include "arena_families.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
@@ -81,7 +80,7 @@ bool exists_within(const ArenaProblem& problem, std::uint64_t height) {
 TEST_CASE("20 000 generated problems are planned and pass the checker") {
   Generator generator(test::seed());
   std::size_t optimal = 0;
-  constexpr std::size_t instances = 20'000 / tidegate::test::scale;
+  constexpr std::size_t instances = 20'000;
   for (std::size_t i = 0; i < instances; ++i) {
     const ArenaProblem problem = i % 4 == 0 ? generator.guillotine(generator.between(1, 40))
                                             : generator.problem(i % 4 == 1 ? 60 : 15, 20, 30);
@@ -101,7 +100,7 @@ TEST_CASE("20 000 generated problems are planned and pass the checker") {
 TEST_CASE("tiny problems are planned as brute force does") {
   Generator generator(test::seed());
   std::size_t above_bound = 0;
-  for (std::size_t i = 0; i < 5000 / tidegate::test::scale; ++i) {
+  for (std::size_t i = 0; i < 5000; ++i) {
     ArenaProblem problem = generator.problem(6, 6, 4);
     INFO("problem ", i, ": ", dump(problem));
     const auto plan = plan_arena(problem);
@@ -126,7 +125,7 @@ TEST_CASE("tiny problems are planned as brute force does") {
     REQUIRE(fitting);
     REQUIRE(check_arena(problem, *fitting).value_or("") == "");
   }
-  CHECK(above_bound > 150 / tidegate::test::scale);
+  CHECK(above_bound > 150);
 }
 
 // Each was cut from a full block, so a plan without a free byte exists.
@@ -153,7 +152,7 @@ TEST_CASE("blocks of tens and hundreds of buffers are reassembled") {
     cases.push_back({"slabs", 300, seed});
     cases.push_back({"staircase", 600, seed});
   }
-  for (std::size_t i = 0; i < cases.size(); i += tidegate::test::scale) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& [family, buffers, seed] = cases[i];
     CAPTURE(i);
     const ArenaProblem problem = test::ArenaFamily(seed).problem(family, buffers, 1U << 20U, 1U << 10U);

@@ -1,6 +1,6 @@
 // The complete arena planner: google/minimalloc's instances, errors and their texts, and extremes. Checks
 // every plan.
-#include "../test_scale.hpp"
+#include "../skipped.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 using test::u64_max;
 constexpr std::uint64_t top_bit = std::uint64_t{1} << 63U;
 
-constexpr std::size_t many_buffers = 100'000 / tidegate::test::scale;
+constexpr std::size_t many_buffers = 100'000;
 
 ArenaPlan planned(const ArenaProblem& problem, const ArenaOptions& options = {}) {
   const auto plan = plan_arena(problem, options);
@@ -46,16 +46,13 @@ ArenaProblem minimalloc_instance(const std::filesystem::path& path) {
 }
 
 TEST_CASE("every instance of google/minimalloc fits its capacity") {
-  const std::filesystem::path folder = TIDEGATE_SOURCE_DIR "/../shared/data/minimalloc";
-  if (!std::filesystem::exists(folder)) {
-    MESSAGE("skipped: ", folder.string(), " is not there");
+  const auto folder = tidegate::test::shared_folder("minimalloc");
+  if (!folder) {
     return;
   }
-  for (const std::string& letter : tidegate::test::scale == 1
-                                       ? std::vector<std::string>{"A", "B", "C", "D", "E", "F"}
-                                       : std::vector<std::string>{"C", "F"}) {
+  for (const std::string letter : {"A", "B", "C", "D", "E", "F"}) {
     CAPTURE(letter);
-    ArenaProblem problem = minimalloc_instance(folder / (letter + ".1048576.csv"));
+    ArenaProblem problem = minimalloc_instance(*folder / (letter + ".1048576.csv"));
     problem.capacity_bytes = 1'048'576;
     const ArenaPlan plan = planned(problem);
     CHECK(plan.height_bytes <= 1'048'576);

@@ -1,6 +1,5 @@
 // The strategy `compact`, compared with brute force if possible, and always with the other planners and the
 // checker.
-#include "../test_scale.hpp"
 #include "dag_support.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -99,7 +98,7 @@ std::size_t groups_of_list_schedule(const WaveDag& dag, bool largest_first) {
 TEST_CASE("compact agrees with brute force on tiny DAGs") {
   Random random(seed());
   int proved = 0;
-  constexpr int instances = 1000 / tidegate::test::scale;
+  constexpr int instances = 1000;
   for (int i = 0; i < instances; ++i) {
     const auto family = static_cast<Family>(random.below(family_names.size()));
     const WaveDag dag =
@@ -122,7 +121,7 @@ TEST_CASE("compact agrees with brute force on tiny DAGs") {
 
 TEST_CASE("DAGs of up to 20 waves are proved to have the fewest groups") {
   Random random(seed());
-  for (int i = 0; i < 200 / tidegate::test::scale; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const auto family = static_cast<Family>(random.below(family_names.size()));
     const WaveDag dag = random_dag(family, static_cast<std::uint32_t>(random.between(10, 20)), random);
     CAPTURE(i);
@@ -133,7 +132,7 @@ TEST_CASE("DAGs of up to 20 waves are proved to have the fewest groups") {
 TEST_CASE("every planner passes the checker on every family") {
   Random random(seed());
   int proved = 0;
-  constexpr int instances = 3000 / tidegate::test::scale;
+  constexpr int instances = 3000;
   for (int i = 0; i < instances; ++i) {
     const auto family = static_cast<Family>(i % family_names.size());
     const auto waves = static_cast<std::uint32_t>(random.between(1, i % 50 == 0 ? 120 : 24));

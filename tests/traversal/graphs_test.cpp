@@ -1,7 +1,6 @@
 // Whole traversals on this machine's CPU, each verified against the serial algorithm: random graphs and those with next to nothing in
 // them, every algorithm, topology and strategy, in one process and on several ranks, which are threads.
 #include "../temporary_folder.hpp"
-#include "../test_scale.hpp"
 #include "support.hpp"
 
 namespace tidegate::traversal {
@@ -14,11 +13,6 @@ using policy::Topology;
 
 constexpr std::array built_in{Algorithm::bfs, Algorithm::reach, Algorithm::sssp, Algorithm::cc,
                               Algorithm::pagerank};
-
-// Each algorithm has a kernel of its own, and no sanitizer sees the driver that compiles it.
-bool is_left_out(Algorithm algorithm) {
-  return tidegate::test::scale != 1 && algorithm != Algorithm::bfs && algorithm != Algorithm::cc;
-}
 
 RunOptions by_launches(Topology topology = Topology::empty) {
   RunOptions options;
@@ -147,7 +141,7 @@ struct Runs {
 TEST_CASE("random graphs, launch by launch") {
   Runs runs;
   for (const Algorithm algorithm : built_in) {
-    for (int i = 0; i < 18 && !is_left_out(algorithm); ++i) {
+    for (int i = 0; i < 18; ++i) {
       CAPTURE(i);
       const auto topology = static_cast<Topology>(i % 6);
       RunOptions options = by_launches(
@@ -160,9 +154,6 @@ TEST_CASE("random graphs, launch by launch") {
 
 // Dense waves look at no bound of the near, so what they leave may all be put off: the wave is chosen again.
 TEST_CASE("a wave that is chosen twice follows the topology of the last that ran") {
-  if (is_left_out(Algorithm::sssp)) {
-    return;
-  }
   graphs::FrontierProgram program{.algorithm = Algorithm::sssp, .sources = {0}};
   program.graph.generate = graphs::GeneratorSpec{.grid = graphs::GridSpec{10, 10}};
   program.graph.weights = graphs::ProgramWeights::u32;
@@ -203,7 +194,7 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
   }
   for (graphs::FrontierProgram& program : programs) {
     const Algorithm algorithm = program.algorithm;
-    for (const File& file : is_left_out(algorithm) ? std::span<const File>() : std::span(files)) {
+    for (const File& file : files) {
       program.graph.file = file.name;
       CAPTURE(file.name);
       const auto check = [&](const RunOptions& options, int size) {
@@ -254,7 +245,7 @@ TEST_CASE("parts of a graph begin at whole words of bitmaps and have about equal
 TEST_CASE("results of several ranks") {
   Runs runs;
   for (const Algorithm algorithm : built_in) {
-    for (std::uint32_t i = 0; i < 8 && !is_left_out(algorithm); ++i) {
+    for (std::uint32_t i = 0; i < 8; ++i) {
       CAPTURE(i);
       const std::uint32_t vertices = i < 5 ? 1 + i * 16 : 100 + runs.below(400);
       graphs::FrontierProgram program{.algorithm = algorithm};
@@ -318,7 +309,7 @@ TEST_CASE("algorithms of a program's own on several ranks") {
   for (const graphs::OwnAlgorithm& algorithm :
        {own("least.cl", OwnValue::u32, OwnMerge::min), own("core.cl", OwnValue::i32, OwnMerge::add),
         own("label.cl", OwnValue::u64, OwnMerge::min)}) {
-    for (int size = 1; size <= 4 && !is_left_out(Algorithm::own); ++size) {
+    for (int size = 1; size <= 4; ++size) {
       CAPTURE(algorithm.source);
       graphs::FrontierProgram program{.algorithm = Algorithm::own, .own = algorithm};
       program.graph = {.file = runs.write_graph(300, 3), .undirected = true};
