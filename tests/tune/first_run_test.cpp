@@ -302,6 +302,25 @@ TEST_CASE("of a long repetition as much is compared as fits") {
   CHECK(found.report.repeat == 10'000);
 }
 
+TEST_CASE(
+    "a run has 60 s, its check 10 s, and a first run 2 s more than plain launches take, if nothing else is said") {
+  const runtime::Options defaults;
+  CHECK(defaults.max_wall_time_ns == 60'000'000'000);
+  CHECK(defaults.first_check_ns() == 10'000'000'000);
+  for (const bool cpu : {false, true}) { // a CPU three times as long, and 2 s
+    CAPTURE(cpu);
+    Measured run(0);
+    run.device.type = cpu ? device::DeviceType::cpu : device::DeviceType::gpu;
+    run.then = take_2_ms;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::uint64_t budget = run.first().report.budget_ns;
+    const auto taken = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin);
+    const std::uint64_t times = cpu ? 3 : 1;
+    CHECK(budget > 1'000'000'000 + times * 6'000'000);
+    CHECK(budget <= 2'000'000'000 + times * static_cast<std::uint64_t>(taken.count()));
+  }
+}
+
 TEST_CASE("a repetition that until may end early gives a first run no more time than what has run") {
   for (const bool until : {false, true}) {
     CAPTURE(until);
@@ -314,7 +333,7 @@ TEST_CASE("a repetition that until may end early gives a first run no more time 
     }
     const auto found = run.first_of(program);
     CHECK(found.report.iterations < 1000);
-    CHECK((found.report.budget_ns > 10'000'000'000) == !until);
+    CHECK((found.report.budget_ns > 3 * 10'000'000'000) == !until);
   }
 }
 
