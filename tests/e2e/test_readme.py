@@ -19,7 +19,7 @@ GUIDES = {name: (REPOSITORY / name).read_text()
 README = GUIDES["README.md"]
 ELSEWHERE = ["./scripts/demo", 'PATH="$PWD/build/release/app:$PATH"', "./scripts/setup build",
              "cmake -S . -B build -G Ninja && cmake --build build",
-             "cmake --install build --prefix ~/.local", "cpack --config build/CPackConfig.cmake", "./scripts/test"]
+             "cmake --install build --prefix ~/.local", "cpack --config build/CPackConfig.cmake", "./scripts/test", "./scripts/test --more"]
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
