@@ -84,7 +84,7 @@ class House(unittest.TestCase):
     def test_headers_include_what_they_name(self):
         """Each compiles alone: types and macros of the project stand in a header that it includes, and standard ones in
         core/prelude.hpp. `scripts/test --more` asks a compiler; installed headers are compiled alone in tests/consumer."""
-        headers = {str(path.relative_to(ROOT)).removeprefix("lib/"): re.sub(r"//.*", "", path.read_text())
+        headers = {str(path.relative_to(ROOT)).removeprefix("lib/"): COMMENT.sub("", path.read_text())
                    for folder in FOLDERS.values() for path in folder.rglob("*.hpp")}
         includes = {header: {name for name in INCLUDE.findall(text) if name in headers} for header, text in headers.items()}
         declared = {}
