@@ -400,13 +400,12 @@ std::vector<std::uint64_t> number_vertices(std::vector<BlockEntries>& blocks, un
 } // namespace
 
 Result<Entries> read_entries(std::string_view text, std::uint64_t lines_before, const EntryRules& rules,
-                             const LoadOptions& options) {
+                             unsigned threads, std::size_t block_bytes) {
   std::vector<std::string_view> blocks; // of whole lines
   for (std::size_t end = 0; !text.empty(); text.remove_prefix(end)) {
-    end = std::min(text.find('\n', std::min(options.block_bytes, text.size()) - 1), text.size() - 1) + 1;
+    end = std::min(text.find('\n', std::min(block_bytes, text.size()) - 1), text.size() - 1) + 1;
     blocks.push_back(text.substr(0, end));
   }
-  const unsigned threads = thread_count(options.build.threads);
   std::vector<std::uint64_t> rows(blocks.size() + 1); // before each block, and in all
   for_each_index(threads, blocks.size(), [&](std::size_t i) { rows[i] = count_rows(blocks[i], rules); });
   std::exclusive_scan(rows.begin(), rows.end(), rows.begin(), std::uint64_t{0});

@@ -8,7 +8,6 @@
 #include "core/prelude.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
-#include <tidegate/graph/load.hpp>
 
 namespace tidegate::graphs {
 
@@ -52,8 +51,9 @@ struct Entries {
       false; // with EntryRules::by_first: some value is not an integer, and nothing else is known
 };
 
-// Scans whole lines that come after `lines_before` other lines. Errors: bad_graph with line and column.
+// Scans whole lines that come after `lines_before` other lines; a thread takes `block_bytes` of them at a time. Errors:
+// bad_graph with line and column.
 Result<Entries> read_entries(std::string_view text, std::uint64_t lines_before, const EntryRules& rules,
-                             const LoadOptions& options);
+                             unsigned threads, std::size_t block_bytes);
 
 } // namespace tidegate::graphs

@@ -8,12 +8,16 @@
 // then by weight (or as RowOrder says), in any order of the input. Self-loops, repeated edges and isolated vertices are
 // kept. An undirected edge is in two rows, an undirected loop in one.
 #pragma once
+#include <tidegate/core/text.hpp>
+
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::graphs {
@@ -92,5 +96,14 @@ struct EdgeChunks {
 inline std::uint32_t unit_weight(WeightType type) {
   return type == WeightType::f32 ? std::bit_cast<std::uint32_t>(1.0F) : 1U;
 }
+
+// Type of the value that a line of a file has for its edge.
+enum class ValueColumn : std::uint8_t { none, integer, real };
+inline constexpr std::array<std::string_view, 3> value_column_names{"none", "integer", "real"};
+
+// Range of all values in the file, including those that are not stored.
+struct ValueRange {
+  std::optional<Number> least, greatest;
+};
 
 } // namespace tidegate::graphs

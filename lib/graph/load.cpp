@@ -605,7 +605,10 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
       check_memory(header.vertices.value_or(0), header.entries.value_or(0), rules.weights, options.build));
   // Scanning stops at a count that cannot fit.
   rules.most_entries = memory_limit(options.build) / sizeof(Edge);
-  const auto read = [&] { return read_entries(header.last.rest, header.last.number, rules, options); };
+  const auto read = [&] {
+    return read_entries(header.last.rest, header.last.number, rules, thread_count(options.build.threads),
+                        options.block_bytes);
+  };
   TIDEGATE_TRY(Entries entries, read());
   if (entries.not_as_first) {
     rules.by_first = false;

@@ -47,15 +47,6 @@ enum class FileFormat : std::uint8_t { matrix_market, dimacs, edge_list, metis, 
 inline constexpr std::array<std::string_view, 5> file_format_names{"matrix_market", "dimacs", "edge_list",
                                                                    "metis", "csv"};
 
-// Type of the value after the two vertices of a line.
-enum class ValueColumn : std::uint8_t { none, integer, real };
-inline constexpr std::array<std::string_view, 3> value_column_names{"none", "integer", "real"};
-
-// Range of all values in the file, including those that are not stored.
-struct ValueRange {
-  std::optional<Number> least, greatest;
-};
-
 // Weights of the loaded graph. Edges of a file without values get the weight 1. Negative weights are refused
 // unless weights are ignored: no algorithm here supports them.
 enum class WeightUse : std::uint8_t {
