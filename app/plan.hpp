@@ -4,6 +4,7 @@
 #include "app/documents.hpp"
 #include "core/table.hpp"
 #include "work/program.hpp"
+#include "work/run.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/planning/documents.hpp>
 

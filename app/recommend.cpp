@@ -1,6 +1,5 @@
 // `tidegate recommend`: a launch request becomes a launch recommendation, as a document or in words.
 #include "app/run.hpp"
-#include "engine/run_report.hpp"
 #include <tidegate/policy/priority.hpp>
 
 namespace tidegate::app {

@@ -6,6 +6,7 @@
 #include "core/statistics.hpp"
 #include "core/table.hpp"
 #include "engine/execute.hpp"
+#include "engine/run_report.hpp"
 #include "traversal/documents.hpp"
 #include "traversal/plan.hpp"
 #include "work/run.hpp"

@@ -1,6 +1,6 @@
 #include "app/serve.hpp"
 #include "core/interrupt.hpp"
-#include "engine/run_report.hpp"
+#include "runtime/documents.hpp"
 #include <tidegate/core/describe.hpp>
 
 #include <fcntl.h>

@@ -139,3 +139,10 @@ inline std::uint32_t check_op(const ProgramWave& wave) {
 }
 
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(engine::HitOverflow, engine::hit_overflow_names);
+TIDEGATE_CHOICES(engine::ActiveWalk, engine::active_walk_names);
+
+} // namespace tidegate::documents

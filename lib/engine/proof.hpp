@@ -217,3 +217,15 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
                                   const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(engine::StressKind, engine::stress_kind_names);
+TIDEGATE_CHOICES(engine::DifferenceCause, engine::difference_cause_names);
+TIDEGATE_CHOICES(engine::Side, engine::side_names);
+
+TIDEGATE_HAS_RECORD(engine::FirstCandidate);
+TIDEGATE_HAS_RECORD(engine::FirstRun);
+TIDEGATE_HAS_DOCUMENT(engine::FirstRun); // as it is kept for later runs
+
+} // namespace tidegate::documents

@@ -109,3 +109,9 @@ PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recom
                                  std::vector<Window> windows, std::vector<std::uint32_t> ops);
 
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
+
+} // namespace tidegate::documents

@@ -6,7 +6,6 @@
 #include "engine/arena_run.hpp"
 #include "engine/execute.hpp"
 #include "engine/proof.hpp"
-#include "engine/run_report.hpp"
 #include "runtime/monitor.hpp"
 #include "traversal/own.hpp"
 #include "traversal/run.hpp"

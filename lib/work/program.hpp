@@ -5,7 +5,6 @@
 #include "device/image_format.hpp"
 #include "engine/job.hpp"
 #include "engine/kinds.hpp"
-#include "engine/run_report.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_policy.hpp>

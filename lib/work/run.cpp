@@ -4,6 +4,7 @@
 #include "core/interrupt.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/execute.hpp"
+#include "engine/run_report.hpp"
 #include "work/resolve.hpp"
 
 namespace tidegate::engine {

@@ -1,5 +1,6 @@
 // What `check` says of reports: how the run ended, what was compared, and whether the evidence is complete.
 #include "app/plan.hpp"
+#include "engine/run_report.hpp"
 
 using namespace tidegate;
 

@@ -26,9 +26,11 @@ KERNELS = ROOT / "kernels"
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 STEPS = {"all_vertices", "choice", "edges", "exchange", "few_edges", "pull", "push", "ranks", "shares", "sums", "traversal"}
 PUBLIC = set(re.search(r"set\(public_headers([^)]*)\)", (ROOT / "lib/CMakeLists.txt").read_text())[1].split())
-FREE_OF_CYCLES = {"runtime", "engine", "traversal", "planning", "policy", "ranks", "tune"}
+FREE_OF_CYCLES = {"runtime", "engine", "traversal", "graph", "planning", "policy", "ranks", "tune"}
 REPORT_WRITERS = {"engine/report", "engine/progress", "engine/run", "app/run", "app/tune", "tune/measure",
                   "tune/workbench"}  # the last four: texts of fixes
+# Those of the document: work/run adds up the runs of a program that grows, and app/run prints it.
+DOCUMENT_WRITERS = {"engine/report", "engine/run", "engine/documents", "work/run", "app/run"}
 
 
 def modules():
@@ -65,11 +67,8 @@ class House(unittest.TestCase):
 
     def test_only_who_writes_a_report_includes_it(self):
         """What a pass found out is in the pass's own header; the report collects it."""
-        includers = {module for module, targets in modules().items() if "engine/report" in targets}
-        self.assertLessEqual(includers, REPORT_WRITERS)
-        for module, targets in modules().items():
-            if module.startswith("engine/") and "engine/run_report" in targets:
-                self.assertIn(module, {"engine/report", "engine/run", "engine/documents"})
+        for report, writers in (("engine/report", REPORT_WRITERS), ("engine/run_report", DOCUMENT_WRITERS)):
+            self.assertLessEqual({module for module, targets in modules().items() if report in targets}, writers)
 
     def test_includes_follow_the_map(self):
         self.assertEqual({path.name for path in (ROOT / "lib").iterdir() if path.is_dir()}, set(ALLOWED) - {"app"})

@@ -1,5 +1,6 @@
 // What a stream keeps from run to run, with a stand-in for the device.
 #include "../stand_in_run.hpp"
+#include "engine/run_report.hpp"
 #include "work/run.hpp"
 
 #include <doctest/doctest.h>
