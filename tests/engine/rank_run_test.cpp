@@ -190,6 +190,16 @@ struct Compiled {
   }
 };
 
+Moved moved_parameters(const Job& program, const JobSplit& split) {
+  Moved moved;
+  for (const auto& [unit, kernels] : moved_pointers(program, split)) {
+    for (const auto& [kernel, parameters] : kernels) {
+      moved[kernel] = {parameters.begin(), parameters.end()};
+    }
+  }
+  return moved;
+}
+
 struct RankRun {
   HostContents outputs; // of rank 0
   ranks::Traffic traffic;
@@ -214,12 +224,7 @@ Together run_together(const CompiledProgram& compiled, std::uint32_t size, Memor
     together.split.room[i].assign(size, {0, program.buffers[i].bytes});
     together.split.whole[i] = {"asked for", ""};
   }
-  Moved moved;
-  for (const auto& [unit, kernels] : moved_pointers(program, together.split)) {
-    for (const auto& [kernel, parameters] : kernels) {
-      moved[kernel] = {parameters.begin(), parameters.end()};
-    }
-  }
+  const Moved moved = moved_parameters(program, together.split);
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
@@ -559,4 +564,36 @@ TEST_CASE("a wave that is not cut runs on one rank, which all others follow") {
     CHECK(together.split.waves[1].cut());
     CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
   }
+}
+
+TEST_CASE("a message for memory that a rank does not have is a fault of the tool, and no status of OpenCL") {
+  const Compiled compiled(
+      fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":2,"swap":[["p","q"]]}})",
+                  buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), ops,
+                  wave_text("near", "p", "q", R"("global_size":[64],"local_size":[8])", R"({"u32":64})")));
+  const JobSplit split = split_job(compiled.program->written, 2);
+  JobSplit wrong = split; // no rank has room for anything
+  for (auto& room : wrong.room) {
+    room.assign(2, {});
+  }
+  std::atomic<int> faults = 0;
+  ranks::on_ranks(2, [&](ranks::Ranks& rank) {
+    const auto device = session(moved_parameters(compiled.program->written, split));
+    const CompiledProgram part = part_of(*compiled.program, split, static_cast<std::uint32_t>(rank.rank()));
+    const auto first = first_contents(*device, part.program, 0);
+    Monitor monitor;
+    const device::DeviceInfo info;
+    RunOptions options;
+    options.ranks = &rank;
+    BuiltProgram built = build(*device, info, part, {});
+    RankExchange exchange(*device, *compiled.program, wrong, options, monitor);
+    try {
+      (void)run_in_arena({*device, info, part, built, monitor, options, &exchange}, *first,
+                         {.deadline = std::chrono::steady_clock::now() + never});
+    } catch (const std::logic_error& fault) {
+      faults +=
+          fault.what() == std::string("bytes of a buffer that are not in this rank's part of it") ? 1 : 0;
+    }
+  });
+  CHECK(faults == 2);
 }

@@ -334,30 +334,75 @@ TEST_CASE("a persistent launch on the stand-in") {
   CHECK(wrong.output_parity->likely_cause == DifferenceCause::unknown); // it repeats itself
 }
 
-TEST_CASE("plain launches that follow a launch that took too long have a wall time of their own") {
-  StandInRun run;
-  run.options.compile.strategy.reset();
-  run.options.compile.tuning.strategy = Strategy::barrier;
-  run.options.compile.tuning.plain_iteration_ns = 1;
-  run.with_session([&run](device::test::StandIn& session) {
-    session.kernels["tidegate_persistent"] = [&run](const device::test::StandInLaunch& launch) {
-      constexpr std::uint32_t progress = 6;
-      constexpr std::uint32_t iterations = 17;
-      if (launch.value<std::uint32_t>(iterations) == 0) {
-        run.persistent(launch);
-        return;
-      }
-      std::this_thread::sleep_for(150ms); // longer than anyone waits for
-      ++launch.buffer<std::uint32_t>(progress)[0];
-    };
-  });
+namespace {
+
+// A persistent launch that an earlier run chose, and that takes longer than anyone waits for.
+struct SlowRun : StandInRun {
+  SlowRun() {
+    options.compile.strategy.reset();
+    options.compile.tuning.strategy = Strategy::barrier;
+    options.compile.tuning.plain_iteration_ns = 1;
+    with_session([this](device::test::StandIn& session) {
+      session.kernels["tidegate_persistent"] = [this](const device::test::StandInLaunch& launch) {
+        constexpr std::uint32_t progress = 6;
+        constexpr std::uint32_t iterations = 17;
+        if (launch.value<std::uint32_t>(iterations) == 0) {
+          persistent(launch);
+          return;
+        }
+        std::this_thread::sleep_for(150ms);
+        ++launch.buffer<std::uint32_t>(progress)[0];
+      };
+    });
+  }
+};
+
+} // namespace
+
+TEST_CASE(
+    "plain launches that follow a launch that took too long have a build and a wall time of their own") {
+  SlowRun run;
   bool in_time = true;
-  run.then = [&](int) { in_time &= run.monitor.deadline.load() > Monitor::Clock::now(); };
+  const auto look = [&](int) { in_time &= run.monitor.deadline.load() > Monitor::Clock::now(); };
+  int builds = 0;
+  run.monitor.began = [&] {
+    if (run.monitor.activity == Activity::building) {
+      look(++builds);
+    }
+  };
+  run.then = look;
   const RunReport report = report_of(run, document(3));
   CHECK(report.status == RunStatus::done);
   CHECK(report.strategy == Strategy::plain);
+  CHECK(builds == 2);
   CHECK(run.calls == 3);
   CHECK(in_time);
+}
+
+TEST_CASE("what does not come back while another program is prepared is reported with the program that ran") {
+  SlowRun run;
+  std::optional<Strategy> reported;
+  // Relaxed, so that the thread sanitizer sees no order between the watchdog and the program that is replaced afterwards.
+  std::atomic<bool> abandoned = false;
+  run.options.abandon = [&](const RunReport& report) {
+    reported = report.strategy;
+    abandoned.store(true, std::memory_order_relaxed);
+  };
+  bool ran = false;
+  run.monitor.began = [&] {
+    ran |= run.monitor.activity == Activity::running;
+    if (ran && run.monitor.activity == Activity::compiling) {
+      while (!abandoned.load(std::memory_order_relaxed)) { // or this test never ends
+        std::this_thread::sleep_for(10ms);
+      }
+      run.calls_of_sessions->clear();
+      run.failures = {{.call = "build"}}; // a settled run would wait for the end of the process
+    }
+  };
+  const auto report = run_document(run, document(3));
+  CHECK(reported == Strategy::barrier);
+  REQUIRE(!report);
+  CHECK(report.error().message.ends_with(" failed: CL_OUT_OF_RESOURCES"));
 }
 
 TEST_CASE(
