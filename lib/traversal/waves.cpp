@@ -24,20 +24,4 @@ void WaveLog::add(const WaveRecord& wave) {
   last = wave;
 }
 
-WaveRecord choose(const tg_policy& policy, const WaveRecord& numbers) {
-  const policy::tg_choice choice = tg_choose(policy,
-                                             {.edges = numbers.frontier_edges,
-                                              .previous_edges = numbers.previous_edges,
-                                              .unexplored_edges = numbers.unexplored_edges,
-                                              .vertices = numbers.vertices,
-                                              .dense_waves = numbers.dense_waves},
-                                             static_cast<tg_u32>(numbers.previous_topology));
-  WaveRecord chosen = numbers;
-  chosen.topology = static_cast<policy::Topology>(choice.topology);
-  chosen.rule = static_cast<policy::TopologyRule>(choice.rule);
-  chosen.threshold = choice.threshold;
-  chosen.density_bps = policy::tg_density_bps(numbers.vertices, policy.vertices);
-  return chosen;
-}
-
 } // namespace tidegate::traversal

@@ -67,10 +67,6 @@ struct WaveLog {
   std::uint64_t work_items = 0; // of all passes over them
 
   void add(const WaveRecord& wave);
-  [[nodiscard]] bool complete() const { return records.size() == sums.waves; }
 };
-
-// Computes topology, rule, threshold and density from the other numbers of a wave.
-WaveRecord choose(const tg_policy& policy, const WaveRecord& numbers);
 
 } // namespace tidegate::traversal

@@ -100,7 +100,7 @@ struct Runs {
     Topology previous = Topology::empty;
     for (const WaveRecord& wave : report.waves) {
       REQUIRE(wave.previous_topology == previous);
-      REQUIRE(choose(policy, wave) == wave);
+      REQUIRE(test::choose(policy, wave) == wave);
       previous = wave.topology;
       REQUIRE((!options.force_topology || wave.topology == *options.force_topology));
     }

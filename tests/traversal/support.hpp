@@ -39,4 +39,21 @@ Result<FrontierReport> together(int size, const Run& run) {
   return *std::move(report);
 }
 
+// Computes topology, rule, threshold and density from the other numbers of a wave.
+inline WaveRecord choose(const tg_policy& policy, const WaveRecord& numbers) {
+  const policy::tg_choice choice = policy::tg_choose(policy,
+                                                     {.edges = numbers.frontier_edges,
+                                                      .previous_edges = numbers.previous_edges,
+                                                      .unexplored_edges = numbers.unexplored_edges,
+                                                      .vertices = numbers.vertices,
+                                                      .dense_waves = numbers.dense_waves},
+                                                     static_cast<tg_u32>(numbers.previous_topology));
+  WaveRecord chosen = numbers;
+  chosen.topology = static_cast<policy::Topology>(choice.topology);
+  chosen.rule = static_cast<policy::TopologyRule>(choice.rule);
+  chosen.threshold = choice.threshold;
+  chosen.density_bps = policy::tg_density_bps(numbers.vertices, policy.vertices);
+  return chosen;
+}
+
 } // namespace tidegate::traversal::test
