@@ -93,7 +93,7 @@ public:
   }
 
 private:
-  // A variable that only its declaration sets has a value, and so has one that a loop counts, in the loop; of others, a
+  // A variable that only its declaration sets has a value, and so has one that a loop declares and counts; of others, a
   // type that numbers have may be known.
   struct Variable {
     std::optional<Known> value;
@@ -161,29 +161,20 @@ private:
                                              : std::nullopt;
   }
 
-  // The variable that a loop sets at first and then steps, and that nothing else in it changes; null for another loop.
+  // The variable that a loop declares and then steps, and that nothing else changes; null for another loop.
   [[nodiscard]] const Decl* counter_of(const Stmt& loop) const {
-    static constexpr std::array<std::string_view, 4> steps{"++", "+=", "--", "-="};
     const Expr* const step = loop.kind == Stmt::Kind::for_loop ? loop.values[1] : nullptr;
-    if (step == nullptr || !changes(unit_, *step) ||
-        std::ranges::find(steps, text(step->token)) == steps.end()) {
+    if (step == nullptr || !changes(unit_, *step) || !is_one_of("++ += -- -=", text(step->token))) {
       return nullptr;
     }
     const Decl* const name = named_by(unit_, *step->operands[0]);
-    if (name == nullptr || !name->type->is(Type::Kind::number)) {
-      return nullptr;
-    }
-    const Stmt& first = *loop.parts[0];
-    const bool declares = std::ranges::find(first.declared, name) != first.declared.end();
-    const Expr* const start = first.kind == Stmt::Kind::expression ? first.values[0] : nullptr;
-    const bool assigns = start != nullptr && start->kind == Expr::Kind::assignment &&
-                         unit_.is(start->token, "=") && named_by(unit_, *start->operands[0]) == name &&
-                         name->value == nullptr && name->token > function_.body->begin;
-    const std::ptrdiff_t changes =
-        std::ranges::count_if(unit_.facts->own(function_.name).changed, [&](std::size_t i) {
-          return loop.tokens.begin <= i && i < loop.tokens.end && unit_.meaning(i) == name;
-        });
-    return (declares && changes == 1) || (assigns && changes == 2) ? name : nullptr;
+    const auto& declared = loop.parts[0]->declared;
+    const auto is_change = [&](std::size_t i) { return unit_.meaning(i) == name; };
+    return name != nullptr && name->type->is(Type::Kind::number) &&
+                   std::ranges::find(declared, name) != declared.end() &&
+                   std::ranges::count_if(unit_.facts->own(function_.name).changed, is_change) == 1
+               ? name
+               : nullptr;
   }
 
   // Finds the variables that more than their declarations and the loops that count them set.
@@ -192,9 +183,6 @@ private:
     each_statement(*function_.statements, [&](const Stmt& stmt) {
       if (counter_of(stmt) != nullptr) {
         counting.insert(stmt.values[1]->operands[0]->token);
-        for (const Expr* const start : stmt.parts[0]->values) {
-          counting.insert(start->operands[0]->token);
-        }
       }
     });
     for (const std::size_t i : unit_.facts->own(function_.name).changed) {
@@ -333,15 +321,9 @@ private:
   }
 
   void for_loop(const Stmt& stmt) {
-    const Stmt& first = *stmt.parts[0];
     const Decl* const counter = switches_ == 0 ? counter_of(stmt) : nullptr;
     Variable& variable = variables_[counter]; // of no name, if nothing counts
-    if (counter != nullptr && first.kind == Stmt::Kind::expression) {
-      const Known start = condition(*first.values[0]->operands[1]);
-      variable.value = of_number(as_type(variable.type, number_of(start), bounds_.ids));
-    } else {
-      statement(first);
-    }
+    statement(*stmt.parts[0]);
     const auto holds = [&] { return stmt.values[0] == nullptr ? Known() : condition(*stmt.values[0]); };
     const Expr* const step = stmt.values[1];
     const bool counts =
@@ -484,9 +466,8 @@ private:
     const Decl* const name = unit_.meaning(expr.token);
     const std::string& word = text(expr.token);
     const bool is_variable = name != nullptr && name->kind == Decl::Kind::variable;
-    const bool is_constant = name == nullptr
-                                 ? word == "true" || word == "false" || standard_macros().contains(word)
-                                 : name->kind == Decl::Kind::enumerator;
+    const bool is_constant = name == nullptr ? word == "true" || word == "false" || is_standard_macro(word)
+                                             : name->kind == Decl::Kind::enumerator;
     if (!is_variable) {
       if (!is_constant) {
         fail("a name is not known", expr.token);
@@ -498,7 +479,6 @@ private:
     const Variable& variable = found == variables_.end() ? none : found->second;
     Known known = variable.value.value_or(of_number(as_type(variable.type, {}, bounds_.ids)));
     known.variable = name;
-    // A variable without a value that its declaration does not set has one in loops that count it.
     const bool is_set = variable.value || (name->value != nullptr && !changing_.contains(name));
     const auto range = bounds_.variables.find(name);
     if (is_set && range != bounds_.variables.end() && known.kind == Known::Kind::number &&

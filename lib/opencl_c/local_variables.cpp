@@ -3,11 +3,10 @@
 #include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
+#include <tidegate/core/text.hpp>
 
 namespace tidegate::opencl_c {
 namespace {
-
-using Ranges = std::vector<TokenRange>;
 
 class Hoister {
 public:
@@ -17,7 +16,7 @@ public:
   Result<HoistedVariables> run() {
     Result<void> status;
     each_statement(*kernel_.statements, [&](const Stmt& stmt) {
-      if (status && stmt.kind == Stmt::Kind::declaration) {
+      if (status && stmt.kind == Stmt::Kind::declaration && std::ranges::any_of(stmt.declared, leaves)) {
         status = declaration(stmt);
       }
     });
@@ -26,82 +25,78 @@ public:
   }
 
 private:
+  // False for pointers, which are private.
+  static bool leaves(const Decl* decl) {
+    return decl->kind != Decl::Kind::type && decl->token != no_token &&
+           space_of(*decl->type) != AddressSpace::none;
+  }
+
+  [[nodiscard]] Result<void> refuse(std::size_t token, std::string message, std::string fix) const {
+    return tl::unexpected(
+        error_at(unit_, token, ErrorCode::unsupported_kernel, std::move(message), std::move(fix)));
+  }
+
   Result<void> declaration(const Stmt& stmt) {
-    const std::size_t end = stmt.tokens.end - 1; // the semicolon
-    const TokenRange range{.begin = stmt.tokens.begin, .end = end};
-    Ranges going;   // declarators, each with the comma after it
-    Ranges staying; // of pointers, which are private
-    std::vector<const Decl*> names;
-    for (const Decl* const decl : stmt.declared) {
-      const bool goes = decl->kind != Decl::Kind::type && decl->token != no_token &&
-                        space_of(*decl->type) != AddressSpace::none;
-      (goes ? going : staying)
-          .push_back({.begin = decl->tokens.begin, .end = std::min(decl->tokens.end + 1, end)});
-      if (goes) {
-        names.push_back(decl);
-      }
-    }
-    if (names.empty()) {
-      return {};
-    }
+    const TokenRange range{.begin = stmt.tokens.begin, .end = stmt.tokens.end - 1}; // without the semicolon
     HoistedVariable moved{.declaration = range,
-                          .is_local = space_of(*names.back()->type) == AddressSpace::local,
-                          .edits = {body_.lower_bound(range.begin), body_.lower_bound(end)}};
-    const auto is_local_word = [&](std::size_t i) {
-      return address_space(tokens_[i].text) == AddressSpace::local;
+                          .is_local = unit_.contains(range, "local") || unit_.contains(range, "__local"),
+                          .edits = {body_.lower_bound(range.begin), body_.lower_bound(range.end)}};
+    const auto stays = [&](std::size_t i) {
+      return std::ranges::any_of(stmt.declared, [i](const Decl* decl) {
+        return !leaves(decl) && decl->tokens.begin <= i && i < decl->tokens.end;
+      });
     };
-    bool says_local = false;
-    for (std::size_t i = range.begin; moved.is_local && i < end; ++i) {
-      says_local = says_local || is_local_word(i);
-      if (is_local_word(i) || unit_.is(i, "static")) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Decl* const needed = unit_.meaning(i);
+      if (needed != nullptr && !comes_along(*needed, i, range) && !stays(i)) {
+        return refuse(i,
+                      fmt::format("this declaration needs {}, which {}", in_quotes(tokens_[i].text),
+                                  needed->token < kernel_.body->begin ? "is a parameter of the kernel"
+                                                                      : "the kernel declares in its body"),
+                      "declare types outside of the kernel, and sizes as numbers, macros or constants there");
+      }
+      if (moved.is_local && is_one_of("local __local static", tokens_[i].text)) {
         moved.edits[i] = {.replaced = true}; // members cannot have these words
       }
     }
-    if (moved.is_local && !says_local) { // a member cannot have such a type
-      return tl::unexpected(error_at(unit_, range.begin, ErrorCode::unsupported_kernel,
-                                     "a typedef puts this variable in local memory",
-                                     "write local in the declaration"));
-    }
-    Ranges apart = staying; // they do not move, and neither do sizes of arrays, which become numbers
-    for (const Decl* const decl : names) {
-      for (const Type* type = decl->type; type->is(Type::Kind::array); type = type->inner) {
-        const TokenRange size = type->extent == nullptr ? TokenRange() : type->extent->tokens;
-        const bool is_own = size.begin >= decl->tokens.begin && uses_own(size); // not of a typedef
-        if (const auto value = is_own ? value_of(unit_, *type->extent) : std::nullopt) {
-          apart.push_back(size);
-          replace(moved.edits, size, std::to_string(*value));
-        }
+    std::array<std::size_t, 2> last{no_token,
+                                    no_token}; // after the last declarator that stays, and that leaves
+    for (const Decl* const name : stmt.declared) {
+      last[leaves(name) ? 1 : 0] = name->tokens.end;
+      if (!leaves(name)) {
+        replace(moved.edits, {name->tokens.begin, std::min(name->tokens.end + 1, range.end)});
+        continue;
       }
-    }
-    TIDEGATE_CHECK(stands_alone(range, apart));
-    for (const Decl* const decl : names) {
-      const Decl& name = *unit_.meaning(decl->token);
-      const std::string own = unique(tokens_[name.token].text);
+      if (!moved.is_local &&
+          space_of(*name->type) == AddressSpace::local) { // a member cannot have such a type
+        return refuse(range.begin, "a typedef puts this variable in local memory",
+                      "write local in the declaration");
+      }
+      const std::string& own = tokens_[name->token].text;
+      if (!seen_.insert(own).second) {
+        return refuse(name->token, fmt::format("the kernel declares {} twice", in_quotes(own)), "rename one");
+      }
       for (std::size_t i = kernel_.body->begin; i < kernel_.body->end; ++i) {
-        if (unit_.meaning(i) == &name) {
+        if (unit_.meaning(i) == name) {
           body_[i].replace((moved.is_local ? "tg_locals->" : prefix_) + own);
         }
       }
-      moved.edits[name.token] = {.replaced = true, .text = (moved.is_local ? "" : prefix_) + own};
-      count(name);
+      moved.edits[name->token] = {.replaced = true, .text = (moved.is_local ? "" : prefix_) + own};
+      count(*name);
     }
-    for (const TokenRange& part : staying) {
-      replace(moved.edits, part);
+    for (const Decl* const name : stmt.declared) {
+      if (leaves(name)) {
+        replace(body_, {name->tokens.begin, std::min(name->tokens.end + 1, range.end)});
+      }
     }
-    for (const TokenRange& part : staying.empty() ? Ranges{range} : going) {
-      replace(body_, part);
+    for (const bool leaving : {false, true}) { // no comma follows the last one
+      if (last[leaving ? 1 : 0] < range.end) {
+        (leaving ? moved.edits : body_)[last[leaving ? 1 : 0]] = {.replaced = true};
+      }
     }
-    end_with(going, moved.edits);
-    end_with(staying, body_);
+    replace(body_, last[0] == no_token ? range : TokenRange());
     found_.declarations.push_back(std::move(moved));
     return {};
-  }
-
-  // Drops the comma after the last declarator.
-  void end_with(const Ranges& declarators, Edits& edits) const {
-    if (!declarators.empty() && unit_.is(declarators.back().end - 1, ",")) {
-      edits[declarators.back().end - 1] = {.replaced = true};
-    }
   }
 
   void count(const Decl& variable) {
@@ -116,16 +111,6 @@ private:
     }
   }
 
-  // True if the range uses a name that the kernel declares.
-  [[nodiscard]] bool uses_own(TokenRange range) const {
-    bool uses = false;
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Decl* const name = unit_.meaning(i);
-      uses = uses || (name != nullptr && !name->is_file_scope);
-    }
-    return uses;
-  }
-
   // The address space of a variable that functions may not declare; none for any other. Samplers count as constants:
   // only kernels and files may declare them.
   static AddressSpace space_of(const Type& variable) {
@@ -134,24 +119,6 @@ private:
     return type.space == AddressSpace::global ? AddressSpace::none
            : is_sampler                       ? AddressSpace::constant
                                               : type.space;
-  }
-
-  // A variable that leaves the kernel takes nothing of it along.
-  [[nodiscard]] Result<void> stands_alone(TokenRange range, const Ranges& apart) const {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const auto holds = [i](const TokenRange& part) { return part.begin <= i && i < part.end; };
-      const Decl* const needed = unit_.meaning(i);
-      if (needed == nullptr || comes_along(*needed, i, range) || std::ranges::any_of(apart, holds)) {
-        continue;
-      }
-      const bool parameter = needed->token < kernel_.body->begin;
-      return tl::unexpected(
-          error_at(unit_, i, ErrorCode::unsupported_kernel,
-                   "this declaration needs \"" + tokens_[i].text + "\", which " +
-                       (parameter ? "is a parameter of the kernel" : "the kernel declares in its body"),
-                   "declare types outside of the kernel, and sizes as numbers, macros or constants"));
-    }
-    return {};
   }
 
   // True if the name at token `i` is of file scope or part of the declaration. A tag or an enumerator is not if there are
@@ -165,14 +132,6 @@ private:
     const bool moves =
         own && (needed.kind == Decl::Kind::member || std::ranges::count_if(unit_.names, has_name) == 1);
     return needed.is_file_scope || moves || (needed.kind == Decl::Kind::variable && needed.token == i);
-  }
-
-  std::string unique(const std::string& name) {
-    std::string unique = name;
-    for (unsigned times = 2; !seen_.insert(unique).second; ++times) {
-      unique = name + "_" + std::to_string(times);
-    }
-    return unique;
   }
 
   const TranslationUnit& unit_;

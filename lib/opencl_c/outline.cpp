@@ -113,10 +113,9 @@ struct Unfit {
 class Outliner {
 public:
   // `kernels`: those of the request that have not failed.
-  Outliner(const TranslationUnit& unit, const OutlineRequest& request, const std::set<std::string>& kernels,
-           bool packs)
+  Outliner(const TranslationUnit& unit, const OutlineRequest& request, const std::set<std::string>& kernels)
       : unit_(unit), tokens_(unit.source.tokens), facts_(*unit.facts), request_(request),
-        reachable_(facts_.reachable(kernels)), packs_(packs), writer_(unit, outlined_.text) {
+        reachable_(facts_.reachable(kernels)), writer_(unit, outlined_.text) {
     for (const Decl* const name : unit.names) {
       const auto found = request.renamed.find(tokens_[name->token].text);
       if (found != request.renamed.end() && name->is_file_scope && name->kind != Decl::Kind::member) {
@@ -403,23 +402,14 @@ private:
            "this kernel has local variables and is called by another function",
            "pass the local memory as an argument");
     }
-    writer_.text(packs_ ? "\n#pragma pack(push)\n#pragma pack()\n" : "");
     writer_.text("\ntypedef struct {");
     for (const HoistedVariable& variable : all) {
-      for (std::size_t i = variable.declaration.begin; variable.is_local && i < variable.declaration.end;
-           ++i) {
-        if (packs_ && tokens_[i].is("{")) {
-          fail(kernel.name, i, "this structure is declared with its variable, below a #pragma pack",
-               "declare the structure outside of the kernel");
-        }
-      }
       if (variable.is_local) {
         writer_.write(variable.declaration, variable.edits);
         writer_.text(";");
       }
     }
     writer_.text(fmt::format("}} {};", type));
-    writer_.text(packs_ ? "\n#pragma pack(pop)\n" : "");
     return true;
   }
 
@@ -430,7 +420,6 @@ private:
   const std::set<std::string> reachable_;
   MovedConstants constants_;                     // empty if no kernel takes constant arguments
   std::map<std::size_t, std::string> new_names_; // by declaring token: the renamed names of file scope
-  const bool packs_;                             // some #pragma pack is in force
   OutlinedUnit outlined_;
   TokenWriter writer_;
 };
@@ -513,8 +502,8 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const OutlineRequest& 
   }
   while (!open.empty()) {
     try {
-      OutlinedUnit written = Outliner(unit, request, open, scope.packs).run();
-      outlined.text = scope.before + written.text + scope.after;
+      OutlinedUnit written = Outliner(unit, request, open).run();
+      outlined.text = written.text + scope.after;
       outlined.kernels = std::move(written.kernels);
       outlined.enables_fp64 = scope.enables_fp64;
       break;

@@ -288,7 +288,7 @@ private:
       record->members.insert(record->members.end(), enumerators.begin(), enumerators.end());
       attributes(found);
       record->attributes = found;
-      record->integer = is_enumeration ? evaluate_enumerators(unit_, enumerators) : std::nullopt;
+      record->integer = is_enumeration ? evaluate_enumerators(unit_, enumerators) : "";
     }
     return type({.kind = is_enumeration ? Type::Kind::number : Type::Kind::record, .record = record});
   }
@@ -870,7 +870,7 @@ private:
       of = type({.kind = Type::Kind::function,
                  .inner = is_event ? type({.kind = Type::Kind::handle, .name = "event_t"}) : number_});
     } else if (is("true") || is("false") || text().starts_with("memory_") ||
-               (!is(at_ + 1, "(") && standard_macros().contains(text()))) {
+               (!is(at_ + 1, "(") && is_standard_macro(text()))) {
       of = number_;
     }
     look_up();

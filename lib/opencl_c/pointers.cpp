@@ -197,154 +197,125 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
 
 namespace {
 
-// Where a kernel takes constant arguments, `constant` becomes `const global` in each type of a pointer, in the whole source.
-// Then the address of a variable that stays in constant memory, or of a string, has another type: that is an obstacle.
-
-bool in_constant(const Type& type) {
-  return type.space == AddressSpace::constant ||
-         ((type.is(Type::Kind::pointer) || type.is(Type::Kind::array)) && in_constant(*type.inner));
-}
-
-// True for a pointer into constant memory, an array of such, and a function that returns one.
-bool points_to_constant(const Type& type) {
-  const Type& element = element_of(type.is(Type::Kind::function) ? *type.inner : type);
-  return element.is(Type::Kind::pointer) && in_constant(*element.inner);
-}
-
+// Where a kernel takes constant arguments, `constant` becomes `const global` in declarations of pointers, parameters included, and
+// in casts to them. It stays in those of variables, of which parts and values may be used; their addresses have another type, and
+// so have those of strings. All other uses of the word or of an address are obstacles.
 class ConstantPointers {
 public:
   explicit ConstantPointers(const TranslationUnit& unit) : unit_(unit) {}
 
   MovedConstants find() {
     for (const Decl* const name : unit_.names) {
-      if (!points_to_constant(*name->type)) {
-        continue;
-      }
-      type_in(name->specifiers);
-      type_in(name->tokens);
-      for (const Decl* const other : unit_.names) { // `typedef constant float value, *values`
-        if (other->specifiers.begin == name->specifiers.begin &&
-            element_of(*other->type).space == AddressSpace::constant) {
-          note(other->token);
-        }
-      }
-    }
-    for (const Decl* const decl : unit_.tree->file_scope) {
-      variable(*decl);
-      const bool again = !decl->type->is(Type::Kind::function) && unit_.meaning(decl->token) != decl;
-      if (again && points_to_constant(*decl->type)) { // its words are those of the first one
-        note(decl->tokens.begin);
-      }
+      declared(*name);
     }
     for (const Function& function : unit_.functions) {
-      const Decl* const name = unit_.meaning(function.name_token);
-      type_in(name != nullptr && points_to_constant(*name->type)
-                  ? TokenRange{.begin = function.begin, .end = function.name_token}
-                  : TokenRange());
       for (const Parameter& parameter : function.parameters) {
-        const bool moves = is_constant_pointer(parameter);
-        type_in(moves ? parameter.tokens : TokenRange());
-        if (moves && function.is_overloadable) { // the address space may choose the function
-          note(function.name_token);
+        declared(*parameter.decl); // which may have no name
+        if (is_constant_pointer(parameter) &&
+            function.is_overloadable) { // the address space may choose the function
+          found_.obstacles.insert(function.name_token);
         }
       }
       if (function.body) {
         each_statement(*function.statements, [this](const Stmt& stmt) { statement(stmt); });
       }
     }
+    for (std::size_t i = 0; i < unit_.source.tokens.size(); ++i) {
+      if (is_constant_word(i) && found_.words.contains(i) == stays_.contains(i)) {
+        found_.obstacles.insert(i);
+      }
+    }
     return std::move(found_);
   }
 
 private:
-  void note(std::size_t token) { found_.obstacles.insert(token); }
+  [[nodiscard]] bool is_constant_word(std::size_t i) const {
+    return address_space(unit_.source.tokens[i].text) == AddressSpace::constant;
+  }
 
-  // The words of a type that is a pointer into constant memory.
-  void type_in(TokenRange range) {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Decl* const name = unit_.meaning(i);
-      if (unit_.is(i, "{") || unit_.is(i, "=")) { // members, or a value
-        i = unit_.is(i, "{") ? unit_.counterpart(i) : range.end;
-      } else if (address_space(unit_.source.tokens[i].text) == AddressSpace::constant) {
-        found_.words.insert(i);
-      } else if (name != nullptr && name->kind == Decl::Kind::type && name->token != i &&
-                 in_constant(*name->type) && !points_to_constant(*name->type)) { // variables have it, too
-        note(i);
+  static bool is_constant(const Type& type) {
+    const Type& element = element_of(type);
+    return element.space == AddressSpace::constant && !element.is(Type::Kind::pointer);
+  }
+
+  // Notes where the words of the range belong to.
+  void words(TokenRange range, const Type& type) {
+    const bool moves =
+        type.is(Type::Kind::pointer) && type.space == AddressSpace::none && is_constant(*type.inner);
+    for (std::size_t i = range.begin; i < range.end && (moves || is_constant(type)); ++i) {
+      if (is_constant_word(i)) {
+        (moves ? found_.words : stays_).insert(i);
       }
+    }
+  }
+
+  void declared(const Decl& decl) {
+    if (decl.kind != Decl::Kind::variable) {
+      return;
+    }
+    const Expr* const value = decl.value;
+    words(decl.specifiers, *decl.type);
+    words({decl.tokens.begin, value == nullptr ? decl.tokens.end : value->tokens.begin}, *decl.type);
+    if (value != nullptr && !(value->kind == Expr::Kind::text && decl.type->is(Type::Kind::array))) {
+      use(*value);
+    }
+    if (element_of(*decl.type).is(Type::Kind::opaque)) {
+      found_.obstacles.insert(decl.tokens.begin);
     }
   }
 
   void statement(const Stmt& stmt) {
     if (stmt.kind == Stmt::Kind::opaque) {
-      note(stmt.tokens.begin);
+      found_.obstacles.insert(stmt.tokens.begin);
     }
-    for (const Expr* const expr : stmt.values) {
-      if (expr != nullptr) {
-        use(*expr);
+    for (const Expr* const value : stmt.values) {
+      if (value != nullptr) {
+        use(*value);
       }
     }
-    for (const Decl* const decl : stmt.declared) {
-      variable(*decl);
-    }
-  }
-
-  void variable(const Decl& decl) {
-    const Type& element = element_of(*decl.type);
-    if (element.is(Type::Kind::opaque)) {
-      note(decl.tokens.begin);
-    }
-    for (const Decl* const parameter : decl.parameters) {
-      variable(*parameter);
-    }
-    if (decl.value != nullptr) {
-      use(*decl.value, false, !element.is(Type::Kind::pointer));
-    }
-  }
-
-  // True for an element of an array, and for a member.
-  [[nodiscard]] bool selects(const Expr& expr) const {
-    return (expr.kind == Expr::Kind::subscript && expr.operands[0]->type->is(Type::Kind::array)) ||
-           (expr.kind == Expr::Kind::member && unit_.is(expr.token - 1, "."));
   }
 
   // True for a variable in constant memory, and for its elements and members.
   [[nodiscard]] bool is_place(const Expr& expr) const {
     const Decl* const name = named_by(unit_, expr);
     return selects(expr) ? is_place(*expr.operands[0])
-                         : name != nullptr && name->kind == Decl::Kind::variable &&
-                               element_of(*name->type).space == AddressSpace::constant;
+                         : name != nullptr && name->kind == Decl::Kind::variable && is_constant(*name->type);
+  }
+  [[nodiscard]] bool selects(const Expr& expr) const {
+    return (expr.kind == Expr::Kind::subscript && expr.operands[0]->type->is(Type::Kind::array)) ||
+           (expr.kind == Expr::Kind::member && unit_.is(expr.token - 1, "."));
   }
 
-  // The value in a place may be used, its address may not, unless a part of it is `selected`. `fills`: strings fill arrays
-  // of characters.
-  void use(const Expr& expr, bool selected = false, bool fills = false) {
+  // The value in a place may be used, its address may not, unless a part of it is `selected`.
+  void use(const Expr& expr, bool selected = false) {
     using Kind = Expr::Kind;
     if (expr.kind == Kind::size) { // whose operand is not evaluated
       return;
     }
     const bool is_opaque = expr.type->is(Type::Kind::opaque);
-    const bool decays = !selected && is_place(expr) && (is_opaque || expr.type->is(Type::Kind::array));
     const bool makes_type = expr.kind == Kind::cast || expr.kind == Kind::compound;
-    const bool calls_unknown = expr.kind == Kind::call && unit_.meaning(expr.operands[0]->token) == nullptr;
-    const bool is_built_in = calls_unknown && builtin(unit_.source.tokens[expr.operands[0]->token].text);
-    const bool is_string = expr.kind == Kind::text && expr.type->is(Type::Kind::pointer);
+    const bool calls_builtin = expr.kind == Kind::call && unit_.meaning(expr.operands[0]->token) == nullptr;
+    const bool is_unknown = calls_builtin && !builtin(unit_.source.tokens[expr.operands[0]->token].text);
     const bool is_address = expr.kind == Kind::unary && unit_.is(expr.token, "&");
-    if (decays || expr.kind == Kind::opaque || (makes_type && is_opaque) || (calls_unknown && !is_built_in) ||
-        (is_string && !fills) || (is_address && is_place(*expr.operands[0]))) {
-      note(expr.tokens.begin);
+    const bool is_string = expr.kind == Kind::text && expr.type->is(Type::Kind::pointer);
+    if (expr.kind == Kind::opaque || is_unknown || is_string || (makes_type && is_opaque) ||
+        (is_address && is_place(*expr.operands[0])) ||
+        (!selected && is_place(expr) && (is_opaque || expr.type->is(Type::Kind::array)))) {
+      found_.obstacles.insert(expr.tokens.begin);
     }
-    if (makes_type && points_to_constant(*expr.type)) {
-      type_in({.begin = expr.token + 1, .end = unit_.counterpart(expr.token)});
+    if (makes_type) {
+      words({expr.token + 1, unit_.counterpart(expr.token)}, *expr.type);
     }
-    const bool is_list = expr.kind == Kind::list || expr.kind == Kind::designated;
     for (const Expr* const operand : expr.operands) {
-      if (!is_built_in || operand->kind != Kind::text) { // the format of printf
-        use(*operand, is_address || (selects(expr) && operand == expr.operands[0]), fills && is_list);
+      if (!calls_builtin || operand->kind != Kind::text) { // the format of printf
+        use(*operand, is_address || (selects(expr) && operand == expr.operands[0]));
       }
     }
   }
 
   const TranslationUnit& unit_;
   MovedConstants found_;
+  std::set<std::size_t> stays_; // words that do
 };
 
 } // namespace

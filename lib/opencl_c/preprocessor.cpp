@@ -347,12 +347,7 @@ private:
       } else if (name.is("line") || name.kind == TokenKind::number) { // preprocessors write "# 12 "file""
         set_line(line);
       } else {
-        constexpr std::array<std::string_view, 13> directives{"define", "elif",  "else",   "endif",   "error",
-                                                              "if",     "ifdef", "ifndef", "include", "line",
-                                                              "pragma", "undef", "warning"};
-        const auto nearest = nearest_name(name.text, directives);
-        refuse(name, fmt::format("there is no directive #{}", shortened(name.text)),
-               nearest ? fmt::format("did you mean #{}?", *nearest) : "remove the line");
+        refuse(name, fmt::format("there is no directive #{}", shortened(name.text)), "remove the line");
       }
     }
     return {};

@@ -101,11 +101,9 @@ Parameter parameter_from(const TranslationUnit& unit, const Decl& decl) {
   }
   const bool plain = decl.type->record != nullptr && !decl.type->has_attributes && // others may be smaller
                      !decl.type->record->attributes.any();
-  const auto integer = plain ? decl.type->record->integer : std::nullopt;
-  made.is_enumeration = integer.has_value();
-  made.type = integer
-                  ? fmt::format("{}{}", integer->is_unsigned ? "u" : "", integer->bits == 64 ? "long" : "int")
-                  : type_text(unit, *pointee, decl.tokens, decl.token);
+  const std::string_view integer = plain ? decl.type->record->integer : "";
+  made.is_enumeration = !integer.empty();
+  made.type = made.is_enumeration ? integer : type_text(unit, *pointee, decl.tokens, decl.token);
   for (const Type* of = decl.type; of != nullptr; of = of->inner) {
     made.space = made.space == AddressSpace::none ? of->space : made.space;
     made.is_const = of->is_const;
@@ -247,9 +245,7 @@ PragmaScope pragma_scope(const TranslationUnit& unit) {
         (contracts && depth > 0)) { // the block ends it
       continue;
     }
-    if (words[0] == "pack") {
-      scope.packs = true;
-    } else if (contracts) {
+    if (contracts) {
       contraction = true;
     } else if (begins("OPENCL EXTENSION ") && words.size() == 5 && words[4] == "enable") {
       scope.enables_fp64 |= words[2] == "all" || words[2].ends_with("fp64");
@@ -258,13 +254,7 @@ PragmaScope pragma_scope(const TranslationUnit& unit) {
       return scope;
     }
   }
-  if (scope.packs) {
-    scope.before += "\n#pragma pack(push)\n#pragma pack()\n";
-    scope.after += "\n#pragma pack(pop)\n";
-  }
-  if (contraction) {
-    scope.after += "\n#pragma OPENCL FP_CONTRACT DEFAULT\n";
-  }
+  scope.after = contraction ? "\n#pragma OPENCL FP_CONTRACT DEFAULT\n" : "";
   return scope;
 }
 

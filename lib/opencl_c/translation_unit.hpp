@@ -126,8 +126,7 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 // Pragmas that would affect the sources compiled after this one.
 
 struct PragmaScope {
-  std::string before, after; // text to put around the source so that the effects end with it
-  bool packs = false;        // a #pragma pack determines structure layouts
+  std::string after;         // text to put after the source so that the effects end with it
   bool enables_fp64 = false; // some old compilers then treat 1.0 as a double
   std::string obstacle;      // the pragma whose effect cannot be ended; empty if none
 };

@@ -16,21 +16,10 @@ struct Expr;
 struct Decl;
 struct Record;
 
-struct IntegerType {
-  std::uint32_t bits = 32;
-  bool is_unsigned = false;
-
-  friend bool operator==(const IntegerType&, const IntegerType&) = default;
-};
-
 // The value of an integer constant expression (C99 6.6).
 struct Constant {
-  __extension__ using Value = __int128; // that of any type, exactly
-  Value value = 0;
-  IntegerType type;
-
-  // The value, if a signed 64-bit integer holds it.
-  [[nodiscard]] std::optional<std::int64_t> number() const;
+  std::int64_t value = 0;
+  bool is_unsigned = false; // its type may be; a negative value has another one
 };
 
 // Interned: types are the same if their addresses are.
@@ -85,8 +74,8 @@ struct Record {
   const Decl* tag = nullptr;
   TokenRange body; // between its braces; empty while it is incomplete
   Attributes attributes;
-  std::vector<const Decl*> members;   // or enumerators
-  std::optional<IntegerType> integer; // of a complete enumeration whose enumerators are all known
+  std::vector<const Decl*> members; // or enumerators
+  std::string_view integer; // "int" or "uint" for a complete enumeration whose enumerators are all known
 };
 
 // A name that is declared, or an unnamed parameter or member.
@@ -197,15 +186,14 @@ Condition parse_condition(TranslationUnit& unit);
 Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, const Token& directive,
                                                std::string_view path, bool assumes_clang = false);
 
-// Value of an expression of a declaration in the types of C: of numbers, enumerators, sizes of arithmetic types and casts
-// to integers. Empty if it is not constant or compilers may disagree, for example where a signed value overflows.
+// Value of an expression of a declaration: of numbers, enumerators, sizes of arithmetic types and casts to integers. Empty
+// if it is not constant or compilers may disagree, for example where a value leaves 32 bits.
 std::optional<Constant> constant_in(const TranslationUnit& unit, const Expr& expr);
 std::optional<std::int64_t> value_of(const TranslationUnit& unit, const Expr& expr);
 
 // Sets the values of a complete enumeration's enumerators, up to the first that is not known. Returns the enumeration's type
-// if all are known: compilers take the first of uint, int, ulong and long that holds every enumerator.
-std::optional<IntegerType> evaluate_enumerators(const TranslationUnit& unit,
-                                                std::span<Decl* const> enumerators);
+// if all are known, and it has 32 bits: compilers take the first of uint and int that holds every enumerator.
+std::string_view evaluate_enumerators(const TranslationUnit& unit, std::span<Decl* const> enumerators);
 
 // Counts the nested calls of a reader.
 class Nested : NotCopied {

@@ -65,17 +65,16 @@ public:
 
 private:
   TypeLayout enumeration(const Record& record) {
-    const auto& integer = record.integer;
-    require(integer && !record.members.empty(), "it has enumerators whose values are not plain constants");
-    require(integer->bits == 32 && !record.attributes.packed && record.attributes.aligned.empty(),
+    require(!record.integer.empty() && !record.members.empty(),
+            "it has enumerators whose values are not plain constants of 32 bits");
+    require(!record.attributes.packed && record.attributes.aligned.empty(),
             "it has an enumeration that is not an int");
     TypeLayout type{.kind = TypeLayout::Kind::enumeration,
-                    .name = integer->is_unsigned ? "uint" : "int",
+                    .name = std::string(record.integer),
                     .bytes = 4,
                     .alignment = 4};
     for (const Decl* const enumerator : record.members) {
-      type.enumerators.emplace_back(unit_.source.tokens[enumerator->token].text,
-                                    *enumerator->constant->number());
+      type.enumerators.emplace_back(unit_.source.tokens[enumerator->token].text, enumerator->constant->value);
     }
     return type;
   }

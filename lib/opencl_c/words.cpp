@@ -67,17 +67,14 @@ struct BuiltinRow {
   Builtin::Kind kind;
   std::string_view prefix;
   std::string_view names; // after the prefix; a "*" for all others
-  bool differs = false;
   bool of_launch = false;
 };
 
 using B = Builtin::Kind;
 constexpr BuiltinRow builtin_rows[]{
     // of several families that fit, the first counts
-    {B::id, "get_", "global_id local_id local_linear_id", true},
-    {B::id, "get_", "global_linear_id", true, true},
-    {B::id, "get_", "group_id num_groups global_size global_offset", false, true},
-    {B::id, "get_", "work_dim local_size enqueued_local_size"},
+    {B::id, "get_", "global_id local_id local_linear_id work_dim local_size enqueued_local_size"},
+    {B::id, "get_", "global_linear_id group_id num_groups global_size global_offset", true},
     {B::barrier, "", "barrier"},
     {B::work_group, "", "async_work_group_copy async_work_group_strided_copy wait_group_events"},
     {B::work_group, "work_group_", "*"},
@@ -119,26 +116,17 @@ constexpr BuiltinRow builtin_rows[]{
     {B::other, "prefetch", "*"},
 };
 
-// Calls `visit` with each of the words.
-template <class Visit>
-void each_word(std::string_view words, const Visit& visit) {
-  for (std::size_t end = 0; !words.empty(); words.remove_prefix(std::min(end + 1, words.size()))) {
-    end = std::min(words.find(' '), words.size());
-    visit(words.substr(0, end));
-  }
-}
-
 } // namespace
 
 std::optional<Builtin> builtin(std::string_view name) {
   static const std::unordered_map<std::string, Builtin> exact = [] {
     std::unordered_map<std::string, Builtin> all;
     for (const BuiltinRow& row : builtin_rows) {
-      each_word(row.names, [&](std::string_view word) {
-        all.emplace(
-            std::string(row.prefix) + std::string(word),
-            Builtin{.kind = row.kind, .is_exact = true, .differs = row.differs, .of_launch = row.of_launch});
-      });
+      std::istringstream words{std::string(row.names)};
+      for (std::string word; words >> word;) {
+        all.emplace(std::string(row.prefix) + word,
+                    Builtin{.kind = row.kind, .is_exact = true, .of_launch = row.of_launch});
+      }
     }
     return all;
   }();
@@ -157,22 +145,6 @@ bool is_collective(std::string_view name) {
 
 bool orders_nothing(std::string_view name) {
   return is_builtin(name, B::id, B::arithmetic, B::math, B::conversion, B::memory);
-}
-
-bool is_reserved_name(std::string_view name) {
-  const auto after = [name](std::string_view prefix) {
-    return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
-  };
-  const auto is_type = [](std::string_view word) {
-    return arithmetic_type(word.substr(0, word.find('_'))).has_value();
-  };
-  const auto moves = [](std::string_view word) { // the rest of vload4 and vstorea_half8_rte
-    return word.starts_with("_half") || word.starts_with("a_half") ||
-           (!word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos);
-  };
-  const auto known = builtin(name);
-  return (known && known->is_exact) || is_type(after("convert_")) || is_type(after("as_")) ||
-         moves(after("vload")) || moves(after("vstore"));
 }
 
 bool is_unsupported(std::string_view word) {
@@ -211,45 +183,17 @@ std::string canonical_type(std::span<const std::string_view> words) {
   return (is_unsigned ? "u" : "") + (base.empty() && !words.empty() ? "int" : base);
 }
 
-namespace {
-
-constexpr std::string_view limits =
-    "DIG MANT_DIG MAX_10_EXP MAX_EXP MIN_10_EXP MIN_EXP RADIX MAX MIN EPSILON";
-constexpr std::string_view constants =
-    "E LOG2E LOG10E LN2 LN10 PI PI_2 PI_4 1_PI 2_PI 2_SQRTPI SQRT2 SQRT1_2";
-constexpr std::string_view plain_macros =
-    "NULL INFINITY NAN HUGE_VAL HUGE_VALF MAXFLOAT CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN "
-    "UCHAR_MAX SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX FP_ILOGB0 "
-    "FP_ILOGBNAN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMA_HALF FLT_EVAL_METHOD printf kernel_exec "
-    "ATOMIC_VAR_INIT ATOMIC_FLAG_INIT CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE CLK_IMAGE_MEM_FENCE "
-    "CLK_NORMALIZED_COORDS_TRUE CLK_NORMALIZED_COORDS_FALSE CLK_ADDRESS_NONE CLK_ADDRESS_CLAMP "
-    "CLK_ADDRESS_CLAMP_TO_EDGE CLK_ADDRESS_REPEAT CLK_ADDRESS_MIRRORED_REPEAT CLK_FILTER_NEAREST "
-    "CLK_FILTER_LINEAR";
-
-} // namespace
-
-const std::set<std::string, std::less<>>& standard_macros() {
-  static const std::set<std::string, std::less<>> names = [] {
-    std::set<std::string, std::less<>> all;
-    const auto add = [&all](std::string_view prefix, std::string_view words, std::string_view suffix = "") {
-      each_word(words,
-                [&](std::string_view word) { all.insert(fmt::format("{}{}{}", prefix, word, suffix)); });
-    };
-    add("", plain_macros);
-    for (const char* const type : {"FLT_", "DBL_", "HALF_"}) {
-      add(type, limits);
-    }
-    for (const char* const suffix : {"", "_F", "_H"}) {
-      add("M_", constants, suffix);
-    }
-    return all;
-  }();
-  return names;
+bool is_standard_macro(std::string_view name) {
+  constexpr std::string_view beginnings[]{"NULL",   "INFINITY", "NAN",     "HUGE_VAL", "MAXFLOAT",   "CLK_",
+                                          "M_",     "FLT_",     "DBL_",    "HALF_",    "FP_",        "CHAR_",
+                                          "SCHAR_", "UCHAR_",   "SHRT_",   "USHRT_",   "INT_M",      "UINT_M",
+                                          "LONG_M", "ULONG_M",  "ATOMIC_", "printf",   "kernel_exec"};
+  return std::ranges::any_of(beginnings, [name](std::string_view with) { return name.starts_with(with); });
 }
 
 bool may_be_predefined(std::string_view name) {
   return name.starts_with('_') || name.starts_with("cl_") || name.starts_with("CL") ||
-         standard_macros().contains(name);
+         is_standard_macro(name);
 }
 
 bool is_condition_operator(std::string_view name) {

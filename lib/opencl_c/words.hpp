@@ -34,7 +34,6 @@ struct Builtin {
   };
   Kind kind = Kind::other;
   bool is_exact = false;  // a name of its own, not only one of a family
-  bool differs = false;   // ids: between work-items of a work-group
   bool of_launch = false; // ids: describes the launch, which is another one for a part of the range
 };
 std::optional<Builtin> builtin(std::string_view name);
@@ -51,9 +50,6 @@ bool is_collective(std::string_view name);
 
 // True for a built-in function after which a work-item sees no more of what others have written than before it.
 bool orders_nothing(std::string_view name);
-
-// Exact names of built-in functions, which no kernel can have: a compiler takes it for one more overload.
-bool is_reserved_name(std::string_view name);
 
 // Image types: image2d_t, image1d_array_t and so on, except multisampled ones.
 bool is_image_type(std::string_view word);
@@ -82,8 +78,8 @@ struct ArithmeticType {
 };
 std::optional<ArithmeticType> arithmetic_type(std::string_view type);
 
-// Macros named by the OpenCL C specification, except reserved names.
-const std::set<std::string, std::less<>>& standard_macros();
+// True if a macro of the OpenCL C specification begins like the name, which is not a reserved one.
+bool is_standard_macro(std::string_view name);
 
 // True if compilers may predefine the name: a standard macro or a reserved name.
 bool may_be_predefined(std::string_view name);

@@ -118,9 +118,6 @@ public:
     };
     need(name_question, macros.unknown_names);
     need(condition_question, macros.unknown_conditions);
-    if (answers_.empty()) { // one build costs the same for many names as for one
-      need(name_question, opencl_c::standard_macros());
-    }
     if (!open.empty() && !session_) {
       TIDEGATE_TRY(session_, device::open_session(device_));
     }
@@ -200,7 +197,7 @@ std::optional<std::string> assumed_macro(const std::string& name, const opencl_c
                         name.starts_with("CLK_") || name == "NULL" || name == "INFINITY" || name == "NAN" ||
                         name == "MAXFLOAT" || name.starts_with("HUGE_VAL") || name.ends_with("_MAX") ||
                         name.ends_with("_MIN");
-  return constant && opencl_c::standard_macros().contains(name) ? std::optional(name) : std::nullopt;
+  return constant && opencl_c::is_standard_macro(name) ? std::optional(name) : std::nullopt;
 }
 
 } // namespace

@@ -177,7 +177,6 @@ public:
     for (const ProgramUnit& unit : units_) {
       for (const opencl_c::Function& function : unit.unit.functions) {
         if (function.is_kernel && function.body) {
-          errors.check(check_kernel_name(unit, function));
           errors.check(add_wave({unit, function}));
         }
       }

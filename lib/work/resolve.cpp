@@ -81,7 +81,6 @@ Result<std::uint32_t> find_kernel(const ProgramUnit& unit, const std::string& na
   if (!function->is_kernel) {
     return no_kernel(unit, *function);
   }
-  TIDEGATE_CHECK(check_kernel_name(unit, *function));
   return kernels.at(kernel);
 }
 

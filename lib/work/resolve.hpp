@@ -91,10 +91,6 @@ tl::unexpected<Error> error_at(const ProgramUnit& unit, std::size_t token, Error
 
 tl::unexpected<Error> no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 
-// Refuses a kernel with the name of a built-in function: drivers build it and then find no kernel. Error:
-// kernel_source.
-Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel);
-
 // Refuses parameters such as pipes. Error: unsupported_kernel.
 Result<void> check_parameter(const ProgramUnit& unit, const opencl_c::Parameter& parameter);
 

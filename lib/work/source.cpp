@@ -128,15 +128,6 @@ tl::unexpected<Error> no_kernel(const ProgramUnit& unit, const opencl_c::Functio
                   "write kernel in front of it; an op that works on a queue says \"queue\": true");
 }
 
-Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel) {
-  return !opencl_c::is_reserved_name(kernel.name)
-             ? Result<void>()
-             : error_at(unit, kernel.begin, ErrorCode::kernel_source,
-                        fmt::format("the kernel {} has the name of a built-in function of OpenCL C",
-                                    in_quotes(kernel.name)),
-                        "rename the kernel");
-}
-
 Result<void> check_parameter(const ProgramUnit& unit, const opencl_c::Parameter& parameter) {
   const auto word = opencl_c::unsupported_word(unit.unit, parameter.tokens);
   return !word ? Result<void>()

@@ -277,7 +277,7 @@ TEST_CASE("enumerations as parameters are numbers") {
     return found.type + (found.is_enumeration ? " enumeration" : "");
   };
   CHECK(type("enum mode { one = -1, two };", "const enum mode a") == "int enumeration");
-  CHECK(type("enum mode { one = 0x100000000 };", "enum mode a") == "ulong enumeration");
+  CHECK(type("enum mode { one = 0x100000000 };", "enum mode a") == "enum mode");
   CHECK(type("typedef enum { one, two } mode;", "mode a") == "uint enumeration");
   CHECK(type("enum tag { one }; typedef enum tag mode;", "mode a") == "uint enumeration");
   CHECK(type("typedef struct { enum { one } mode; } item;", "item a") == "item");

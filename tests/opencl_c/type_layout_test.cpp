@@ -77,10 +77,10 @@ TEST_CASE("enumerations, and bounds that are enumerators") {
 }
 
 TEST_CASE("bounds are computed in the types of C") {
-  CHECK(layout("struct s { int a[sizeof(int)], b[0xffffffff + 3], c[(uchar)258]; };", "struct s p") ==
+  CHECK(layout("struct s { int a[sizeof(int)], b[0xffffffff - 0xfffffffd], c[(uchar)2]; };", "struct s p") ==
         "struct s {a: int@0[4], b: int@16[2], c: int@24[2]} 32/4");
-  CHECK(layout("enum { LEAST = -9223372036854775807 - 1 }; struct s { int a[LEAST < 0 ? 2 : 3]; };",
-               "struct s p") == "struct s {a: int@0[2]} 8/4");
+  CHECK(layout("enum { LEAST = -2147483647 - 1 }; struct s { int a[LEAST < 0 ? 2 : 3]; };", "struct s p") ==
+        "struct s {a: int@0[2]} 8/4");
   CHECK(layout("struct s { int a[-(-2147483647 - 1) != 0]; };", "struct s p") ==
         "it has an array whose bound is not a plain constant"); // it overflows
 }
@@ -104,5 +104,8 @@ TEST_CASE("an uncertain layout has a reason") {
         "a #pragma pack precedes it");
   CHECK(layout("", "struct s p") == "struct s is declared nowhere");
   CHECK(layout("", "struct") == "struct is declared nowhere"); // without a tag
-  CHECK(layout("enum big { A = 0x100000000 };", "enum big p") == "it has an enumeration that is not an int");
+  CHECK(layout("enum big { A = 0x100000000 };", "enum big p") ==
+        "it has enumerators whose values are not plain constants of 32 bits");
+  CHECK(layout("enum __attribute__((packed)) small { A };", "enum small p") ==
+        "it has an enumeration that is not an int");
 }

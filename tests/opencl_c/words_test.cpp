@@ -67,15 +67,9 @@ TEST_CASE("names of families, and those that only look like them") {
         {"my_barrier", "barriers", "work_groups", "sub_groups", "get_local_id", "prefetch", "atomic_add"});
   check(orders_nothing, {"get_local_id", "sqrt", "convert_int4", "vload2", "min"},
         {"barrier", "mem_fence", "printf", "atomic_add", "read_imagef", "of_a_vendor"});
-  check([](std::string_view name) { return builtin(name) && builtin(name)->differs; },
-        {"get_global_id", "get_local_id", "get_global_linear_id", "get_local_linear_id"},
-        {"get_group_id", "get_local_size", "min"});
   check([](std::string_view name) { return builtin(name) && builtin(name)->of_launch; },
         {"get_group_id", "get_num_groups", "get_global_size", "get_global_offset", "get_global_linear_id"},
         {"get_global_id", "get_local_size", "get_work_dim"});
-  check(
-      is_reserved_name,
-      {"mix", "native_sin", "atom_xchg", "vload4", "vstore_half2", "vloada_half16", "convert_int4",
-       "convert_uchar_sat_rte", "as_float", "read_imageui", "isgreater"},
-      {"native_step", "half_pass", "atomic_sum", "vload_all", "convert_all", "as_is", "get_max", "shuffled"});
+  check(is_standard_macro, {"M_PI_F", "FLT_EPSILON", "INT_MAX", "CLK_LOCAL_MEM_FENCE", "NULL", "NAN"},
+        {"PI", "MAX", "INT", "nan", "FLT", "local", "i"});
 }

@@ -127,11 +127,3 @@ TEST_CASE("elements without a type of buffers") {
         "placeholder: count, init; u8 for struct Bits, 64 bytes each at a guess");
   CHECK(buffer(program, "raw").note == "placeholder: count, init; u8 for void, 64 bytes each");
 }
-
-TEST_CASE("a kernel with the name of a built-in function") {
-  const auto drafted =
-      try_draft({"kernel void get_sum(global int* a) {}\nkernel void mix(global int* a) {}"});
-  REQUIRE_FALSE(drafted);
-  CHECK(drafted.error().line == 2);
-  CHECK(drafted.error().message.starts_with("the kernel \"mix\" has the name of a built-in function"));
-}
