@@ -180,7 +180,7 @@ namespace {
 void clear_arena(const device::Session& session, const Job& program, const Arena& arena, bool transient) {
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
-    if (!buffer.in_registers && !buffer.first && buffer.transient() == transient) {
+    if (!buffer.first && buffer.transient() == transient) {
       clear_contents(session, buffer, arena.parts[i]);
     }
   }
@@ -243,7 +243,7 @@ void fill_arena(const device::Session& session, const CompiledProgram& compiled,
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
     const std::optional<DevicePart> found = inputs != nullptr ? inputs->found[i] : std::nullopt;
-    if (buffer.in_registers || !buffer.first || (found && memory.contents[i] == buffer.content)) {
+    if (!buffer.first || (found && memory.contents[i] == buffer.content)) {
       continue; // it is where it was
     }
     if (found) {
@@ -315,7 +315,7 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<Holding> 
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {
-    inputs.found.push_back(buffer.first && !buffer.in_registers ? kept.find(buffer.content) : std::nullopt);
+    inputs.found.push_back(buffer.first ? kept.find(buffer.content) : std::nullopt);
   }
   return inputs;
 }

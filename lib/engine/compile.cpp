@@ -324,7 +324,7 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
     promotion.reason = "plain launches run the user's own kernels";
   }
   if (!promotion.windows.empty()) {
-    TIDEGATE_TRY(FusedProgram fused, fuse(program, asked.ops, promotion.windows));
+    FusedProgram fused = fuse(program, asked.ops, promotion.windows);
     CompiledProgram joined = asked;
     joined.program = std::move(fused.program);
     joined.ops = std::move(fused.ops);

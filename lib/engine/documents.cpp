@@ -222,7 +222,6 @@ TIDEGATE_RECORD(MemoryReport, run_memory_fields);
 
 constexpr Field window_fields[] = {
     required<&WindowReport::waves>("in the order in which each tile ran them"),
-    required<&WindowReport::register_buffers>("buffers that exist only in registers"),
 };
 TIDEGATE_RECORD(WindowReport, window_fields);
 

@@ -111,7 +111,6 @@ struct ProgramBuffer {
   std::uint64_t row_bytes = 0; // along the first dimension of its shape; 0 if the program states none
   bool swapped = false;
   std::optional<ImageShape> image{};
-  bool in_registers = false; // used by one wave, in registers: it needs no memory
   // Returns its contents before the first wave, or their start: the bytes after it are undefined. Empty: no
   // contents.
   std::function<Result<std::vector<std::byte>>()> first = {};
@@ -138,7 +137,7 @@ struct ProgramBuffer {
   [[nodiscard]] bool transient() const { return !first && !output && !swapped; }
   // Returns true if its memory is a separate object, as that of images is.
   [[nodiscard]] bool is_object() const { return image.has_value(); }
-  [[nodiscard]] bool in_arena() const { return !is_object() && !in_registers; }
+  [[nodiscard]] bool in_arena() const { return !is_object(); }
   [[nodiscard]] std::string_view kind() const { return is_object() ? "image" : "buffer"; }
 };
 
@@ -201,8 +200,7 @@ struct ProgramArgument {
   std::optional<Tiles> halo = {};
   // If the halo was derived from the kernel: bytes from one id to the next, in each dimension; 0 where an id moves nothing.
   std::array<std::uint64_t, 3> id_bytes{};
-  bool own = false;            // each work-item uses nothing but the element with its id
-  bool assigned_first = false; // likewise: every work-item assigns its element before any other access
+  bool assigned_first = false; // every work-item assigns its element before any other access
   bool changed_first = false;  // each work-item adds to an element, or the like, before any other access
   bool neighbours = false;     // if the halo was derived: a work-item touches elements of other ids
   std::optional<Touched> reach = {};   // if known: no other bytes are touched

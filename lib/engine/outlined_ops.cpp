@@ -139,7 +139,7 @@ steady_parameters(const Job& program, const std::vector<std::vector<MemoryUse>>&
 
 } // namespace
 
-Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies) {
+Result<OutlinedOps> outline_ops(const Job& program) {
   std::vector<std::set<std::string>> kernels(program.units.size());
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
@@ -194,12 +194,6 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
         if (auto parameters = steady_parameters(program, uses, op)) {
           request.steady[name] = *std::move(parameters);
         }
-      }
-    }
-    if (const auto found = copies.find(static_cast<std::uint32_t>(unit)); found != copies.end()) {
-      request.copies = found->second;
-      for (opencl_c::RegisterCopy& copy : request.copies) {
-        copy.kernel = names[unit].at(copy.kernel);
       }
     }
     auto result = opencl_c::outline(units[unit], request);

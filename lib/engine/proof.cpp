@@ -184,9 +184,7 @@ PlainRun Reference::run(Clock::time_point deadline, const PlainWay& way) {
   }
   const Arena& arena = own ? *own : *way.memory;
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
-    if (!program_.buffers[i].in_registers) {
-      write_first(session_, program_.buffers[i], first_[i], arena.parts[i]);
-    }
+    write_first(session_, program_.buffers[i], first_[i], arena.parts[i]);
   }
   PlainWaves waves(programs_, {storage_, arena}, way.queues);
   session_.finish();

@@ -8,9 +8,8 @@
 namespace tidegate::engine {
 
 struct Window {
-  std::vector<std::uint32_t> waves;     // of the program as written, in the order in which a tile runs them
-  std::vector<bool> meets;              // by wave: a barrier precedes it
-  std::vector<std::uint32_t> registers; // buffers that exist only in registers
+  std::vector<std::uint32_t> waves; // of the program as written, in the order in which a tile runs them
+  std::vector<bool> meets;          // by wave: a barrier precedes it
 
   friend bool operator==(const Window&, const Window&) = default;
 };
@@ -20,9 +19,7 @@ inline constexpr std::size_t most_waves_per_window = 32;
 
 // Finds waves of the same range and section where a dependency passes tile t only to tile t, and where all
 // memory that two of them access, one writing, is accessed tile by tile. No path of dependencies leaves a
-// window and returns. Waves with images, and those that cannot share a launch, are excluded. A buffer stays
-// in registers if no other wave uses its contents: it is transient, every subscript is the global id, and
-// each iteration writes it before reading it.
+// window and returns. Waves with images, and those that cannot share a launch, are excluded.
 std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared,
                                  const KernelLimits& limits);
 
@@ -32,15 +29,14 @@ struct FusedProgram {
   std::vector<std::vector<std::uint32_t>> parts; // by wave: the waves of the program as written
 };
 
-// Makes one wave of each window. Fails only with errors that outlining the ops would report, too.
-Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows);
+// Makes one wave of each window.
+FusedProgram fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows);
 
 // Checks windows independently, by their definition. Returns the first violation as a sentence, or an empty
 // string:
 // - every wave of the program is in exactly one wave of the fused program, which has these `parts`;
 // - a wave follows those that it depends on, in its window or in an earlier wave;
-// - waves of a window have the same range and section, and share memory tile by tile;
-// - a buffer in registers is used in one window only and is neither output nor input.
+// - waves of a window have the same range and section, and share memory tile by tile.
 std::string window_violation(const Job& program, const Job& fused,
                              const std::vector<std::vector<std::uint32_t>>& parts);
 

@@ -130,9 +130,6 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
     for (const std::uint32_t wave : window.waves) {
       window_report.waves.push_back(compiled.written.wave_text(wave));
     }
-    for (const std::uint32_t buffer : window.registers) {
-      window_report.register_buffers.push_back(compiled.written.buffers[buffer].name);
-    }
     report.windows.push_back(std::move(window_report));
   }
   for (const std::uint32_t op : compiled.promotion.ops) {

@@ -31,7 +31,6 @@ struct UntilReport {
 // Waves that ran as one wave.
 struct WindowReport {
   std::vector<std::string> waves;
-  std::vector<std::string> register_buffers; // buffers that exist only in registers
 };
 
 // Promotions of the run; the evidence holds the policy's reasons.

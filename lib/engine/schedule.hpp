@@ -31,12 +31,9 @@ struct OutlinedOps {
   }
 };
 
-// Register copies by unit; they name kernels by their original names.
-using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
-
 // Outlines every op that a wave runs. Renames file-scope names that two units share or that could collide
 // with generated code.
-Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies = {});
+Result<OutlinedOps> outline_ops(const Job& program);
 
 // Limits of a shared kernel.
 struct KernelLimits {

@@ -2,7 +2,7 @@
 // a tile from the first of them to the last.
 //
 //   a: t[i] = f(x[i])     b: u[i] = g(t[i])     c: y[i] = h(u[i], x[i])
-//   the window: y[i] = h(g(f(x[i])), x[i])      t and u stay in registers without memory
+//   the window: t[i] = f(x[i]), u[i] = g(t[i]), y[i] = h(u[i], x[i])
 //
 // The result is again a program, so planning, schedules, waits and checks do not know about windows. Between
 // waves that pass values from work-item to work-item there is a barrier in the tile.
@@ -49,7 +49,7 @@ struct Finder {
         ancestors[wave] |= ancestors[node_of[earlier]];
       }
       Window& own = windows[wave];
-      own = {.waves = {wave}, .meets = {false}, .registers = {}};
+      own = {.waves = {wave}, .meets = {false}};
       if (!may_join(wave)) {
         continue;
       }
@@ -63,11 +63,6 @@ struct Finder {
     std::vector<Window> found;
     for (auto& [first, window] : windows) {
       if (window.waves.size() > 1) {
-        for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
-          if (stays_in_registers(window, buffer)) {
-            window.registers.push_back(buffer);
-          }
-        }
         found.push_back(std::move(window));
       }
     }
@@ -157,42 +152,6 @@ struct Finder {
     add(wave);
     return variables + arguments == 0 || limits.local_bytes == 0 ||
            variables + arguments <= limits.local_bytes;
-  }
-
-  [[nodiscard]] bool stays_in_registers(const Window& window, std::uint32_t buffer) const {
-    const std::uint32_t node = node_of[window.waves.front()];
-    if (!program.buffers[buffer].transient() || (program.until && program.until->buffer == buffer) ||
-        uses[buffer].empty() ||
-        !std::ranges::all_of(uses[buffer], [&](const MemoryUse& use) { return node_of[use.wave] == node; })) {
-      return false;
-    }
-    bool first = true;
-    std::string type;
-    for (const std::uint32_t wave : window.waves) {
-      const ProgramWave& spec = program.waves[wave];
-      const opencl_c::TranslationUnit& unit = program.unit(spec.op).unit;
-      const opencl_c::Function& kernel = program.function(spec.op);
-      std::size_t arguments = 0;
-      for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
-        const ProgramArgument& argument = spec.arguments[i];
-        if (!argument.is_of(buffer)) {
-          continue;
-        }
-        const opencl_c::Parameter& parameter = kernel.parameters[i];
-        if (argument.halo != none || !argument.own || !opencl_c::may_be_register(unit, parameter) ||
-            (!type.empty() && type != parameter.type)) {
-          return false;
-        }
-        type = parameter.type;
-        // An iteration may read what the previous one left.
-        const bool repeats = spec.section == Section::each && program.iterations > 1;
-        if (first && (++arguments > 1 || (repeats && !argument.assigned_first))) {
-          return false;
-        }
-      }
-      first &= arguments == 0;
-    }
-    return true;
   }
 };
 
@@ -307,25 +266,6 @@ std::string window_violation(const Job& program, const Job& fused,
       }
     }
   }
-  const auto uses = uses_by_buffer(program), left = uses_by_buffer(fused);
-  for (std::uint32_t buffer = 0; buffer < fused.buffers.size(); ++buffer) {
-    const ProgramBuffer& spec = program.buffers[buffer];
-    if (!fused.buffers[buffer].in_registers) {
-      continue;
-    }
-    bool sound = spec.transient() && spec.in_arena() && !(program.until && program.until->buffer == buffer);
-    sound &= left[buffer].empty();
-    for (const MemoryUse& use : uses[buffer]) {
-      const std::size_t node = node_of[use.wave];
-      sound &= node == node_of[uses[buffer].front().wave] && parts[node].size() > 1;
-      for (const ProgramArgument& argument : program.waves[use.wave].arguments) {
-        sound &= !argument.is_of(buffer) || (argument.halo == none && argument.own);
-      }
-    }
-    if (!sound) {
-      return fmt::format("\"{}\" is in registers and needed elsewhere", spec.name);
-    }
-  }
   return {};
 }
 
@@ -335,9 +275,6 @@ namespace {
 struct Part {
   std::uint32_t op = 0;
   bool meets = false;
-  std::map<std::size_t, std::size_t>
-      registers;        // by parameter that points to one: index of the register in the window
-  std::string function; // the op's, or a copy of it with these registers
 
   friend auto operator<=>(const Part&, const Part&) = default; // NOLINT: no pointer is meant
 };
@@ -347,28 +284,16 @@ struct Fuser {
   const Job& program;
   const OutlinedOps& ops;
   const std::vector<Window>& windows;
-  RegisterCopies copies{};
-  std::map<std::tuple<std::uint32_t, std::string, std::set<std::size_t>>, std::string> copy_names{};
   std::map<Parts, std::uint32_t> op_by_parts{};
 
-  Result<FusedProgram> run() {
-    std::vector<Parts> parts;
-    for (const Window& window : windows) {
-      parts.push_back(parts_of(window));
-    }
+  FusedProgram run() {
     FusedProgram fused{.program = program, .ops = ops, .parts = {}};
-    if (!copies.empty()) {
-      TIDEGATE_TRY(fused.ops, outline_ops(program, copies));
-    }
     fused.program.waves.clear();
 
     std::vector<std::size_t> window_of(program.waves.size(), windows.size());
     for (std::size_t i = 0; i < windows.size(); ++i) {
       for (const std::uint32_t wave : windows[i].waves) {
         window_of[wave] = i;
-      }
-      for (const std::uint32_t buffer : windows[i].registers) {
-        fused.program.buffers[buffer].in_registers = true;
       }
     }
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
@@ -378,7 +303,7 @@ struct Fuser {
         fused.program.waves.back().title = program.wave_text(wave);
         fused.parts.push_back({wave});
       } else if (wave == std::ranges::min(windows[i].waves)) {
-        fused.program.waves.push_back(fused_wave(windows[i], op_of(parts[i], fused)));
+        fused.program.waves.push_back(fused_wave(windows[i], op_of(parts_of(windows[i]), fused)));
         fused.parts.push_back(windows[i].waves);
       }
     }
@@ -386,44 +311,12 @@ struct Fuser {
     return fused;
   }
 
-  Parts parts_of(const Window& window) {
+  [[nodiscard]] Parts parts_of(const Window& window) const {
     Parts parts;
     for (std::size_t i = 0; i < window.waves.size(); ++i) {
-      const ProgramWave& wave = program.waves[window.waves[i]];
-      Part part{.op = wave.op, .meets = window.meets[i], .registers = {}, .function = {}};
-      std::set<std::size_t> parameters;
-      for (std::size_t a = 0; a < wave.arguments.size(); ++a) {
-        if (const auto kept = register_of(window, wave.arguments[a])) {
-          part.registers[a] = *kept;
-          parameters.insert(a);
-        }
-      }
-      part.function = function_of(wave.op, parameters);
-      parts.push_back(std::move(part));
+      parts.push_back({.op = program.waves[window.waves[i]].op, .meets = window.meets[i]});
     }
     return parts;
-  }
-
-  static std::optional<std::size_t> register_of(const Window& window, const ProgramArgument& argument) {
-    const auto found = std::ranges::find(window.registers, argument.buffer);
-    return argument.kind == ProgramArgument::Kind::buffer && found != window.registers.end()
-               ? std::optional(static_cast<std::size_t>(found - window.registers.begin()))
-               : std::nullopt;
-  }
-
-  // Copies a kernel once for each set of register parameters.
-  std::string function_of(std::uint32_t op, const std::set<std::size_t>& registers) {
-    const std::uint32_t unit = program.ops[op].unit;
-    const std::string& kernel = program.function(op).name;
-    if (registers.empty()) {
-      return ops.kernels[op].function;
-    }
-    std::string& name = copy_names[{unit, kernel, registers}];
-    if (name.empty()) {
-      name = fmt::format("tg_registers{}_{}", copy_names.size() - 1, ops.kernels[op].function);
-      copies[unit].push_back({.kernel = kernel, .parameters = registers, .function = name});
-    }
-    return name;
   }
 
   [[nodiscard]] ProgramWave fused_wave(const Window& window, std::uint32_t op) const {
@@ -438,8 +331,7 @@ struct Fuser {
       const ProgramWave& spec = program.waves[part];
       wave.rules |= spec.rules;
       wave.title += (wave.title.empty() ? "" : ", ") + program.wave_text(part);
-      std::ranges::copy_if(spec.arguments, std::back_inserter(wave.arguments),
-                           [&](const ProgramArgument& argument) { return !register_of(window, argument); });
+      wave.arguments.insert(wave.arguments.end(), spec.arguments.begin(), spec.arguments.end());
       scratch = std::max(scratch, spec.bytes.scratch_bytes);
     }
     wave.bytes = envelope_of(program.buffers, wave.arguments);
@@ -494,26 +386,21 @@ struct Fuser {
     std::string unions;
     std::string parameters;
     std::string calls;
-    std::map<std::size_t, std::string> registers;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Part& part = parts[p];
       calls += part.meets ? "  tg_barrier(tg_self, CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);\n" : "";
-      calls += fmt::format("  {}(tg_self", part.function);
+      const opencl_c::OutlinedKernel& called = ops.kernels[part.op];
+      calls += fmt::format("  {}(tg_self", called.function);
       const auto& own = program.function(part.op).parameters;
       for (std::size_t i = 0; i < own.size(); ++i) {
-        if (const auto kept = part.registers.find(i); kept != part.registers.end()) {
-          registers[kept->second] = own[i].type;
-          calls += fmt::format(", &tg_register{}", kept->second);
-          continue;
-        }
         opencl_c::Parameter parameter = own[i];
         parameter.type = ops.type_text(program.ops[part.op].unit, parameter.type);
         calls += fmt::format(", tg_{}_{}", p, i);
         parameters += fmt::format(",\n    {} tg_{}_{}", parameter_text(parameter), p, i);
         function.parameters.push_back(std::move(parameter));
       }
-      if (!ops.kernels[part.op].locals.empty()) {
-        unions += fmt::format("  tg_locals_{} of_{};\n", part.function, p);
+      if (!called.locals.empty()) {
+        unions += fmt::format("  {} of_{};\n", called.locals, p);
         calls += fmt::format(", &tg_locals->of_{}", p);
       }
       calls += ");\n";
@@ -526,9 +413,6 @@ struct Fuser {
                         "__attribute__((always_inline)) static void {}(tg_item tg_self{}{}) {{\n",
                         function.name, parameters,
                         kernel.locals.empty() ? "" : fmt::format(", local {}* tg_locals", kernel.locals));
-    for (const auto& [number, type] : registers) {
-      text += fmt::format("  {0} tg_register{1} = ({0})(0);\n", type, number);
-    }
     return text + calls + "}\n";
   }
 
@@ -541,7 +425,7 @@ struct Fuser {
 
 } // namespace
 
-Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows) {
+FusedProgram fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows) {
   return Fuser{program, ops, windows}.run();
 }
 

@@ -69,8 +69,6 @@ void sum_up(const std::vector<Access>& accesses, const LaunchSetting& setting, F
     footprint.obstacle =
         Obstacle{"its index does not follow the ids of all dimensions", accesses[other].token};
   }
-  footprint.own = footprint.own && setting.dimensions == 1 && footprint.by_id &&
-                  footprint.by_id->per_id[0] == 1 && footprint.by_id->offset[0] == Interval{0, 0};
 }
 
 } // namespace tidegate::opencl_c

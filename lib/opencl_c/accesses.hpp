@@ -13,7 +13,7 @@ struct Access {
 
 // The accesses through a parameter that a footprint has found so far.
 struct Use {
-  Footprint footprint{.own = true, .only_accessed = true}; // its obstacle: it may touch any element
+  Footprint footprint{.only_accessed = true}; // its obstacle: it may touch any element
   std::vector<Access> accesses;
   std::size_t count = 0; // of accesses, also of those that never run, and of other uses
   bool mixed = false;    // some use is no reduction, or another one

@@ -118,7 +118,7 @@ private:
     use.footprint.obstacle = use.footprint.obstacle ? use.footprint.obstacle : obstacle;
     use.mixed = true;
     ++use.count;
-    use.footprint.own = use.footprint.only_accessed = use.footprint.assigned_first = false;
+    use.footprint.only_accessed = use.footprint.assigned_first = false;
   }
 
   // Uses the value in a way of which nothing more is known.
@@ -128,9 +128,7 @@ private:
     }
   }
 
-  // The pointer by another expression than the parameter's name.
-  Known moved(const Known& pointer, const std::optional<Linear>& number) {
-    reading_.uses[pointer.parameter].footprint.own = false;
+  static Known moved(const Known& pointer, const std::optional<Linear>& number) {
     return {.kind = Known::Kind::pointer, .number = number, .parameter = pointer.parameter};
   }
 
@@ -394,7 +392,7 @@ private:
         .type = is_simple && decl.type->space == AddressSpace::none ? arithmetic_name(*decl.type) : ""};
     const Known value = decl.value == nullptr ? Known() : read(*decl.value);
     if (keeps && is_same_pointer(value, *decl.type)) {
-      variable.value = moved(value, value.number);
+      variable.value = value;
     } else {
       consume(value);
       if (keeps && decl.value != nullptr && decl.type->is(Type::Kind::number)) {
@@ -438,7 +436,7 @@ private:
     case E::cast: {
       const Known value = read(*expr.operands[0]);
       if (is_same_pointer(value, *expr.type)) {
-        return moved(value, value.number);
+        return value;
       }
       consume(value, "cast to another type");
       return of_number(as_type(arithmetic_name(*expr.type), number_of(value), bounds_.ids));
@@ -599,8 +597,7 @@ private:
     }
     return {.kind = Known::Kind::element,
             .number = computed("+", array.number, number_of(index), bounds_.ids),
-            .parameter = array.parameter,
-            .plain = array.plain && has_index};
+            .parameter = array.parameter};
   }
 
   // The element is accessed; also by a reduction.
@@ -613,7 +610,6 @@ private:
     ++use.count;
     use.mixed = use.mixed || !reduction || (footprint.reduction && footprint.reduction != reduction);
     footprint.reduction = reduction;
-    footprint.own = footprint.own && element.plain;
     if (is_empty(bounds_.ids)) {
       return element; // this never runs
     }
@@ -683,9 +679,8 @@ private:
     const std::string how = fmt::format("passed to {}", name);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       Known& argument = arguments[i];
-      if (follows && is_same_pointer(argument, *callee->parameters[i].decl->type)) {
-        argument = moved(argument, argument.number);
-      } else if (argument.kind == Known::Kind::pointer) {
+      const bool goes_on = follows && is_same_pointer(argument, *callee->parameters[i].decl->type);
+      if (!goes_on && argument.kind == Known::Kind::pointer) {
         consume(argument, how);
         argument = {};
       }
@@ -819,14 +814,12 @@ Footprints footprints(const TranslationUnit& unit, const Function& kernel, const
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
     const auto value = setting.values.find(i);
-    arguments.push_back(parameter.is_pointer            ? Known{.kind = Known::Kind::pointer,
-                                                                .number = constant_of(0, true),
-                                                                .parameter = i,
-                                                                .plain = true}
-                        : value != setting.values.end() ? of_number(constant_of(value->second, true))
-                        : parameter.decl->type->is(Type::Kind::record)
-                            ? Known{.kind = Known::Kind::record, .parameter = i}
-                            : Known());
+    arguments.push_back(
+        parameter.is_pointer
+            ? Known{.kind = Known::Kind::pointer, .number = constant_of(0, true), .parameter = i}
+        : value != setting.values.end()                ? of_number(constant_of(value->second, true))
+        : parameter.decl->type->is(Type::Kind::record) ? Known{.kind = Known::Kind::record, .parameter = i}
+                                                       : Known());
   }
   auto failed = other_meaning(unit, kernel);
   failed = failed ? failed : FootprintReader(reading, kernel, arguments, launch, 0).run();
@@ -847,7 +840,7 @@ Footprints footprints(const TranslationUnit& unit, const Function& kernel, const
       footprint.obstacle = Obstacle{"its elements are no numbers", parameter.tokens.begin};
     }
     if (footprint.obstacle) {
-      footprint.own = footprint.assigned_first = false;
+      footprint.assigned_first = false;
     } else {
       footprint.element_bytes = static_cast<std::uint32_t>(element->bytes);
       sum_up(reading.uses[i].accesses, setting, footprint);

@@ -42,7 +42,6 @@ struct Footprint {
   std::optional<RowElements> rows;
   std::optional<Interval> elements; // that may be accessed, if known: from 1 to 0 if none is
   std::optional<Interval> certain;  // these two are accessed, whatever memory holds
-  bool own = false;                 // each work-item uses nothing but pointer[id], in the kernel's body
   bool only_accessed = false;       // nothing but elements is used, also unknown ones
   bool assigned_first = false;      // each work-item assigns its element before any other access
   bool changed_first = false;       // each work-item adds to an element, or the like, before any other access

@@ -27,7 +27,6 @@ struct Known {
   std::optional<Linear> number = {};
   const Decl* variable = nullptr; // that the expression denotes
   std::size_t parameter = 0;
-  bool plain = false;  // pointer: the parameter by its name
   bool part = false;   // a member of a variable or an element
   Bounds if_true = {}; // what holds after a condition
   Bounds if_false = {};

@@ -48,7 +48,10 @@ private:
     };
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const Decl* const needed = unit_.meaning(i);
-      if (needed != nullptr && !comes_along(*needed, i, range) && !stays(i)) {
+      const bool comes_along = needed == nullptr || needed->is_file_scope ||
+                               (needed->token == i &&
+                                (needed->kind == Decl::Kind::variable || needed->kind == Decl::Kind::member));
+      if (!comes_along && !stays(i)) {
         return refuse(i,
                       fmt::format("this declaration needs {}, which {}", in_quotes(tokens_[i].text),
                                   needed->token < kernel_.body->begin ? "is a parameter of the kernel"
@@ -119,19 +122,6 @@ private:
     return type.space == AddressSpace::global ? AddressSpace::none
            : is_sampler                       ? AddressSpace::constant
                                               : type.space;
-  }
-
-  // True if the name at token `i` is of file scope or part of the declaration. A tag or an enumerator is not if there are
-  // others of its name, next to which it would move.
-  [[nodiscard]] bool comes_along(const Decl& needed, std::size_t i, TokenRange declaration) const {
-    const auto has_name = [&](const Decl* name) {
-      return name->kind != Decl::Kind::member && tokens_[name->token].text == tokens_[needed.token].text;
-    };
-    const bool own = needed.kind != Decl::Kind::variable && declaration.begin <= needed.token &&
-                     needed.token < declaration.end;
-    const bool moves =
-        own && (needed.kind == Decl::Kind::member || std::ranges::count_if(unit_.names, has_name) == 1);
-    return needed.is_file_scope || moves || (needed.kind == Decl::Kind::variable && needed.token == i);
   }
 
   const TranslationUnit& unit_;

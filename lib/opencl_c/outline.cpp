@@ -266,12 +266,7 @@ private:
       signature(function, new_name(function.name), edits);
       writer_.text(");");
     } else {
-      kernel(function, nullptr);
-      for (const RegisterCopy& copy : request_.copies) {
-        if (copy.kernel == function.name) {
-          kernel(function, &copy);
-        }
-      }
+      kernel(function);
     }
   }
 
@@ -302,9 +297,8 @@ private:
     writer_.write({.begin = function.begin, .end = function.end}, edits);
   }
 
-  // Writes the kernel or a copy of it.
-  void kernel(const Function& function, const RegisterCopy* copy) {
-    const std::string name = copy == nullptr ? new_name(function.name) : copy->function;
+  void kernel(const Function& function) {
+    const std::string name = new_name(function.name);
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
     const std::string prefix = fmt::format("tg_constant{}_{}_", name.size(), name); // unique
@@ -314,7 +308,7 @@ private:
     }
     const bool is_called = facts_.is_called(function.name, &reachable_);
     const Needs& needs = facts_.needs(function.name);
-    OutlinedKernel& outlined = outlined_.kernels[copy == nullptr ? function.name : name];
+    OutlinedKernel& outlined = outlined_.kernels[function.name];
     outlined.function = name;
     outlined.rounds = needs.floats && needs.divides;
     outlined.loop_depth = needs.loop_depth;
@@ -341,13 +335,10 @@ private:
     }
     pass_item(function, edits);
     const auto steady = request_.steady.find(function.name);
-    if (copy == nullptr && steady != request_.steady.end() && outlined.needs_whole_group && !is_called) {
+    if (steady != request_.steady.end() && outlined.needs_whole_group && !is_called) {
       std::string& before = edits[end_of_early_statements(unit_, function, steady->second)].before;
       before = fmt::format("TG_PASS({}) {}", item_argument, before);
       outlined.waits = true;
-    }
-    for (const std::size_t parameter : copy == nullptr ? std::set<std::size_t>() : copy->parameters) {
-      keep_in_register(function, parameter, edits);
     }
     writer_.text(fmt::format("\n{} ", always_inline));
     signature(function, name, edits);
@@ -370,24 +361,6 @@ private:
         }
       }
     }
-  }
-
-  // "global float* out" becomes "private float* out", and "out[i]" becomes "out[0]".
-  void keep_in_register(const Function& function, std::size_t index, Edits& edits) const {
-    const Parameter& parameter = function.parameters[index];
-    for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
-      if (address_space(tokens_[i].text) == AddressSpace::global) {
-        edits[i] = {.replaced = true, .text = "private"};
-      } else if (tokens_[i].text == parameter.name) {
-        edits[i] = {};
-      }
-    }
-    each_expression(*function.statements, [&](const Expr& expr) {
-      if (expr.kind == Expr::Kind::subscript && expr.operands[0]->kind == Expr::Kind::name &&
-          parameter_at(unit_, function, expr.operands[0]->token) == index) {
-        replace(edits, {.begin = expr.token + 1, .end = unit_.counterpart(expr.token)}, "0");
-      }
-    });
   }
 
   // Writes a structure of the local variables that the persistent kernel declares; returns false if there are none.
@@ -480,13 +453,6 @@ std::size_t end_of_early_statements(const TranslationUnit& unit, const Function&
     end = stmt->tokens.end;
   }
   return end;
-}
-
-bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
-  const auto says = [&](auto... words) { return (unit.contains(parameter.tokens, words) || ...); };
-  const Type& type = *parameter.decl->type;
-  return type.is(Type::Kind::pointer) && type.inner->is_arithmetic() && !type.inner->is_volatile &&
-         arithmetic_type(parameter.type) && says("global", "__global") && !says("[", "(");
 }
 
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const OutlineRequest& request) {

@@ -32,30 +32,12 @@ struct OutlinedKernel {
   bool packs = true;  // several of its work-groups fit into a larger one: barrier() is their only meeting
 };
 
-// A copy of a kernel that keeps some elements in registers. Every use of these parameters is a subscript by
-// the global id, so the copy takes pointers to a private variable instead.
-//
-//   kernel void scale(global const float* in, global float* out) { out[i] = 2 * in[i]; }
-//   static void scale_kept(tg_item tg_self, global const float* in, private float* out) {
-//     out[0] = 2 * in[i];
-//   }
-struct RegisterCopy {
-  std::string kernel;
-  std::set<std::size_t> parameters;
-  std::string function; // name of the copy
-
-  friend auto operator<=>(const RegisterCopy&, const RegisterCopy&) = default;
-};
-
 // Parameters, by kernel, that point to memory that stays as it is while the kernel may run.
 using SteadyParameters = std::map<std::string, std::set<std::size_t>>;
 
-// True for a parameter of the form `global T* name`, which a copy can keep in a register.
-bool may_be_register(const TranslationUnit& unit, const Parameter& parameter);
-
 struct OutlinedUnit {
   std::string text;                              // the file's declarations, with the kernels as functions
-  std::map<std::string, OutlinedKernel> kernels; // by function, copies included
+  std::map<std::string, OutlinedKernel> kernels; // by function
   std::map<std::string, Error> fallbacks; // kernels that must be compiled in a separate program, and why
   bool enables_fp64 = false;              // must follow texts that do not enable it
 };
@@ -67,7 +49,6 @@ struct OutlineRequest {
   std::set<std::string>
       distinct; // kernels whose pointers never alias: they are marked TG_RESTRICT, which the
                 // caller's program defines, unless others may write what is read through them
-  std::vector<RegisterCopy> copies; // follow their kernels
   SteadyParameters
       steady; // kernels that get a TG_PASS after the statements that use no pointers but these parameters, if
               // their work-items meet at barriers

@@ -82,7 +82,7 @@ struct Arena {
   ~Arena();
 
   device::Buffer whole;              // for a generated kernel; empty without one
-  std::vector<DevicePart> parts;     // by buffer; empty for those in registers
+  std::vector<DevicePart> parts;     // by buffer
   std::vector<device::Buffer> views; // by buffer, for plain launches; empty outside the arena
 };
 

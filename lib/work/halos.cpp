@@ -257,7 +257,6 @@ private:
     if (!stated) {
       argument.halo = halo;
       argument.id_bytes = id_bytes(footprint);
-      argument.own = footprint.own;
       argument.assigned_first = footprint.assigned_first;
       argument.overwrites = footprint.assigned_first && !has_gaps(parameter) &&
                             has_every_element(argument, wave.range, footprint.element_bytes, buffer.bytes);

@@ -553,9 +553,6 @@ struct Claims {
                                   here * claimed.rows->per_id + claimed.rows->high)) {
         return text + ", which is not in its rows";
       }
-      if (claimed.own && !within(here, here)) {
-        return text + ", which was claimed to be its own";
-      }
       if (claimed.assigned_first && !before.at(p) && !access.writes) {
         return text + ", which was claimed to be assigned first";
       }

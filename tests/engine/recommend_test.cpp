@@ -142,8 +142,8 @@ TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
   Job program = with_tiles({5, 5, 5, 5, 5});
   program.iterations = 7;
   program.waves[3].section = program.waves[4].section = Section::after;
-  const std::vector<Window> windows{{.waves = {0, 1, 2}, .meets = {false, false, false}, .registers = {}},
-                                    {.waves = {3, 4}, .meets = {false, false}, .registers = {}}};
+  const std::vector<Window> windows{{.waves = {0, 1, 2}, .meets = {false, false, false}},
+                                    {.waves = {3, 4}, .meets = {false, false}}};
   const HotCounts counts = hot_counts(program, windows);
   CHECK(counts.windows == 2 * 7 + 1);
   CHECK(counts.opcodes == 3);
@@ -153,7 +153,7 @@ TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
 }
 
 TEST_CASE("an explicit choice wins, otherwise the policy") {
-  const std::vector<Window> windows{{.waves = {0, 1}, .meets = {false, false}, .registers = {}}};
+  const std::vector<Window> windows{{.waves = {0, 1}, .meets = {false, false}}};
   const std::vector<std::uint32_t> ops{0};
   struct Row {
     std::optional<Promotion> asked_for;

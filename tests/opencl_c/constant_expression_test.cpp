@@ -32,7 +32,8 @@ public:
                  : operand() + one_of({" && ", " || "}) + operand();
     case 6:
       return operand() + one_of({" << ", " >> "}) +
-             one_of({"1", "3", "31", "63", "64", "65", "130", "-1", "7u"});
+             (declaration ? one_of({"1", "2", "3", "31", "32", "-1", "7u"})
+                          : one_of({"1", "3", "31", "63", "64", "65", "130", "-1", "7u"}));
     default:
       return operand() +
              one_of({" + ", " - ", " * ", " / ", " % ", " & ", " | ", " ^ ", " < ", " > ",
@@ -44,7 +45,7 @@ public:
 private:
   std::string number(bool declaration) {
     static const std::vector<std::string> declared =
-        opencl_c::test::split("0 1 2 7 100 2147483647 0x7fffffff 0x80000000 0xffffffff 4294967296u "
+        opencl_c::test::split("0 1 2 7 100 2147483647 0x7fffffff 0x80000000 4294967296u "
                               "1u 3l 5ul 0777 'a' '\\377' sizeof(uint4) sizeof(char) ONE MINUS BIG",
                               " ");
     static const std::vector<std::string> in_conditions = opencl_c::test::split(

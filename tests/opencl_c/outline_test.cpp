@@ -595,41 +595,6 @@ TEST_CASE("the corpus under other names") {
   }
 }
 
-TEST_CASE("a copy of a kernel has elements in registers") {
-  const TranslationUnit unit =
-      parse("kernel void k(global const float* restrict a, __global float* b, uint n) {\n"
-            "  uint i = get_global_id(0);\n"
-            "  if (i < n) b[i] = a[get_global_id(0)] * b[i];\n"
-            "}\n");
-  const auto made = outline(unit, {.kernels = {"k"},
-                                   .distinct = {"k"},
-                                   .copies = {{.kernel = "k", .parameters = {1}, .function = "k_b"},
-                                              {.kernel = "k", .parameters = {0, 1}, .function = "k_ab"}}});
-  REQUIRE(made);
-  const std::string text = spaced(made->text);
-  CHECK(text.find("k_b ( tg_item tg_self , global const float * restrict a , private float * b , "
-                  "uint n ) { uint i = tg_get_global_id ( tg_self , 0 ) ; if ( i < n ) b [ 0 ] = "
-                  "a [ tg_get_global_id ( tg_self , 0 ) ] * b [ 0 ] ; }") != std::string::npos);
-  CHECK(text.find(
-            "k_ab ( tg_item tg_self , private const float * restrict a , private float * b , uint n ) {") !=
-        std::string::npos);
-  CHECK(text.find("b [ 0 ] = a [ 0 ] * b [ 0 ] ;") != std::string::npos);
-  CHECK(made->kernels.at("k_ab").function == "k_ab");
-}
-
-TEST_CASE("which parameters a copy can have in registers") {
-  const auto may = [](const std::string& parameter) {
-    const TranslationUnit unit =
-        parse("typedef global float* pointer; struct s { int a; }; kernel void k(" + parameter + ") {}");
-    return may_be_register(unit, unit.definition("k")->parameters[0]);
-  };
-  CHECK((may("global float4* a") && may("const __global uint* restrict a")));
-  for (const char* const other :
-       {"volatile global uint* a", "pointer a", "global struct s* a", "local float* a", "global float a[]"}) {
-    CHECK_FALSE(may(other));
-  }
-}
-
 TEST_CASE("accesses of memory, by loops") {
   const auto accesses = [](const std::string& body, const std::string& before = "") {
     return kernel(outline_all(before + "kernel void k(global int* a, int n) {" + body + "}")).accesses;
