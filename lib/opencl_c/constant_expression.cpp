@@ -172,12 +172,9 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
     const bool at_end = stuck >= tokens.size();
     return tl::unexpected(source_error(
         path, at_end ? directive : tokens[stuck],
-        condition.too_deep
-            ? "this condition is nested too deeply"
-            : fmt::format("{} is out of place in the condition of #{}",
-                          at_end ? "the end of the line" : in_quotes(tokens[stuck].text), directive.text),
-        condition.too_deep ? "take it apart into several"
-                           : "write an expression of integers, names and defined(NAME)"));
+        fmt::format("{} is out of place in the condition of #{}",
+                    at_end ? "the end of the line" : in_quotes(tokens[stuck].text), directive.text),
+        "write an expression of integers, names and defined(NAME)"));
   }
   const auto value =
       Evaluation(unit, assumes_clang ? Rules::condition_of_clang : Rules::condition).value(*condition.value);

@@ -245,9 +245,6 @@ std::optional<Linear> computed(std::string_view sign, const std::optional<Linear
     value = remainder(*a, *b, ids);
   } else if (natural && sign == "/" && b->is_bounded() && b->rest.low > 0) {
     value = between({low / b->rest.high, high / b->rest.low});
-  } else if (natural && (sign == "|" || sign == "^") && natural_range(b).low >= 0) {
-    const auto most = static_cast<std::uint64_t>(std::max(high, natural_range(b).high));
-    value = between({0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1});
   }
   return value ? result(*value, *a, *b, ids) : std::nullopt;
 }

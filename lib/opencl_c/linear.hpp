@@ -79,7 +79,7 @@ Linear within(const Linear& value, const Interval& range, const Ids& ids);
 Linear converted(Linear value, bool to_int, const Ids& ids);
 
 // These return nullopt if nothing is known of the result.
-// The signs + - * / % << >> & | ^.
+// The signs + - * / % << >> &.
 std::optional<Linear> computed(std::string_view sign, const std::optional<Linear>& a,
                                const std::optional<Linear>& b, const Ids& ids);
 // One of two values; the second where the ids are `b_ids`.

@@ -68,16 +68,13 @@ public:
 
   Condition condition() {
     const Expr* const value = expression();
-    return {.value = value, .stuck = ended() ? stuck_ : std::min(stuck_, at_), .too_deep = too_deep_};
+    return {.value = value, .stuck = ended() ? stuck_ : std::min(stuck_, at_)};
   }
 
 private:
   static constexpr std::size_t most_depth = 256;        // of brackets and statements, as in clang
   static constexpr std::uint32_t most_operators = 2000; // one in another: visitors recurse
-  bool too_deep() {
-    too_deep_ |= depth_ > most_depth;
-    return depth_ > most_depth;
-  }
+  [[nodiscard]] bool too_deep() const { return depth_ > most_depth; }
 
   // --- Nodes and types ---
 
@@ -124,7 +121,6 @@ private:
       depth = std::max(depth, operand->depth);
     }
     if (depth >= most_operators) {
-      too_deep_ = true;
       return opaque(begin);
     }
     return make(Expr{.kind = kind,
@@ -878,7 +874,6 @@ private:
   }
 
   std::size_t depth_ = 0;
-  bool too_deep_ = false; // somewhere
   const bool is_condition_;
   std::unordered_map<const Decl*, Record*> records_; // by tag
 };

@@ -175,8 +175,7 @@ struct Tree {
 // Parses a condition of #if, whose tokens those of the unit are.
 struct Condition {
   const Expr* value = nullptr;
-  std::size_t stuck = no_token; // the first token that does not fit
-  bool too_deep = false;
+  std::size_t stuck = no_token; // the first token that does not fit, or is nested deeper than compilers read
 };
 Condition parse_condition(TranslationUnit& unit);
 
