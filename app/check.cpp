@@ -259,10 +259,6 @@ Result<void> judge(const documents::BufferLifetimes& lifetimes, Context, Checked
 
 // Checks what a run does before its device is used.
 Result<void> judge(const graphs::FrontierProgram& program, Context context, CheckedDocument& entry) {
-  if (const auto idle = traversal::idle_policy_fields(
-          program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
-    add_warning(*idle, entry);
-  }
   const std::string folder = program_folder(entry.file);
   traversal::RunOptions options;
   options.scope = context.scope;

@@ -242,11 +242,6 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   return report;
 }
 
-// Returns the file of --policy; "" if the program states the policy, nothing for one that was kept.
-std::optional<std::string> policy_file(const Run& run, const TakenTuning& taken) {
-  return taken.policy ? run.policy : std::optional<std::string>("");
-}
-
 // Adds what both kinds of reports say of the run around the program. Its wall time began at `start`, with the self-test of the
 // device and a first run.
 void complete(runtime::ReportHead& report, const Run& run, const TakenTuning& taken,
@@ -298,7 +293,6 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
     options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
     lowering.set_policy(taken.policy.value_or(lowering.program().policy));
   }
-  options.compile.policy_file = policy_file(run, taken);
   options.compile.memory_apart = run.ranks != nullptr;
   options.compile.claims =
       options.export_folder.empty(); // PoCL's CPUs may claim, but any device may run what is exported
@@ -355,9 +349,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   TIDEGATE_TRY(
       traversal::FrontierReport report,
       traversal::run_traversal(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
-  const auto stated = policy_file(run, taken);
-  complete(report, run, taken, start,
-           stated ? traversal::idle_policy_fields(program, report.switch_rule, *stated) : std::nullopt);
+  complete(report, run, taken, start, {});
   return report;
 }
 

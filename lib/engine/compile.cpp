@@ -365,9 +365,6 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
                                          ? device->global_memory_bytes
                                          : job.budget_bytes;
   std::vector<Warning> warnings = find_hazards(job);
-  if (const auto idle = options.policy_file ? idle_policy_fields(job, *options.policy_file) : std::nullopt) {
-    warnings.push_back(*idle);
-  }
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
   TIDEGATE_TRY(OutlinedOps ops, outline_ops(job));

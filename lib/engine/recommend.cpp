@@ -57,34 +57,6 @@ Result<policy::LaunchRequest> launch_request(const Job& program, const policy::A
   return request;
 }
 
-std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file) {
-  const std::vector<HitsReport> hits = hits_before(program);
-  const bool derived = std::ranges::any_of(hits, [](const HitsReport& list) { return list.derived; });
-  const bool rounds = std::ranges::any_of(program.waves, &ProgramWave::in_rounds);
-  const bool counted = std::ranges::any_of(program.waves, &ProgramWave::prepared);
-  constexpr std::string_view lists = "lists of hits without a capacity";
-  constexpr std::string_view tiles = "active tiles of waves that repeat";
-  return policy::idle_fields(program.policy,
-                             std::array<policy::PolicyUse, 15>{{
-                                 {"jit_queue_len_threshold", ""},
-                                 {"hot_opcode_threshold", ""},
-                                 {"hot_window_threshold", ""},
-                                 {"memory_pressure_threshold_bps", ""},
-                                 {"sizing/occupancy_worker_divisor", ""},
-                                 {"sizing/max_dispatch_workgroups", ""},
-                                 {"sizing/powerful_invocation_threshold", ""},
-                                 {"sizing/powerful_min_worker_groups", ""},
-                                 {"min_hit_capacity", lists, derived},
-                                 {"hit_capacity_multiplier", lists, derived},
-                                 {"scratch_bytes_per_hit", "lists of hits", !hits.empty()},
-                                 {"priority_age_threshold", "queues whose ops requeue or publish", rounds},
-                                 {"sparse_frontier_threshold_bps", tiles, counted},
-                                 {"dense_frontier_threshold_bps", tiles, counted},
-                                 {"fusion_edge_threshold", "graph programs", false},
-                             }},
-                             "`tidegate recommend`", file);
-}
-
 static Result<Recommendation> asked(const policy::LaunchPolicy& policy,
                                     const policy::LaunchRequest& request) {
   auto decided = policy::decide(policy, request);

@@ -55,9 +55,6 @@ Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint
 Result<policy::LaunchRequest> launch_request(const Job& program, const policy::AdapterLimits& adapter,
                                              std::uint64_t budget_bytes, const HotCounts& hot = {});
 
-// Warns of fields of the policy that the program cannot use (policy/documents.hpp).
-std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file = "");
-
 struct Recommendation {
   policy::LaunchRequest request;
   policy::LaunchRequest effective; // with inferred signals

@@ -117,10 +117,8 @@ struct CompileOptions {
   bool stress = false;          // tiles in another order: the last of the tables' words is the seed
   bool trace = false;           // work-groups report when they wait and work, by the device's clock
   bool claims = true;           // work-groups claim tiles, where the device and the program allow it
-  // The file that states the policy; "" if the program states it, nothing if tidegate kept it for the program.
-  std::optional<std::string> policy_file = "";
-  bool memory_apart = false; // no arena: nothing limits what all buffers take together
-  bool dry_run = false;      // ends before a device is touched; it may be unknown
+  bool memory_apart = false;    // no arena: nothing limits what all buffers take together
+  bool dry_run = false;         // ends before a device is touched; it may be unknown
 
   [[nodiscard]] std::optional<Strategy> wanted() const { return strategy ? strategy : tuning.strategy; }
 };

@@ -26,19 +26,6 @@ TIDEGATE_RECORD(SizingPolicy, sizing_fields);
 constexpr auto policy_fields = launch_policy_fields<>();
 TIDEGATE_RECORD(LaunchPolicy, policy_fields);
 
-// Adds the fields that differ from the standard policy, by their places: "sizing/default_worker_count".
-static void add_changed(const Record& record, const void* object, const std::string& place,
-                        std::vector<std::string>& changed) {
-  for (const Field& field : record.fields) {
-    const std::string name = place + std::string(field.name);
-    if (field.type.kind == Kind::record) {
-      add_changed(*field.type.record, field.read(object), name + '/', changed);
-    } else if (!is_default(record, field, object)) {
-      changed.push_back(name);
-    }
-  }
-}
-
 // A field of the launch request inside its document.
 template <auto Member>
 constexpr Field request_field(std::string_view meaning, Presence presence = Presence::defaulted) {
@@ -152,7 +139,7 @@ constexpr Field trace_step_fields[] = {
     required<&ExplanationStep::step>("the decision"),
     required<&ExplanationStep::outcome>("its result"),
     required<&ExplanationStep::rule>("name of the rule that decided"),
-    required<&ExplanationStep::because>("the rule with its numbers, in words"),
+    required<&ExplanationStep::because>("the numbers that the rule compared, by their names"),
 };
 TIDEGATE_RECORD(ExplanationStep, trace_step_fields);
 
@@ -263,32 +250,3 @@ TIDEGATE_DOCUMENT(NaturalGradient, "natural_gradient", "A gradient and its preco
 TIDEGATE_DOCUMENT(NaturalGradientStep, "natural_gradient_step", "A natural-gradient step", Direction::output);
 
 } // namespace tidegate::documents
-
-namespace tidegate::policy {
-
-std::optional<Warning> idle_fields(const LaunchPolicy& policy, std::span<const PolicyUse> uses,
-                                   std::string_view others, std::string_view file) {
-  std::vector<std::string> idle;
-  std::string first;
-  std::vector<std::string> changed;
-  documents::add_changed(documents::Description<LaunchPolicy>::record, &policy, "", changed);
-  for (const std::string& field : changed) {
-    const auto use = std::ranges::find(uses, field, &PolicyUse::field);
-    if (use == uses.end() || !use->used) {
-      first = first.empty() ? field : first;
-      idle.push_back(field == "sizing/default_worker_count"
-                         ? fmt::format("\"{}\" is read by no rule", field)
-                         : fmt::format("\"{}\" is for {}", field, use == uses.end() ? others : use->what));
-    }
-  }
-  if (idle.empty()) {
-    return {};
-  }
-  return Warning{.message = fmt::format("the program cannot use all of {}: {}",
-                                        file.empty() ? "its policy" : "the policy in " + in_quotes(file),
-                                        fmt::join(idle, ", ")),
-                 .fix = "leave these fields out",
-                 .pointer = file.empty() ? "/policy/" + first : ""};
-}
-
-} // namespace tidegate::policy

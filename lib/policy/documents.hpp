@@ -5,22 +5,6 @@
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
 
-namespace tidegate::policy {
-
-// A field of a policy: what it is for, and whether a program uses it.
-struct PolicyUse {
-  std::string_view field;
-  std::string_view what; // for people
-  bool used = true;
-};
-
-// Warns of fields that differ from the standard policy and that the program cannot use: unused ones of `uses`, and all
-// fields that are not among them, which are for `others`. `file` is empty for the program's own policy.
-std::optional<Warning> idle_fields(const LaunchPolicy& policy, std::span<const PolicyUse> uses,
-                                   std::string_view others, std::string_view file);
-
-} // namespace tidegate::policy
-
 namespace tidegate::documents {
 
 using LaunchRequestDocument = policy::LaunchQuestion; // the 17 fields of its request are flat in the document

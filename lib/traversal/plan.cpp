@@ -147,23 +147,6 @@ FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const devic
   return geometry;
 }
 
-std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program, graphs::SwitchRule rule,
-                                          std::string_view file) {
-  const bool density = rule == graphs::SwitchRule::density;
-  const bool fuses = graphs::is_monotone(program);
-  constexpr std::string_view by_density = "\"switch_rule\": \"density\"";
-  constexpr std::string_view fused = "algorithms whose waves can be fused";
-  return policy::idle_fields(program.policy.launch,
-                             std::array<policy::PolicyUse, 5>{{
-                                 {"memory_pressure_threshold_bps", ""},
-                                 {"sparse_frontier_threshold_bps", by_density, density},
-                                 {"dense_frontier_threshold_bps", by_density, density},
-                                 {"fusion_edge_threshold", fused, fuses},
-                                 {"hot_window_threshold", fused, fuses},
-                             }},
-                             "wave programs or `tidegate recommend`", file);
-}
-
 namespace {
 
 // Checks that paths stay in the program's folder and that no input is overwritten.

@@ -34,10 +34,6 @@ struct FrontierStrategy {
   std::string reason;
 };
 
-// Warns of fields of the policy that the program states and cannot use, with the rule that switches its topologies.
-std::optional<Warning> idle_policy_fields(const graphs::FrontierProgram& program, graphs::SwitchRule rule,
-                                          std::string_view file = "");
-
 // Algorithms that start from all vertices never use a lone group.
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
                              const RunOptions& options);

@@ -92,41 +92,6 @@ TEST_CASE("hot ops of queues are counted by their items") {
   CHECK(hot_counts(program, {}).opcodes == 3);
 }
 
-TEST_CASE("fields of the policy that a program cannot use are named in one warning") {
-  Job program = with_tiles({3, 4});
-  CHECK(!idle_policy_fields(program));
-  program.policy.jit_queue_len_threshold = 1; // any program can
-  program.policy.sizing.powerful_min_worker_groups = 1;
-  CHECK(!idle_policy_fields(program));
-
-  program.policy.priority_age_threshold = 3;
-  program.policy.sparse_frontier_threshold_bps = 1;
-  const auto warning = idle_policy_fields(program);
-  REQUIRE(warning);
-  CHECK(
-      warning->message ==
-      "the program cannot use all of its policy: \"priority_age_threshold\" is for queues whose ops requeue or "
-      "publish, \"sparse_frontier_threshold_bps\" is for active tiles of waves that repeat");
-  CHECK(warning->pointer == "/policy/priority_age_threshold");
-  const auto of_file = idle_policy_fields(program, "p.json");
-  REQUIRE(of_file);
-  CHECK(of_file->message.starts_with("the program cannot use all of the policy in \"p.json\": "));
-  CHECK(of_file->pointer.empty());
-
-  program.waves[0].rounds = Rounds{};
-  program.waves[1].prepared = true;
-  CHECK(!idle_policy_fields(program));
-
-  program.policy.hit_capacity_multiplier = 3;
-  program.policy.scratch_bytes_per_hit = 8;
-  CHECK(idle_policy_fields(program));
-  program.buffers.resize(1);
-  program.buffers[0].hits = std::make_shared<ProgramHits>();
-  CHECK(idle_policy_fields(program)->pointer == "/policy/hit_capacity_multiplier"); // a stated capacity
-  program.buffers[0].hits = std::make_shared<ProgramHits>(ProgramHits{.report = {.derived = true}});
-  CHECK(!idle_policy_fields(program));
-}
-
 TEST_CASE("ops are hot that run a tenth of the tiles, or as many as compiling takes; the hottest first") {
   const auto hot = [](const std::vector<std::uint32_t>& tiles) { return hot_opcodes(with_tiles(tiles)); };
   CHECK(hot({10, 89, 1}) == std::vector{1U, 0U});

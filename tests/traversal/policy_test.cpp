@@ -40,11 +40,11 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
     request.graph_edge_count = static_cast<std::uint32_t>(policy.edges);
     request.hot_window_count = wave.dense_waves;
     request.memory_pressure_bps = static_cast<std::uint16_t>(policy.pressure_bps);
-    const auto expected = policy::decide(launch, request, wave.previous_topology).value().chosen;
+    const auto expected = policy::decide(launch, request, wave.previous_topology).value();
     const WaveRecord got = test::choose(policy, wave);
     CAPTURE(i);
-    REQUIRE(got.topology == expected.topology);
-    REQUIRE(name(expected.rule) == name(got.rule));
+    REQUIRE(got.topology == expected.recommendation.topology);
+    REQUIRE(name(expected.topology_rule) == name(got.rule));
   }
 }
 
@@ -206,24 +206,6 @@ TEST_CASE("a log lists its first waves and counts them all") {
   CHECK(log.vertices == log.sums.waves + 8);
   CHECK(log.work_items == 8 * log.sums.waves + 8 - 4); // a second pass, and one by a single group
   CHECK(log.densest.topology == Topology::dense_frontier);
-}
-
-TEST_CASE("fields of the policy that a graph program cannot use are named") {
-  graphs::FrontierProgram program{.sources = {0}};
-  CHECK(!idle_policy_fields(program, graphs::SwitchRule::edges));
-  program.policy.launch.sparse_frontier_threshold_bps = 100;
-  program.policy.launch.fusion_edge_threshold = 100;
-  CHECK(!idle_policy_fields(program, graphs::SwitchRule::density));
-  program.policy.launch.hit_capacity_multiplier = 1;
-  const auto warning = idle_policy_fields(program, graphs::SwitchRule::edges);
-  REQUIRE(warning);
-  CHECK(
-      warning->message ==
-      "the program cannot use all of its policy: \"hit_capacity_multiplier\" is for wave programs or `tidegate "
-      "recommend`, \"sparse_frontier_threshold_bps\" is for \"switch_rule\": \"density\"");
-  program.algorithm = graphs::Algorithm::pagerank;
-  CHECK(idle_policy_fields(program, graphs::SwitchRule::density)->message.find("fusion_edge_threshold") !=
-        std::string::npos);
 }
 
 } // namespace tidegate::traversal
