@@ -38,16 +38,15 @@ Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
 // Returns the type of a document without a kind that fits best and knows at least half of the keys; nullptr if there is none
 // or a tie.
 const Document* find_by_keys(const Head& head) {
-  const Document* best = nullptr;
-  Fit best_fit;
-  for (const auto& [document, command] : entries) {
-    const Fit fit = fit_of(*document, head.keys);
-    if (fit >= best_fit) {
-      best = fit == best_fit ? nullptr : document;
-      best_fit = fit;
-    }
+  std::map<Fit, std::vector<const Document*>> by_fit;
+  for (const CatalogueEntry& entry : entries) {
+    by_fit[fit_of(*entry.document, head.keys)].push_back(entry.document);
   }
-  return head.kind.empty() && best_fit.first * 2 >= head.keys.size() ? best : nullptr;
+  if (!head.kind.empty() || by_fit.empty()) {
+    return nullptr;
+  }
+  const auto& [fit, best] = *by_fit.rbegin();
+  return best.size() == 1 && fit.first * 2 >= head.keys.size() ? best.front() : nullptr;
 }
 
 // For valid JSON that was refused as `wanted`: returns another type that fits its keys better, or nullptr. Always nullptr if the
@@ -178,35 +177,15 @@ std::optional<JsonValue> expression_of(JsonValue value) {
 }
 
 std::string_view found(JsonValue value) {
-  switch (value.first()) {
-  case '{': return expression_of(value) ? "a number" : "an object";
-  case '[': return "an array";
-  case '"': return "a string";
-  case 't': return "true";
-  case 'f': return "false";
-  case 'n': return "null";
-  case '-': return is_whole(value.text()) ? "a negative number" : "a number";
-  default: return "a number";
-  }
+  constexpr std::array<std::string_view, 6> words{"an object", "an array", "a string",
+                                                  "true",      "false",    "null"};
+  const std::size_t at = std::string_view("{[\"tfn").find(value.first());
+  return at >= words.size() || expression_of(value) ? "a number" : words[at];
 }
 
 // Phrases of error messages.
 
 constexpr std::size_t few_choices = 12; // at most this many are listed in one line
-
-// Returns "a, b, …": the choices that share the longest prefix with the word.
-std::string choices_like(std::string_view word, std::span<const std::string_view> choices) {
-  const auto common = [word](std::string_view choice) {
-    return std::ranges::mismatch(word, choice).in1 - word.begin();
-  };
-  const auto most = common(*std::ranges::max_element(choices, {}, common));
-  std::vector<std::string_view> like;
-  std::ranges::copy_if(choices, std::back_inserter(like),
-                       [&](auto choice) { return common(choice) == most; });
-  const std::string_view rest = like.size() > few_choices ? ", …" : "";
-  like.resize(std::min(like.size(), few_choices));
-  return fmt::format("{}{}", fmt::join(like, ", "), rest);
-}
 
 // "an integer from 0 to 65535"
 std::string type_phrase(const Type& type) {
@@ -241,10 +220,31 @@ std::string fix_for_type(const Type& type) {
   return "give " + type_phrase(type) + (keys.empty() ? "" : fmt::format(": {{{}}}", fmt::join(keys, ", ")));
 }
 
+std::optional<JsonValue> member(JsonValue object, std::string_view key) {
+  return find_inner(object, [key](std::string_view name, JsonValue) { return name == key; });
+}
+
+bool has(const Record& record, std::string_view name) {
+  return std::ranges::find(record.fields, name, &Field::name) != record.fields.end();
+}
+
+// The keys of a document in addition to those of its record. Inputs may name their schema for editors.
+struct Envelope {
+  std::optional<std::string> schema, kind;
+  std::optional<std::uint32_t> schema_version;
+};
+constexpr Field envelope_fields[] = {optional<&Envelope::schema>("").named("$schema"),
+                                     optional<&Envelope::kind>(""), optional<&Envelope::schema_version>("")};
+
+Record envelope_of(const Document& document) {
+  const std::span<const Field> fields = std::span(envelope_fields).first(document.has_kind ? 3 : 1);
+  return {.fields = fields.subspan(document.direction == Direction::input ? 0 : 1)};
+}
+
 class Walk {
 public:
   Walk(const Document& document, std::string_view json, JsonValue whole)
-      : document_(document), json_(json), whole_(whole) {}
+      : document_(document), envelope_(envelope_of(document)), json_(json), whole_(whole) {}
 
   void run(void* object, const Given& given) {
     if (whole_.first() != '{') {
@@ -260,63 +260,28 @@ public:
   [[nodiscard]] Result<void> result() const { return errors_.result(); }
 
 private:
-  // Checks the keys of a document in addition to those of its record. Any other error would follow from one of theirs, so
-  // it returns false after one.
+  // Any other error would follow from one of the envelope, so it returns false after one.
   bool envelope() {
-    std::array<bool, envelope_keys.size()> seen{};
-    std::string room;
-    for (JsonValue key = whole_.inner(); key != whole_.next(); key = key.next().next()) {
-      const std::string_view name = key.string(room);
-      const std::size_t which = envelope_key(name);
-      if (which == envelope_keys.size()) {
-        continue;
-      }
-      if (std::exchange(seen[which], true)) {
-        duplicate_key(key, name, "keep one of the two values");
-        return false;
-      }
-      if (!envelope_value(which, key.next())) {
-        return false;
-      }
-    }
-    if (document_.has_kind && document_.direction == Direction::output && !(seen[0] && seen[1])) {
+    Envelope stated;
+    record(envelope_, whole_, &stated);
+    if (stated.kind && *stated.kind != document_.kind) {
+      const auto other = find_document(*stated.kind);
+      fail(*member(whole_, "kind"), ErrorCode::wrong_kind,
+           fmt::format("this is a {}, not a {}", in_quotes(*stated.kind), document_.kind),
+           other ? fix_for_kind(document_, **other) : other.error().fix);
+    } else if (stated.schema_version && *stated.schema_version != document_.schema_version) {
+      fail(*member(whole_, "schema_version"), ErrorCode::unsupported_version,
+           fmt::format("schema_version {} of {} is not supported", *stated.schema_version, document_.kind),
+           fmt::format("this version of tidegate reads schema_version {}", document_.schema_version));
+    } else if (errors_.result() && document_.has_kind && document_.direction == Direction::output &&
+               !(stated.kind && stated.schema_version)) {
       fail_at(whole_.end() - 1, whole_,
               {.code = ErrorCode::missing_key,
                .message = "missing key \"kind\" or \"schema_version\"",
                .fix = "every output document carries both"});
-    }
-    return true;
-  }
-
-  bool envelope_value(std::size_t which, JsonValue value) {
-    std::string room;
-    const std::string version = std::to_string(document_.schema_version);
-    if (form_of(value) != (which == 1 ? '0' : '"')) {
-      const std::string wanted[] = {fmt::format("the string \"{}\"", document_.kind), version, "a string"};
-      fail(value, ErrorCode::wrong_type, fmt::format("expected {}, got {}", wanted[which], found(value)),
-           "give it, or leave the key out");
-    } else if (which == 0 && value.string(room) != document_.kind) {
-      const std::string kind(value.string(room));
-      const auto other = find_document(kind);
-      fail(value, ErrorCode::wrong_kind,
-           fmt::format("this is a {}, not a {}", in_quotes(kind), document_.kind),
-           other ? fix_for_kind(document_, **other) : other.error().fix);
-    } else if (which == 1 && value.text() != version) {
-      fail(value, ErrorCode::unsupported_version,
-           fmt::format("schema_version {} of {} is not supported", value.text(), document_.kind),
-           fmt::format("this version of tidegate reads schema_version {}", version));
-    } else {
       return true;
     }
-    return false;
-  }
-
-  static constexpr std::array<std::string_view, 3> envelope_keys{"kind", "schema_version", "$schema"};
-
-  // Returns the index of the key, or the number of keys.
-  [[nodiscard]] std::size_t envelope_key(std::string_view name) const {
-    const auto at = static_cast<std::size_t>(std::ranges::find(envelope_keys, name) - envelope_keys.begin());
-    return at == 2 ? (document_.direction == Direction::input ? 2 : 3) : document_.has_kind ? at : 3;
+    return errors_.result().has_value();
   }
 
   // Decodes the parameters, if the document may have some: uses may stand before them.
@@ -326,7 +291,7 @@ private:
     if (field != document_.record->fields.end()) {
       parameters_ = static_cast<std::vector<Parameter>*>(field->write(object));
       given_ = given;
-      if (const auto stated = find_inner(whole_, [&](const auto& name, JsonValue) { return name == key; })) {
+      if (const auto stated = member(whole_, key)) {
         value(field->type, *stated, {object, &*field});
       }
     }
@@ -466,7 +431,7 @@ private:
       // Documents mostly follow the order of the description: try the next field before searching.
       std::size_t index = next < fields.size() && fields[next].name == name ? next : index_of(name);
       if (index == fields.size()) {
-        if (!whole || envelope_key(name) == envelope_keys.size()) {
+        if (&record != &envelope_ && !(whole && has(envelope_, name))) {
           const auto meant = unknown_key(record, key, name);
           misspelt |= meant ? FieldMask{1} << *meant : 0;
           guesses = guesses || !meant;
@@ -587,16 +552,35 @@ private:
   std::optional<std::size_t> unknown_key(const Record& record, JsonValue key, std::string_view name) {
     std::vector<std::string_view> known;
     std::ranges::transform(record.fields, std::back_inserter(known), &Field::name);
-    const auto nearest = meant_name(name, known);
-    fail(key, ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(name)),
-         nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-         : known.size() > few_choices
-             ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
-                           document_.kind)
-             : fmt::format("remove it, or give {}", one_of(known)),
-         shortened(name), nearest);
+    const auto nearest =
+        unknown(key, ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(name)), name, known,
+                known.size() > few_choices
+                    ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
+                                  document_.kind)
+                    : fmt::format("remove it, or give {}", one_of(known)),
+                shortened(name));
     return nearest ? std::optional<std::size_t>(std::ranges::find(known, *nearest) - known.begin())
                    : std::nullopt;
+  }
+
+  void unknown_name(const Type& type, JsonValue value, std::string_view name) {
+    const std::vector<std::string_view> words = words_of(type);
+    const bool few = words.size() <= few_choices;
+    unknown(value, ErrorCode::unknown_name,
+            few ? fmt::format("{} is not one of {}", in_quotes(name), one_of(words))
+                : fmt::format("{} is not one of the {} known names", in_quotes(name), words.size()),
+            name, words,
+            few ? "give " + type_phrase(type)
+                : fmt::format("`tidegate schema {}` lists them", document_.kind));
+  }
+
+  // Suggests the nearest of the known names and returns it; else gives the fix.
+  Word unknown(JsonValue at, ErrorCode code, std::string message, std::string_view name,
+               std::span<const std::string_view> known, std::string fix, Word field = {}) {
+    const auto nearest = meant_name(name, known);
+    fail(at, code, std::move(message),
+         nearest ? fmt::format("did you mean \"{}\"?", *nearest) : std::move(fix), field, nearest);
+    return nearest;
   }
 
   void wrong_type(const Type& type, JsonValue value) {
@@ -605,20 +589,6 @@ private:
     fail(value, ErrorCode::wrong_type, fmt::format("expected {}, got {}", type_phrase(type), found(value)),
          of_numbers && found(value) == "a number" ? fmt::format("put it into brackets: [{}]", value.text())
                                                   : fix_for_type(type));
-  }
-
-  void unknown_name(const Type& type, JsonValue value, std::string_view name) {
-    const std::vector<std::string_view> words = words_of(type);
-    const auto nearest = meant_name(name, words);
-    const bool few = words.size() <= few_choices;
-    fail(value, ErrorCode::unknown_name,
-         few ? fmt::format("{} is not one of {}", in_quotes(name), one_of(words))
-             : fmt::format("{} is not one of the {} known names", in_quotes(name), words.size()),
-         nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-         : few   ? fmt::format("give {}", type_phrase(type))
-                 : fmt::format("give one such as {}; `tidegate schema {}` has all", choices_like(name, words),
-                               document_.kind),
-         {}, nearest);
   }
 
   // A key whose value is its default counts as left out.
@@ -643,9 +613,7 @@ private:
       const std::string names = one_of(names_of(record, rule.keys));
       if (rule.of != 0) {
         const std::string_view key = names_of(record, stated & rule.of).front();
-        const auto stated_at =
-            find_inner(text, [key](std::string_view name, JsonValue) { return name == key; });
-        fail(stated_at.value_or(text), ErrorCode::missing_key, // else it is misspelt
+        fail(member(text, key).value_or(text), ErrorCode::missing_key, // else it is misspelt
              fmt::format("\"{}\" needs {}", key, names), fmt::format("add it, or leave \"{}\" out", key));
       } else if (given != 0) {
         fail(text, ErrorCode::duplicate_key, fmt::format("more than one of {}", names),
@@ -657,6 +625,7 @@ private:
   }
 
   const Document& document_;
+  const Record envelope_;
   std::string_view json_;
   JsonValue whole_;
   ErrorList errors_;

@@ -165,31 +165,24 @@ private:
 
 // Adds a row "name  value" for each present value, recursively; lists of objects use names such as
 // "name.0.code".
-void add_rows(const Record& record, const void* object, const std::string& prefix,
-              std::vector<std::vector<std::string>>& rows) {
+void add_rows(const Record& record, const void* object, const std::string& prefix, TableRows& rows) {
   for (const Field& field : record.fields) {
     const void* const value = field.read(object);
     const std::string name = prefix + std::string(field.name);
     const Type& type = field.type;
-    if (value == nullptr && type.left_out_word.empty()) {
-      continue;
-    }
-    if (value == nullptr) {
-      rows.push_back({name, std::string(type.left_out_word)});
-    } else if (type.kind == Kind::record) {
+    if (value != nullptr && type.kind == Kind::record) {
       add_rows(*type.record, value, name + ".", rows);
-    } else if (type.kind == Kind::list && type.items->element.kind == Kind::record) {
+    } else if (value != nullptr && type.kind == Kind::list && type.items->element.kind == Kind::record) {
       for (std::size_t i = 0; i < type.items->size(value); ++i) {
         add_rows(*type.items->element.record, type.items->at(value, i), fmt::format("{}.{}.", name, i), rows);
       }
-    } else if (type.kind == Kind::text) {
-      rows.push_back({name, *static_cast<const std::string*>(value)});
-    } else if (type.kind == Kind::choice) {
-      rows.push_back({name, std::string(type.choices[*static_cast<const std::uint8_t*>(value)])});
-    } else if (type.kind == Kind::boolean) {
-      rows.push_back({name, *static_cast<const bool*>(value) ? "yes" : "no"});
-    } else {
-      Encoder(rows.emplace_back(TableRows::value_type{name, ""}).back(), Style::pretty).value(type, value);
+    } else if (value != nullptr || !type.left_out_word.empty()) {
+      std::string text(value == nullptr ? type.left_out_word : "");
+      if (value != nullptr) {
+        Encoder(text, Style::pretty).value(type, value);
+      }
+      const bool is_word = text.starts_with('"');
+      rows.push_back({name, is_word ? text.substr(1, text.size() - 2) : text});
     }
   }
 }

@@ -40,37 +40,30 @@ std::string found_at(std::string_view json, std::size_t offset) {
     return "at the end of the input";
   }
   const std::string_view rest = json.substr(offset);
-  const std::size_t length = std::min<std::size_t>(rest.find_first_of(" \t\r\n"), 12);
+  const std::size_t length = std::min<std::size_t>(rest.find_first_of({" \t\r\n\0", 5}), 12);
   return "at " + in_quotes(rest.substr(0, std::max<std::size_t>(length, 1)));
 }
 
-// Detects UTF-16 by the zero byte in an ASCII character, after an optional byte order mark.
-bool is_utf_16(std::string_view text) {
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    text.remove_prefix(2);
-  }
-  return text.size() > 1 && (text[0] == '\0') != (text[1] == '\0');
-}
-
-std::string fix_for(std::string_view reason, std::string_view rest) {
-  for (const std::string_view word : {"NaN", "nan", "Inf", "-Inf"}) {
-    if (rest.starts_with(word)) {
-      return "JSON has no NaN and no infinity: give a finite number or leave the key out";
+std::string_view fix_for(std::string_view reason, std::string_view rest) {
+  constexpr std::string_view comment =
+      "JSON has no comments, but a document that is not a stream may have those that start with //";
+  constexpr std::string_view not_finite =
+      "JSON has no NaN and no infinity: give a finite number or leave the key out";
+  constexpr std::string_view utf_8 = "save the file as UTF-8";
+  constexpr std::pair<std::string_view, std::string_view> fixes_by_begin[] = {
+      {"NaN", not_finite}, {"nan", not_finite}, {"Inf", not_finite}, {"-Inf", not_finite},
+      {"//", comment},     {"/*", comment},     {"#", comment},      {{"\0", 1}, utf_8},
+      {"\xff\xfe", utf_8}, {"\xfe\xff", utf_8}}; // those of UTF-16
+  for (const auto& [begin, fix] : fixes_by_begin) {
+    if (rest.starts_with(begin)) {
+      return fix;
     }
   }
-  if (rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#')) {
-    return "JSON has no comments, but a document that is not a stream may have those that start with //";
-  }
-  if (rest.empty()) {
-    return "close the open brackets and quotes; with --stream, each document is on one line";
-  }
-  if (reason.ends_with("end of input")) {
-    return "remove the text after the document; commands with --stream take several, one per line";
-  }
-  if (reason.find("UTF-8") != std::string_view::npos) {
-    return "save the file as UTF-8";
-  }
-  return reason.find("object key") != std::string_view::npos
+  return rest.empty() ? "close the open brackets and quotes; with --stream, each document is on one line"
+         : reason.ends_with("end of input")
+             ? "remove the text after the document; commands with --stream take several, one per line"
+         : reason.find("UTF-8") != std::string_view::npos ? utf_8
+         : reason.find("object key") != std::string_view::npos
              ? "remove a trailing comma, or put the key in double quotes"
              : "correct the JSON at this place";
 }
@@ -90,7 +83,7 @@ Error not_json(std::string_view json, std::size_t at, std::string_view reason, s
   return error_at(json, at,
                   {.code = ErrorCode::syntax_error,
                    .message = fmt::format("not JSON: {} {}", reason, found_at(json, at)),
-                   .fix = fix_for(text, json.substr(std::min(at, json.size())))});
+                   .fix = std::string(fix_for(text, json.substr(std::min(at, json.size()))))});
 }
 
 // Notes the place of each token.
@@ -171,12 +164,6 @@ Result<JsonValue> JsonParser::parse(std::string_view json) {
   if (json.size() > document_bytes_limit) {
     return failure(ErrorCode::input_too_large,
                    fmt::format("the document is larger than {} bytes", document_bytes_limit), "split it");
-  }
-  if (is_utf_16(json)) {
-    return tl::unexpected(error_at(json, 0,
-                                   {.code = ErrorCode::syntax_error,
-                                    .message = "not JSON: the text is UTF-16",
-                                    .fix = "save the file as UTF-8"}));
   }
   if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     return failure(ErrorCode::empty_input, "the input is empty",

@@ -43,7 +43,7 @@ TEST_CASE("an input may say its schema to editors, and outputs do not") {
             .find("[unknown_key]") != std::string::npos);
 }
 
-TEST_CASE("of many names those are told that begin alike") {
+TEST_CASE("of many names the nearest is suggested, or the schema lists them") {
   const auto format = [](const std::string& value) {
     return refusal<engine::WaveProgram>(
         R"({"buffers":{},"ops":{},"waves":[],"images":{"a":{"size":[1],"format":)" + value + "}}}");
@@ -51,11 +51,7 @@ TEST_CASE("of many names those are told that begin alike") {
   CHECK(format(R"("rgba8")") ==
         "tidegate: input:1:70: error: \"rgba8\" is not one of the 87 known names [unknown_name]\n"
         "  at: /images/a/format\n"
-        "  fix: give one such as rgba_snorm8, rgba_snorm16, rgba_unorm8, rgba_unorm16, rgba_sint8, "
-        "rgba_sint16, "
-        "rgba_sint32, rgba_uint8, rgba_uint16, rgba_uint32, rgba_float16, rgba_float32; `tidegate schema "
-        "wave_program` has all");
-  CHECK(format(R"("float")").find("r_uint32, r_float16, r_float32, …; `tidegate") != std::string::npos);
+        "  fix: `tidegate schema wave_program` lists them");
   CHECK(format(R"("rgba_unorm_8")").find("fix: did you mean \"rgba_unorm8\"?") != std::string::npos);
   CHECK(format("7").find("expected one of 87 names, such as \"r_snorm8\", got") != std::string::npos);
 }
@@ -82,7 +78,7 @@ TEST_CASE("another kind or version is refused") {
             "  fix: give a document of kind \"launch_request\""),
         std::pair(R"({"schema_version":2})", "[unsupported_version]"),
         std::pair(R"({"schema_version":"1"})", "[wrong_type]"),
-        std::pair(R"({"kind":[]})", "expected the string \"launch_request\", got an array")}) {
+        std::pair(R"({"kind":[]})", "expected a string, got an array")}) {
     CHECK(request_refusal(json).find(part) != std::string::npos);
   }
   CHECK(request_refusal(with(R"("policy":{"kind":"launch_policy"})")).find("unknown key \"kind\"") !=
