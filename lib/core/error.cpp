@@ -75,11 +75,8 @@ std::string describe(const Error& error) {
   }
   if (error.log) {
     text += "\n  log:";
-    std::string_view rest = *error.log;
-    while (!rest.empty()) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      text += "\n    " + printable_line(rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+    for (const std::string_view line : lines_of(*error.log)) {
+      text += "\n    " + printable_line(line);
     }
   }
   return text;

@@ -129,21 +129,6 @@ Result<NpyHeader> read_npy_header(std::string_view text) {
                             is_syntax ? "" : error.message, place.empty() ? "" : " at " + place)));
 }
 
-std::string_view npy_kind(char code) {
-  switch (code) {
-  case 'c': return "complex numbers";
-  case 'O': return "Python objects";
-  case 'U': return "Unicode strings";
-  case 'S':
-  case 'a': return "byte strings";
-  case 'M': return "dates";
-  case 'm': return "durations";
-  case 'V': return "raw data";
-  case 'f': return "extended floats";
-  default: return "an unknown type";
-  }
-}
-
 // Parses "<f4", "|u1" or "=f8".
 Result<ElementType> parse_npy_type(std::string_view descr) {
   const bool ordered = !descr.empty() && std::string_view("<>=|").find(descr[0]) != std::string_view::npos;
@@ -153,8 +138,7 @@ Result<ElementType> parse_npy_type(std::string_view descr) {
     return ElementType::u8;
   }
   if (known == npy_types.end()) {
-    return tl::unexpected(bad_array(fmt::format("an array of {} ({}) cannot be read",
-                                                npy_kind(code.empty() ? '\0' : code[0]), in_quotes(descr)),
+    return tl::unexpected(bad_array(fmt::format("an array of type {} cannot be read", in_quotes(descr)),
                                     "save it as bool, int8 to int64, uint8 to uint64 or float16 to float64"));
   }
   if (descr[0] == '>' && !known->starts_with('|')) {

@@ -159,15 +159,11 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
   }
   picture.channels = png_get_channels(reader.png, reader.info);
   picture.bits = png_get_bit_depth(reader.png, reader.info);
-  if (form.channels != 0 && picture.bits != form.bits) {
+  if (form.channels != 0 && (picture.channels != form.channels || picture.bits != form.bits)) {
     return tl::unexpected(bad_picture(
-        fmt::format("the picture has {} bits a sample, the image has {}", picture.bits, form.bits),
-        fmt::format("give the image a format of {} bits a channel, or another file", picture.bits)));
-  }
-  if (form.channels != 0 && picture.channels != form.channels) {
-    return tl::unexpected(bad_picture(
-        fmt::format("the picture has {} channels, the image has {}", picture.channels, form.channels),
-        "give the image a format of four channels, or another file"));
+        fmt::format("the picture has {} of {} bits, the image {} of {}", plural(picture.channels, "channel"),
+                    picture.bits, form.channels, form.bits),
+        fmt::format("give the image a format of four channels of {} bits, or another file", picture.bits)));
   }
   picture.samples.resize(std::size_t{picture.height} * png_get_rowbytes(reader.png, reader.info));
   std::vector<png_bytep> rows = rows_of(picture);

@@ -9,42 +9,27 @@
 namespace tidegate {
 namespace {
 
-// True for the blank between a number and its unit: "3 %", "12.5 us".
-bool joins_unit(std::string_view text, std::size_t blank) {
-  const std::size_t unit = std::min(text.find(' ', blank + 1), text.size()) - blank - 1;
-  return blank != 0 && text[blank - 1] >= '0' && text[blank - 1] <= '9' && unit <= 2;
-}
-
-std::vector<std::string_view> wrap(std::string_view text, std::size_t width) {
-  std::vector<std::string_view> lines;
-  while (character_count(text) > width) {
-    // Cut at the last space within the width, else at the first one after it.
-    std::size_t cut = std::string_view::npos;
-    for (std::size_t at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
-      if (joins_unit(text, at)) {
-        continue;
-      }
-      if (cut != std::string_view::npos && character_count(text.substr(0, at)) > width) {
-        break;
-      }
-      cut = at;
-    }
-    if (cut == std::string_view::npos) {
-      break;
-    }
-    lines.push_back(text.substr(0, cut));
-    text.remove_prefix(cut + 1);
-  }
-  lines.push_back(text);
-  return lines;
-}
-
-// The lines of a cell; all start with its blanks.
+// The lines of a cell, as wide as its words allow; a number stays with its unit ("12.5 us"), and all lines start with the cell's
+// blanks.
 std::vector<std::string> lines_of(std::string_view cell, std::size_t width) {
-  const std::size_t blanks = std::min(cell.find_first_not_of(' '), cell.size());
+  if (character_count(cell) <= width) {
+    return {std::string(cell)};
+  }
+  std::vector<std::string> words;
+  std::istringstream read{std::string(cell)};
+  for (std::string word; read >> word;) {
+    const bool is_unit = word.size() <= 2 && !words.empty() &&
+                         std::isdigit(static_cast<unsigned char>(words.back().back())) != 0;
+    is_unit ? void(words.back() += ' ' + word) : words.push_back(word);
+  }
+  const std::string blanks(std::min(cell.find_first_not_of(' '), cell.size()), ' ');
   std::vector<std::string> lines;
-  for (const std::string_view line : wrap(cell.substr(blanks), width - std::min(width, blanks))) {
-    lines.push_back(std::string(blanks, ' ').append(line));
+  for (const std::string& word : words) {
+    if (!lines.empty() && character_count(lines.back()) + 1 + character_count(word) <= width) {
+      lines.back() += ' ' + word;
+    } else {
+      lines.push_back(blanks + word);
+    }
   }
   return lines;
 }

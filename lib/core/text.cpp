@@ -126,15 +126,8 @@ std::string_view element_type_for(std::string_view word) {
 
 // Returns the scalar type of a vector type: float for float4, f32 for f32x4.
 std::string_view scalar_of(std::string_view vector) {
-  for (const std::string_view width : {"16", "2", "3", "4", "8"}) {
-    if (vector.ends_with("x" + std::string(width))) {
-      return vector.substr(0, vector.size() - width.size() - 1);
-    }
-    if (vector.ends_with(width)) {
-      return vector.substr(0, vector.size() - width.size());
-    }
-  }
-  return vector;
+  const std::string_view scalar = vector.substr(0, vector.find_last_not_of("0123456789") + 1);
+  return scalar.substr(0, scalar.size() - (scalar.ends_with('x') ? 1 : 0));
 }
 
 } // namespace
@@ -209,6 +202,15 @@ std::string lower_case(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return lower;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    lines.push_back(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(lines.back().size() + 1, text.size()));
+  }
+  return lines;
 }
 
 std::string pointer_token(std::string_view key) {

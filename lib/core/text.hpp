@@ -50,6 +50,9 @@ std::size_t character_count(std::string_view text);
 // Returns the text with its ASCII letters in lower case.
 std::string lower_case(std::string_view text);
 
+// Returns the lines of the text without their ends.
+std::vector<std::string_view> lines_of(std::string_view text);
+
 // Parses all of the text as a number.
 template <class T>
 std::optional<T> number_in(std::string_view text) {

@@ -171,17 +171,11 @@ TEST_CASE("other files and versions are refused") {
 }
 
 TEST_CASE("arrays of other types are refused by name") {
-  std::string kinds;
-  for (const char* const descr :
+  for (const std::string descr :
        {"<c8", "|O", "<U12", "|S3", "<M8[ns]", "<m8[s]", "|V3", "<f16", "<i3", "", "<"}) {
-    const std::string message = refused_array(with_descr("'" + std::string(descr) + "'"));
-    CHECK(message.find("(\"" + std::string(descr) + "\") cannot be read") != std::string::npos);
-    kinds += message.substr(0, message.find(" (")) + "; ";
+    CHECK(refused_array(with_descr("'" + descr + "'")) ==
+          "an array of type \"" + descr + "\" cannot be read");
   }
-  CHECK(kinds ==
-        "an array of complex numbers; an array of Python objects; an array of Unicode strings; an array of "
-        "byte strings; an array of dates; an array of durations; an array of raw data; an array of extended "
-        "floats; an array of an unknown type; an array of an unknown type; an array of an unknown type; ");
   CHECK(refused_array(with_descr("[('x', '<f4'), ('y', '<i4')]")) == "an array of structures cannot be read");
   CHECK(refused_array(with_descr("('<f4', (2,))")) == "an array of structures cannot be read");
 }

@@ -136,11 +136,10 @@ TEST_CASE("channels of pictures and images") {
   }
   CHECK(
       refused_image(texels("r_unorm8", colours)) ==
-      "the picture has 3 channels, the image has 1; give the image a format of four channels, or another file");
+      "the picture has 3 channels of 8 bits, the image 1 of 8; give the image a format of four channels of 8 bits, or another file");
   CHECK(
       refused_image(texels("rgba_unorm16", colours)) ==
-      "the picture has 8 bits a sample, the image has 16; give the image a format of 8 bits a channel, or another "
-      "file");
+      "the picture has 4 channels of 8 bits, the image 4 of 16; give the image a format of four channels of 8 bits, or another file");
   for (const std::string_view name :
        {"r_unorm8", "rgba_unorm8", "bgra_unorm8", "argb_uint8", "rgba_unorm16"}) {
     const ProgramBuffer made = image(name, 3, 2);
