@@ -98,10 +98,8 @@ DeviceInfo describe(const cl::Device& device, const std::string& platform, std::
   info.int64_atomics = has(info.extensions, "cl_khr_int64_base_atomics");
   info.images = query<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
   info.max_read_images = query<cl_uint>(device, CL_DEVICE_MAX_READ_IMAGE_ARGS);
-  info.max_write_images = query<cl_uint>(device, CL_DEVICE_MAX_WRITE_IMAGE_ARGS);
   info.max_read_write_images = query<cl_uint>(device, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS);
   info.max_samplers = query<cl_uint>(device, CL_DEVICE_MAX_SAMPLERS);
-  info.max_sub_groups = query<cl_uint>(device, CL_DEVICE_MAX_NUM_SUB_GROUPS);
   info.megakernel = judge_megakernel(info);
   return info;
 }

@@ -47,11 +47,9 @@ struct DeviceInfo {
   bool int64_atomics = false;
   bool images = false;
   std::uint32_t max_read_images = 0; // limit of image parameters per kernel
-  std::uint32_t max_write_images = 0;
   std::uint32_t max_read_write_images = 0;
   std::uint32_t max_samplers = 0;
-  std::uint32_t max_sub_groups = 0; // per work-group; 0 if the driver does not support the query
-  std::string extensions;           // separated by spaces
+  std::string extensions; // separated by spaces
 
   Megakernel megakernel;
   std::optional<DeviceProfile> profile; // result of the self-test, once it has run

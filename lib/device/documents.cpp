@@ -137,11 +137,8 @@ constexpr Field device_fields[] = {
     required<&DeviceInfo::int64_atomics>("whether kernels can use 64-bit atomics"),
     required<&DeviceInfo::images>("whether kernels can use images and samplers"),
     required<&DeviceInfo::max_read_images>("most images that a kernel can read"),
-    required<&DeviceInfo::max_write_images>("most images that a kernel can write"),
     required<&DeviceInfo::max_read_write_images>("most images that a kernel can both read and write"),
     required<&DeviceInfo::max_samplers>("most samplers of a kernel"),
-    required<&DeviceInfo::max_sub_groups>(
-        "most sub-groups of a work-group; 0 if the driver does not report it"),
     required<&DeviceInfo::extensions>("extensions, separated by spaces"),
     required<&DeviceInfo::megakernel>("whether a persistent launch is possible"),
     optional<&DeviceInfo::profile>("result of the self-test, with --probe"),

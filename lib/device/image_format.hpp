@@ -9,108 +9,61 @@ namespace tidegate {
 enum class ChannelOrder : std::uint8_t { depth = 9 };
 enum class ChannelType : std::uint8_t { unorm8 = 2, unorm16 = 3, uint8 = 7, uint16 = 8, unorm565 = 12 };
 
-struct ChannelTypeRow {
-  std::string_view name;
-  ElementType element; // of a file
-};
+inline constexpr std::array<std::string_view, 13> channel_orders{
+    "r", "a", "rg", "ra", "rgba", "bgra", "argb", "intensity", "luminance", "depth", "srgba", "sbgra", "rgb"};
+inline constexpr std::array<std::uint32_t, 13> order_channels{1, 1, 2, 2, 4, 4, 4, 1, 1, 1, 4, 4, 1};
+
 // Those from unorm565 on hold a whole texel in one number.
-inline constexpr std::array<ChannelTypeRow, 15> channel_types{{{"snorm8", ElementType::i8},
-                                                               {"snorm16", ElementType::i16},
-                                                               {"unorm8", ElementType::u8},
-                                                               {"unorm16", ElementType::u16},
-                                                               {"sint8", ElementType::i8},
-                                                               {"sint16", ElementType::i16},
-                                                               {"sint32", ElementType::i32},
-                                                               {"uint8", ElementType::u8},
-                                                               {"uint16", ElementType::u16},
-                                                               {"uint32", ElementType::u32},
-                                                               {"float16", ElementType::f16},
-                                                               {"float32", ElementType::f32},
-                                                               {"unorm565", ElementType::u16},
-                                                               {"unorm555", ElementType::u16},
-                                                               {"unorm101010", ElementType::u32}}};
-
-// Sets of channel types, a bit for each.
-inline constexpr std::uint32_t plain_types = 0xfff, byte_types = 0x95, norm_or_float_types = 0xc0f;
-
-struct ChannelOrderRow {
-  std::string_view name;
-  std::uint32_t channels;
-  std::uint32_t types; // that OpenCL has with it (OpenCL API 3.0, table of channel orders)
-};
-inline constexpr std::array<ChannelOrderRow, 13> channel_orders{{{"r", 1, plain_types},
-                                                                 {"a", 1, plain_types},
-                                                                 {"rg", 2, plain_types},
-                                                                 {"ra", 2, plain_types},
-                                                                 {"rgba", 4, plain_types},
-                                                                 {"bgra", 4, byte_types},
-                                                                 {"argb", 4, byte_types},
-                                                                 {"intensity", 1, norm_or_float_types},
-                                                                 {"luminance", 1, norm_or_float_types},
-                                                                 {"depth", 1, 0x808}, // unorm16 and float32
-                                                                 {"srgba", 4, 0x4},   // unorm8
-                                                                 {"sbgra", 4, 0x4},
-                                                                 {"rgb", 1, 0x7000}}}; // in one number
-static_assert(channel_orders[static_cast<std::size_t>(ChannelOrder::depth)].name == "depth" &&
-              channel_types[static_cast<std::size_t>(ChannelType::uint16)].name == "uint16" &&
-              channel_types[static_cast<std::size_t>(ChannelType::unorm565)].name == "unorm565");
-
-struct ImageFormatRow {
-  ChannelOrder order{};
-  ChannelType type{};
-  std::array<char, 24> text{}; // "rgba_unorm8"
-  std::size_t length = 0;
-};
-
-// All pairs that there are.
-inline constexpr auto image_format_rows = [] {
-  constexpr std::size_t all = [] {
-    std::size_t count = 0;
-    for (const ChannelOrderRow& order : channel_orders) {
-      count += static_cast<std::size_t>(std::popcount(order.types));
-    }
-    return count;
-  }();
-  std::array<ImageFormatRow, all> rows{};
-  std::size_t count = 0;
-  for (std::size_t order = 0; order < channel_orders.size(); ++order) {
-    for (std::size_t type = 0; type < channel_types.size(); ++type) {
-      if ((channel_orders[order].types >> type & 1U) != 0) {
-        ImageFormatRow& row = rows[count++];
-        row = {static_cast<ChannelOrder>(order), static_cast<ChannelType>(type)};
-        for (const std::string_view part :
-             {channel_orders[order].name, std::string_view("_"), channel_types[type].name}) {
-          row.length += part.copy(row.text.data() + row.length, part.size());
-        }
-      }
-    }
-  }
-  return rows;
+inline constexpr std::array<std::string_view, 15> channel_types{
+    "snorm8", "snorm16", "unorm8",  "unorm16", "sint8",    "sint16",   "sint32",     "uint8",
+    "uint16", "uint32",  "float16", "float32", "unorm565", "unorm555", "unorm101010"};
+inline constexpr auto type_elements = [] { // in a file
+  using enum ElementType;
+  return std::array{i8, i16, u8, u16, i8, i16, i32, u8, u16, u32, f16, f32, u16, u16, u32};
 }();
+static_assert(channel_orders[static_cast<std::size_t>(ChannelOrder::depth)] == "depth" &&
+              channel_types[static_cast<std::size_t>(ChannelType::uint16)] == "uint16" &&
+              channel_types[static_cast<std::size_t>(ChannelType::unorm565)] == "unorm565");
 
-// Index of a row of the table.
+// All pairs that there are (OpenCL API 3.0, table of channel orders).
 enum class ImageFormat : std::uint8_t {};
+inline constexpr auto image_format_names = std::to_array<std::string_view>(
+    {"r_snorm8",          "r_snorm16",         "r_unorm8",          "r_unorm16",         "r_sint8",
+     "r_sint16",          "r_sint32",          "r_uint8",           "r_uint16",          "r_uint32",
+     "r_float16",         "r_float32",         "a_snorm8",          "a_snorm16",         "a_unorm8",
+     "a_unorm16",         "a_sint8",           "a_sint16",          "a_sint32",          "a_uint8",
+     "a_uint16",          "a_uint32",          "a_float16",         "a_float32",         "rg_snorm8",
+     "rg_snorm16",        "rg_unorm8",         "rg_unorm16",        "rg_sint8",          "rg_sint16",
+     "rg_sint32",         "rg_uint8",          "rg_uint16",         "rg_uint32",         "rg_float16",
+     "rg_float32",        "ra_snorm8",         "ra_snorm16",        "ra_unorm8",         "ra_unorm16",
+     "ra_sint8",          "ra_sint16",         "ra_sint32",         "ra_uint8",          "ra_uint16",
+     "ra_uint32",         "ra_float16",        "ra_float32",        "rgba_snorm8",       "rgba_snorm16",
+     "rgba_unorm8",       "rgba_unorm16",      "rgba_sint8",        "rgba_sint16",       "rgba_sint32",
+     "rgba_uint8",        "rgba_uint16",       "rgba_uint32",       "rgba_float16",      "rgba_float32",
+     "bgra_snorm8",       "bgra_unorm8",       "bgra_sint8",        "bgra_uint8",        "argb_snorm8",
+     "argb_unorm8",       "argb_sint8",        "argb_uint8",        "intensity_snorm8",  "intensity_snorm16",
+     "intensity_unorm8",  "intensity_unorm16", "intensity_float16", "intensity_float32", "luminance_snorm8",
+     "luminance_snorm16", "luminance_unorm8",  "luminance_unorm16", "luminance_float16", "luminance_float32",
+     "depth_unorm16",     "depth_float32",     "srgba_unorm8",      "sbgra_unorm8",      "rgb_unorm565",
+     "rgb_unorm555",      "rgb_unorm101010"});
 
-inline constexpr auto image_format_names = [] {
-  std::array<std::string_view, image_format_rows.size()> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    names[i] = std::string_view(image_format_rows[i].text.data(), image_format_rows[i].length);
-  }
-  return names;
-}();
-
-constexpr const ImageFormatRow& row(ImageFormat format) {
-  return image_format_rows[static_cast<std::size_t>(format)];
-}
 constexpr std::string_view name(ImageFormat format) {
   return image_format_names[static_cast<std::size_t>(format)];
 }
+constexpr ChannelOrder order_of(ImageFormat format) {
+  const std::string_view order = name(format).substr(0, name(format).find('_'));
+  return static_cast<ChannelOrder>(std::ranges::find(channel_orders, order) - channel_orders.begin());
+}
+constexpr ChannelType type_of(ImageFormat format) {
+  const std::string_view type = name(format).substr(name(format).find('_') + 1);
+  return static_cast<ChannelType>(std::ranges::find(channel_types, type) - channel_types.begin());
+}
 // Type of a texel's elements in a file.
 constexpr ElementType element_type(ImageFormat format) {
-  return channel_types[static_cast<std::size_t>(row(format).type)].element;
+  return type_elements[static_cast<std::size_t>(type_of(format))];
 }
 constexpr std::uint32_t elements_per_texel(ImageFormat format) {
-  return channel_orders[static_cast<std::size_t>(row(format).order)].channels;
+  return order_channels[static_cast<std::size_t>(order_of(format))];
 }
 
 } // namespace tidegate

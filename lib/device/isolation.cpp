@@ -14,23 +14,18 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <regex>
 
 namespace tidegate::device {
 namespace {
 
-volatile std::sig_atomic_t isolated_child = 0;
 bool in_order = false;              // main() has ended
 std::vector<BrokenDriver> left_out; // of this process and its children
 std::vector<CrashedTest> failed_tests;
 
-// The child ends in order, with its report; this process waits for it. A terminal signals both: the child
-// takes two signals within half a second for one (core/interrupt.hpp).
-void pass_on(int number) {
-  ::kill(isolated_child, number);
-}
-
-// Each thread of PoCL stays on a core: on a scheduler that had two share one core while another was idle, launches took
-// up to 1.6 times as long and waits between work-groups milliseconds. Not if the user has restricted the cores.
+// Each thread of PoCL stays on a core: on a scheduler that had two share one
+// core while another was idle, launches took up to 1.6 times as long and waits
+// between work-groups milliseconds. Not if the user has restricted the cores.
 void keep_threads_on_cores() {
   cpu_set_t allowed;
   const bool all = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
@@ -88,26 +83,27 @@ static std::string end_of(int status) {
 
 static Error crash(int status) {
   const WorkNotes& notes = work_notes();
-  Error error{
-      .code = ErrorCode::driver_crash,
-      .message = fmt::format("an OpenCL driver has {} ({})",
-                             WIFEXITED(status) ? "ended the process" : "crashed", end_of(status)),
-      .fix = "see what it prints; OCL_ICD_VENDORS names a folder with the drivers to use instead of all"};
+  Error error{.code = ErrorCode::driver_crash,
+              .message = fmt::format("an OpenCL driver has {} ({})",
+                                     WIFEXITED(status) ? "ended the process" : "crashed", end_of(status)),
+              .fix = "see what it prints; OCL_ICD_VENDORS names a folder with "
+                     "the drivers to use instead of all"};
   if (std::string printed = take_captured_errors(); !printed.empty()) {
     error.log = std::move(printed);
   }
   rlimit memory{};
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-    error.message = "the process in which OpenCL drivers work was ended from outside (Killed)";
-    error.fix =
-        "this is what the system does when memory runs out: free memory, or raise the container's limit";
+    error.message = "the process in which OpenCL drivers work was ended from "
+                    "outside (Killed)";
+    error.fix = "this is what the system does when memory runs out: free "
+                "memory, or raise the container's limit";
   } else if (notes.checked[0] != '\0') {
     error.code = ErrorCode::out_of_bounds;
     error.message = fmt::format("{} wrote or read far out of bounds: the driver has crashed ({})",
                                 notes.checked.data(), end_of(status));
-    error.fix =
-        "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; `oclgrind "
-        "tidegate run PROGRAM --strategy plain` names the line";
+    error.fix = "look at the kernel's subscripts, the counts it is given and "
+                "the sizes of its NDRange; `oclgrind "
+                "tidegate run PROGRAM --strategy plain` names the line";
   } else if (const auto full = full_folder()) {
     error.message += fmt::format(", and {}", *full);
     error.fix = fix_full_folder;
@@ -116,7 +112,8 @@ static Error crash(int status) {
     error.fix = fmt::format("it may have run out of memory: ulimit -v leaves it {}; otherwise {}",
                             bytes_text(memory.rlim_cur), error.fix);
   } else if (notes.kernels_ran) {
-    error.fix = "a kernel may have written past the end of a buffer: --check bounds reports it; otherwise " +
+    error.fix = "a kernel may have written past the end of a buffer: --check "
+                "bounds reports it; otherwise " +
                 error.fix;
   }
   return error;
@@ -124,50 +121,44 @@ static Error crash(int status) {
 
 namespace {
 
-// The drivers that the loader may load, each in a folder of its own first and those that do not crash in another.
-class DriverFolders : NotCopied {
-public:
-  DriverFolders() {
+// A folder of drivers, in place of the one in which the loader looks for them.
+struct DriverFolder : NotCopied {
+  DriverFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "tidegate-XXXXXX").string();
-    root_ = ::mkdtemp(name.data()) == nullptr ? std::filesystem::path() : std::filesystem::path(name);
+    path = ::mkdtemp(name.data()) == nullptr ? "" : name;
   }
-  ~DriverFolders() {
-    if (::getpid() == owner_) { // children use them
+  ~DriverFolder() {
+    if (::getpid() == owner) { // children use it
       std::error_code ignored;
-      std::filesystem::remove_all(root_, ignored);
+      std::filesystem::remove_all(path, ignored);
     }
   }
 
-  // Copies a driver's file into a folder of the given name, and returns the folder.
-  std::string add(const std::filesystem::path& driver, const std::string& folder) const {
-    std::error_code ignored;
-    std::filesystem::create_directories(root_ / folder, ignored);
-    std::filesystem::copy_file(driver, root_ / folder / driver.filename(), ignored);
-    return (root_ / folder / "").string(); // loaders want the slash
-  }
-
-private:
-  std::filesystem::path root_;
-  const pid_t owner_ = ::getpid();
+  std::filesystem::path path; // empty if there is none
+  const pid_t owner = ::getpid();
 };
 
-void use_drivers_of(const std::string& folder) {
-  ::setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
-}
-
-// Lists the devices of each driver in a process of its own, and leaves out for all further processes the drivers that end
-// it. Returns false if that helps nothing: none ends it, or no other has a device.
-bool leave_out_crashing_drivers(const DriverFolders& folders) {
+// Adds one driver after the other to the folder, and lists the devices in a
+// process of its own each time: a driver that ends it is left out, for all
+// further processes. Returns false if that helps nothing: none ends it, or no
+// other has a device.
+bool leave_out_crashing_drivers(const std::filesystem::path& folder) {
   constexpr int no_device = 2;
-  std::string kept;
+  std::error_code ignored;
+  const std::vector<std::filesystem::path> drivers = driver_files();
   bool devices = false;
-  for (const std::filesystem::path& driver : driver_files()) {
-    const std::string alone = folders.add(driver, fmt::format("driver-{}", driver.stem().string()));
+  for (const std::filesystem::path& driver : drivers) {
+    const std::filesystem::path copy = folder / driver.filename();
+    if (folder.empty() || !std::filesystem::copy_file(driver, copy, ignored)) {
+      continue;
+    }
+    ::setenv("OCL_ICD_VENDORS", (folder / "").c_str(),
+             1); // loaders want the slash
     const pid_t child = ::fork();
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      (void)std::freopen("/dev/null", "w", stderr); // the crash was printed before
-      use_drivers_of(alone);
+      (void)std::freopen("/dev/null", "w",
+                         stderr); // the crash was printed before
       const auto list = list_devices();
       ::_exit(list && !list->devices.empty() ? 0 : no_device);
     }
@@ -176,45 +167,42 @@ bool leave_out_crashing_drivers(const DriverFolders& folders) {
     }
     if (child > 0 && status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == no_device)) {
       left_out.push_back({driver.string(), fmt::format("it crashes when it is loaded ({})", end_of(status))});
+      std::filesystem::remove(copy, ignored);
     } else {
-      kept = folders.add(driver, "kept");
       devices |= status == 0;
     }
   }
-  if (left_out.empty() || !devices) {
+  if (!devices) {
     left_out.clear();
-    return false;
   }
-  use_drivers_of(kept);
-  return true;
+  return !left_out.empty();
 }
 
 } // namespace
 
 Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
   constexpr std::uint32_t most_crashes = 2;
-  constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP};
-  ::signal(SIGCHLD, SIG_DFL);   // a parent may have left it ignored, and then the end of a child is lost
+  ::signal(SIGCHLD, SIG_DFL);   // a parent may have left it ignored, and then the
+                                // end of a child is lost
   (void)take_captured_errors(); // shares the file with children
   WorkNotes& notes = work_notes();
   notes.begins_again = can_begin_again;
-  std::optional<DriverFolders> folders;
+  std::optional<DriverFolder> folder;
   const pid_t parent = ::getpid();
-  std::array<struct sigaction, passed_on.size()> before{};
-  for (std::size_t i = 0; i < passed_on.size(); ++i) {
-    ::sigaction(passed_on[i], nullptr, &before[i]);
+  sigset_t waited_for, before;
+  ::sigemptyset(&waited_for);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) {
+    ::sigaddset(&waited_for, number);
   }
+  ::pthread_sigmask(SIG_BLOCK, &waited_for, &before);
   for (std::uint32_t crashes = 0;;) {
-    std::optional<InterruptsBlocked> blocked(
-        std::in_place); // until both processes know what to do with signals
     const pid_t child = ::fork();
     if (child < 0) {
+      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
       return crashes; // then without the protection
     }
     if (child == 0) {
-      for (std::size_t i = 0; i < passed_on.size(); ++i) {
-        ::sigaction(passed_on[i], &before[i], nullptr);
-      }
+      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
       // A signal that ends the parent ends the work.
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (::getppid() != parent) {
@@ -224,35 +212,32 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
       keep_threads_on_cores();
       return crashes;
     }
-    isolated_child = child;
-    for (std::size_t i = 0; i < passed_on.size(); ++i) {
-      if (before[i].sa_handler != SIG_IGN) {
-        struct sigaction action {};
-        action.sa_handler = pass_on;
-        ::sigaction(passed_on[i], &action, nullptr);
-      }
-    }
-    blocked.reset();
+    // The child ends in order, with its report. A terminal signals both
+    // processes: the child takes two signals within half a second for one
+    // (core/interrupt.hpp).
     int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    for (int number = 0; ::waitpid(child, &status, WNOHANG) == 0;) {
+      if (::sigwait(&waited_for, &number) == 0 && number != SIGCHLD) {
+        ::kill(child, number);
+      }
     }
     if (WIFEXITED(status) && notes.goes_on.exchange(false)) {
       continue;
     }
     if (WIFEXITED(status) && !notes.exited) {
-      folders.reset();
+      folder.reset();
       ::_exit(WEXITSTATUS(status));
     }
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (is_interrupt(number)) {
-      folders.reset();
+      folder.reset();
       end_interrupted();
     }
     notes.exited = false;
     const std::uint32_t tested = notes.testing.exchange(WorkNotes::none);
-    if (notes.listing.exchange(false) && !folders) {
-      folders.emplace();
-      if (leave_out_crashing_drivers(*folders)) {
+    if (notes.listing.exchange(false) && !folder) {
+      folder.emplace();
+      if (leave_out_crashing_drivers(folder->path)) {
         (void)take_captured_errors();
         continue;
       }
@@ -265,6 +250,7 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
       (void)take_captured_errors();
       continue;
     }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return tl::unexpected(crash(status));
   }
 }
@@ -363,78 +349,6 @@ void CapturedErrors::end() {
   redirected_errors.end(true);
 }
 
-namespace {
-
-// Parses "FILE:LINE:COLUMN", optionally followed by " <Spelling=…>".
-std::optional<LogError> place(std::string_view text) {
-  text = text.substr(0, text.find(" <Spelling="));
-  LogError error;
-  for (std::uint64_t* const number : {&error.column, &error.line}) {
-    const std::size_t colon = text.rfind(':');
-    const auto parsed = number_in<std::uint64_t>(text.substr(colon == text.npos ? text.size() : colon + 1));
-    if (!parsed || colon == 0) {
-      return {};
-    }
-    *number = *parsed;
-    text = text.substr(0, colon);
-  }
-  error.file = text;
-  return error;
-}
-
-// Finds `mark` in a line; returns the message after it and its location.
-std::optional<LogError> error_in(std::string_view line, std::string_view mark) {
-  const std::size_t found = line.find(mark);
-  if (found == std::string_view::npos) {
-    return {};
-  }
-  const std::string_view after = line.substr(found + mark.size());
-  const std::string_view before =
-      line.substr(0, line.substr(0, found).ends_with("fatal ") ? found - 6 : found);
-  if (before.ends_with(": ")) {
-    auto error = place(before.substr(0, before.size() - 2));
-    if (error) {
-      error->message = after;
-    }
-    return error;
-  }
-  // The message begins after the first ": " that follows a location.
-  for (std::size_t colon = after.find(": "); colon != std::string_view::npos;
-       colon = after.find(": ", colon + 1)) {
-    if (auto error = place(after.substr(0, colon))) {
-      error->message = after.substr(colon + 2);
-      return error;
-    }
-  }
-  return {};
-}
-
-// A shortage of disk or memory, recognized by its words in a compiler's log.
-struct Lack {
-  std::string_view words; // in lower case
-  std::string_view message;
-  std::string_view fix;
-};
-constexpr std::string_view no_disk = "the compiler of the device has no room on the disk for its files";
-constexpr std::string_view no_memory = "the compiler of the device has run out of memory";
-constexpr std::string_view fix_memory =
-    "free memory, or raise the limit: ulimit -v, or that of the container";
-constexpr std::array lacks{Lack{"no space left on device", no_disk, fix_full_folder},
-                           Lack{"disk quota exceeded", no_disk, fix_full_folder},
-                           Lack{"cannot allocate memory", no_memory, fix_memory},
-                           Lack{"memory allocation failure", no_memory, fix_memory},
-                           Lack{"out of memory", no_memory, fix_memory},
-                           Lack{"bad_alloc", no_memory, fix_memory}};
-
-std::optional<Lack> find_lack(std::string_view log) {
-  const auto found = std::ranges::find_if(lacks, [text = lower_case(log)](const Lack& lack) {
-    return text.find(lack.words) != std::string::npos;
-  });
-  return found == lacks.end() ? std::nullopt : std::optional(*found);
-}
-
-} // namespace
-
 std::optional<std::string> full_folder() {
   constexpr std::uintmax_t little = std::uintmax_t{1} << 20U;
   std::error_code unknown;
@@ -457,17 +371,26 @@ std::optional<std::string> full_folder() {
 }
 
 std::optional<LogError> first_error(std::string_view log) {
-  // Some compilers only warn about a call of an undeclared function; the linker's error later has no line.
-  constexpr std::array<std::array<std::string_view, 2>, 2> marks{
-      {{"error: ", ""}, {"warning: ", "implicit declaration of function "}}};
-  for (const auto& [mark, message] : marks) {
-    for (std::string_view rest = log; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      auto error = error_in(rest.substr(0, end), mark);
-      if (error && error->message.starts_with(message)) {
-        return error;
+  // The place and the word, or by PoCL the word and the place, then the
+  // message. Some compilers only warn about a call of an undeclared function;
+  // the linker's error later has no line.
+  static const std::array<std::array<std::regex, 2>, 2> forms{
+      {{std::regex(R"(^(.+?):(\d{1,18}):(\d{1,18}): (?:fatal )?error: (.*))"),
+        std::regex(R"(error: (.+?):(\d{1,18}):(\d{1,18})(?: <Spelling=[^>]*>)?: (.*))")},
+       {std::regex(R"(^(.+?):(\d{1,18}):(\d{1,18}): warning: (implicit declaration of function .*))"),
+        std::regex(R"(warning: (.+?):(\d{1,18}):(\d{1,18}): (implicit declaration of function .*))")}}};
+  constexpr std::size_t longest = 4096; // the library's expressions recurse
+  for (const auto& [place_first, word_first] : forms) {
+    for (const std::string_view line : lines_of(log)) {
+      const auto found = [line](std::cmatch& parts, const std::regex& form) {
+        return line.size() <= longest && std::regex_search(line.begin(), line.end(), parts, form);
+      };
+      if (std::cmatch parts; found(parts, place_first) || found(parts, word_first)) {
+        return LogError{.file = parts[1],
+                        .line = std::stoull(parts[2]),
+                        .column = std::stoull(parts[3]),
+                        .message = parts[4]};
       }
-      rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
   return {};
@@ -486,11 +409,7 @@ std::optional<std::string> unresolved_function(std::string_view log) {
 Error build_error(std::string_view text, std::string log) {
   Error error{.code = ErrorCode::build_failure};
   auto found = first_error(log);
-  if (const auto lack = find_lack(found ? found->message : log)) {
-    error.code = ErrorCode::opencl_failure;
-    error.message = lack->message;
-    error.fix = lack->fix;
-  } else if (found) {
+  if (found) {
     if (found->file.starts_with('<')) {
       found = follow_line_directives(text, std::move(*found));
     }
@@ -512,23 +431,16 @@ Error build_error(std::string_view text, std::string log) {
 
 LogError follow_line_directives(std::string_view text, LogError error) {
   constexpr std::string_view directive = "#line ";
-  std::uint64_t named = 0; // line number given by the last #line directive; 0 before the first one
-  std::string file;
-  for (std::uint64_t line = 1; line < error.line && !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view words = text.substr(0, end);
-    const std::size_t quote = words.find('"');
-    if (words.starts_with(directive) && quote != std::string_view::npos) {
-      std::from_chars(words.data() + directive.size(), words.data() + words.size(), named);
-      file = words.substr(quote + 1, words.rfind('"') - quote - 1);
-    } else if (named != 0) {
-      ++named;
+  const std::vector<std::string_view> lines = lines_of(text);
+  for (std::size_t at = std::min<std::size_t>(lines.size(), error.line - 1); at-- > 0;) {
+    const std::size_t quote = lines[at].find('"');
+    if (lines[at].starts_with(directive) && quote != std::string_view::npos) {
+      std::uint64_t next = 0; // number of the line after the directive
+      std::from_chars(lines[at].data() + directive.size(), lines[at].data() + quote, next);
+      error.file = lines[at].substr(quote + 1, lines[at].rfind('"') - quote - 1);
+      error.line = next + (error.line - at - 2);
+      break;
     }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (named != 0) {
-    error.file = file;
-    error.line = named;
   }
   return error;
 }

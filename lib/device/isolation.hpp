@@ -112,8 +112,8 @@ std::optional<std::string> unresolved_function(std::string_view log);
 // and counts lines of the whole text.
 LogError follow_line_directives(std::string_view text, LogError error);
 
-// Returns the error for a failed build of `text`: opencl_failure if disk or memory ran out, else
-// build_failure. Location, message and fix are set only if the log has them.
+// Returns the error for a failed build of `text`: build_failure with the location, the message and the fix of the log's first
+// error; without one opencl_failure if the compiler has no room on the disk.
 Error build_error(std::string_view text, std::string log);
 
 // Returns the first folder to which compilers write that has less than 1 MiB free, with its free space.

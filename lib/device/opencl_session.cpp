@@ -98,8 +98,8 @@ using engine::ImageKind;
 using engine::ImageShape;
 
 cl_image_format format_of(ImageFormat format) {
-  return {.image_channel_order = orders[static_cast<std::size_t>(row(format).order)],
-          .image_channel_data_type = types[static_cast<std::size_t>(row(format).type)]};
+  return {.image_channel_order = orders[static_cast<std::size_t>(order_of(format))],
+          .image_channel_data_type = types[static_cast<std::size_t>(type_of(format))]};
 }
 
 cl_mem_object_type object_type(ImageKind kind) {
@@ -276,7 +276,7 @@ public:
     require(context_.getSupportedImageFormats(flags, object_type(kind), &found),
             "asking for the formats of images");
     std::vector<ImageFormat> formats;
-    for (std::size_t i = 0; i < image_format_rows.size(); ++i) {
+    for (std::size_t i = 0; i < image_format_names.size(); ++i) {
       const cl_image_format wanted = format_of(static_cast<ImageFormat>(i));
       if (std::ranges::any_of(found, [&wanted](const cl_image_format& each) {
             return each.image_channel_order == wanted.image_channel_order &&

@@ -82,14 +82,15 @@ private:
       programs.push_back(build(ordering));
       profile.trials.push_back({.ordering = ordering});
       if (programs.back()) {
-        prove(*programs.back(), groups, profile.trials.back());
+        judge(profile.trials.back(), [&] { return litmus(*programs.back(), groups); });
       }
     }
     std::vector<std::vector<double>> times(programs.size());
     for (int turn = 0; turn < turns; ++turn) {
       for (std::size_t i = 0; i < programs.size(); ++i) {
         if (profile.trials[i].verdict == TrialVerdict::passed) {
-          time_barriers(*programs[i], groups, profile.trials[i], times[i]);
+          judge(profile.trials[i],
+                [&] { return time_barriers(*programs[i], groups, profile.trials[i], times[i]); });
         }
       }
     }
@@ -232,9 +233,10 @@ private:
            read(arrivals, 1).front() == rounds * groups;
   }
 
-  void prove(const Program& program, std::uint32_t groups, OrderingTrial& trial) {
+  // An ordering whose kernel the driver refuses has failed.
+  static void judge(OrderingTrial& trial, auto verdict_of) {
     try {
-      trial.verdict = litmus(program, groups);
+      trial.verdict = verdict_of();
     } catch (const Refused&) {
       trial.verdict = TrialVerdict::failed;
     }
@@ -257,19 +259,16 @@ private:
 
   // Uses the median of all turns, because noise may affect either of the two lengths whose difference counts.
   // A timeout in any turn sets the verdict.
-  void time_barriers(const Program& program, std::uint32_t groups, OrderingTrial& trial,
-                     std::vector<double>& times) {
+  TrialVerdict time_barriers(const Program& program, std::uint32_t groups, OrderingTrial& trial,
+                             std::vector<double>& times) {
     trial.barrier_ns.reset();
-    try {
-      const auto ns = time_rounds(program, "barriers", groups);
-      trial.verdict = ns ? TrialVerdict::passed : TrialVerdict::hung;
-      if (ns) {
-        times.push_back(*ns);
-        trial.barrier_ns = median(times);
-      }
-    } catch (const Refused&) {
-      trial.verdict = TrialVerdict::failed;
+    const auto ns = time_rounds(program, "barriers", groups);
+    if (!ns) {
+      return TrialVerdict::hung;
     }
+    times.push_back(*ns);
+    trial.barrier_ns = median(times);
+    return TrialVerdict::passed;
   }
 
   // Returns nanoseconds of one round of a kernel whose groups wait for each other, or nullopt if a wait timed

@@ -223,7 +223,7 @@ const KindRow& kind_row(const ImageShape& shape) {
 
 std::string_view type_name(const ImageShape& shape) {
   const KindRow& kind = kind_row(shape);
-  const bool depth = row(shape.format).order == ChannelOrder::depth && !kind.depth_type.empty();
+  const bool depth = order_of(shape.format) == ChannelOrder::depth && !kind.depth_type.empty();
   return depth ? kind.depth_type : kind.type;
 }
 

@@ -322,8 +322,8 @@ namespace {
 
 // Returns a picture whose samples are the image's texels, still without them; nothing if no PNG can hold the image.
 std::optional<Picture> picture_of(const ImageShape& shape) {
-  const std::string_view order = channel_orders[static_cast<std::size_t>(row(shape.format).order)].name;
-  const ChannelType type = row(shape.format).type;
+  const std::string_view order = channel_orders[static_cast<std::size_t>(order_of(shape.format))];
+  const ChannelType type = type_of(shape.format);
   const bool samples = type == ChannelType::unorm8 || type == ChannelType::unorm16 ||
                        type == ChannelType::uint8 || type == ChannelType::uint16;
   constexpr std::uint64_t most = 1'000'000; // limit of libpng for width and height, in pixels

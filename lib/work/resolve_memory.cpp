@@ -63,7 +63,7 @@ struct MemoryInput {
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
   const std::size_t dimensions = spec.size.size();
   const bool no_layers = spec.layers == std::uint64_t{0};
-  const bool is_depth = row(spec.format).order == ChannelOrder::depth;
+  const bool is_depth = order_of(spec.format) == ChannelOrder::depth;
   const Refusal refusals[] = {
       {dimensions < 1 || dimensions > 3, "/size",
        dimensions == 0 ? "the image has no size" : fmt::format("a size of {} numbers", dimensions),
