@@ -65,7 +65,7 @@ struct ArenaOptions {
 //
 //   empty_lifetime, bad_alignment, byte_count_overflow   field: "upper", "alignment", "alive bytes" or "offset"
 //   arena_over_capacity                                  required_bytes: a proved lower bound, capacity_bytes
-//   arena_search_exhausted                               required_bytes, capacity_bytes, best_height_bytes: 0 if none fits 64 bits
+//   arena_search_exhausted                               required_bytes, capacity_bytes, best_height_bytes
 Result<ArenaPlan> plan_arena(const ArenaProblem& problem, const ArenaOptions& options = {});
 
 // Finds the errors that plan_arena reports without planning: empty_lifetime, bad_alignment and

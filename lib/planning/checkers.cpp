@@ -324,34 +324,21 @@ Violation check_lower_bound(const ArenaProblem& problem, const ArenaPlan& plan) 
   return std::nullopt;
 }
 
+// The proof follows from the height and `optimal`; without a capacity, the search for a lower plan ends with a proof or gives up.
 Violation check_optimality(const ArenaProblem& problem, const ArenaPlan& plan) {
   const bool meets_bound = plan.height_bytes == plan.lower_bound_bytes;
   const ArenaProof expected = meets_bound    ? ArenaProof::meets_bound
                               : plan.optimal ? ArenaProof::exhausted_search
                                              : ArenaProof::none;
-  if (meets_bound && !plan.optimal) {
-    return fmt::format("the height meets the lower bound of {} bytes and the plan is not called optimal",
-                       plan.lower_bound_bytes);
-  }
-  if (plan.proof != expected) {
-    return plan.optimal && !meets_bound
-               ? fmt::format(
-                     "the plan is called optimal, but its height of {} bytes is above the lower bound "
-                     "of {} bytes and no search has proved it",
-                     plan.height_bytes, plan.lower_bound_bytes)
-               : fmt::format("the proof is {} instead of {}", name(plan.proof), name(expected));
-  }
-  if (plan.optimal && plan.gave_up) {
-    return "the plan is called optimal and the search is said to have given up";
-  }
-  if (plan.proof == ArenaProof::exhausted_search && plan.search_nodes == 0) {
-    return "an exhausted search is the proof, and search_nodes is 0";
-  }
-  if (!plan.optimal && !problem.capacity_bytes && !plan.gave_up) {
-    return "without a capacity the search goes on until the plan is optimal or it gives up, and gave_up is "
-           "false";
-  }
-  return std::nullopt;
+  const bool agree = plan.optimal ? !plan.gave_up && (meets_bound || plan.search_nodes != 0)
+                                  : !meets_bound && (problem.capacity_bytes || plan.gave_up);
+  return plan.proof == expected && agree
+             ? Violation()
+             : fmt::format(
+                   "optimal {}, proof {}, gave_up {} and search_nodes {} contradict each other, or the "
+                   "height of {} bytes and the lower bound of {}",
+                   plan.optimal, name(plan.proof), plan.gave_up, plan.search_nodes, plan.height_bytes,
+                   plan.lower_bound_bytes);
 }
 
 } // namespace

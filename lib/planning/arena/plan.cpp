@@ -441,7 +441,7 @@ public:
   }
 
 private:
-  Error refusal(ErrorCode code, std::string message, std::string fix, std::uint64_t required_bytes) const {
+  Error refusal(ErrorCode code, std::uint64_t required_bytes, std::string message, std::string fix) const {
     return {.code = code,
             .message = std::move(message),
             .fix = std::move(fix),
@@ -451,36 +451,29 @@ private:
   }
 
   Error over_capacity(std::uint64_t required_bytes, ArenaProof proof) const {
-    const std::string rounded = required_bytes > model_.alive_bytes ? ", rounded up to their alignment," : "";
+    const std::uint64_t capacity = *problem_.capacity_bytes;
     return refusal(
-        ErrorCode::arena_over_capacity,
+        ErrorCode::arena_over_capacity, required_bytes,
         proof == ArenaProof::meets_bound
             ? fmt::format("{} bytes are alive at one moment{} and the capacity is {} bytes", required_bytes,
-                          rounded, *problem_.capacity_bytes)
+                          required_bytes > model_.alive_bytes ? ", rounded up to their alignment," : "",
+                          capacity)
             : fmt::format(
                   "the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive search of {} "
                   "nodes proves it",
-                  required_bytes, *problem_.capacity_bytes, nodes_),
+                  required_bytes, capacity, nodes_),
         fmt::format("raise the capacity to at least {} bytes, or keep fewer buffers alive together",
-                    required_bytes),
-        required_bytes);
+                    required_bytes));
   }
 
-  // `best_height_bytes`: 0 if no plan fits 64 bits.
   Error exhausted(std::uint64_t required_bytes, std::uint64_t best_height_bytes) const {
-    const bool no_plan = best_height_bytes == 0;
     Error error = refusal(
-        ErrorCode::arena_search_exhausted,
+        ErrorCode::arena_search_exhausted, required_bytes,
         fmt::format(
             "no plan within the capacity of {} bytes was found and none was proved impossible: the search gave "
-            "up after {} nodes; {}, and at least {} are needed",
-            *problem_.capacity_bytes, nodes_,
-            no_plan ? "no plan within 64-bit offsets was found"
-                    : fmt::format("the best plan found needs {} bytes", best_height_bytes),
-            required_bytes),
-        no_plan ? "make the buffers smaller"
-                : fmt::format("raise the capacity to {} bytes", best_height_bytes),
-        required_bytes);
+            "up after {} nodes; the best plan found needs {} bytes, and at least {} are needed",
+            *problem_.capacity_bytes, nodes_, best_height_bytes, required_bytes),
+        fmt::format("raise the capacity to {} bytes", best_height_bytes));
     error.best_height_bytes = best_height_bytes;
     return error;
   }
@@ -546,29 +539,26 @@ private:
                    .search_nodes = nodes_};
     std::uint64_t proved = model_.lower_bound_bytes;
     for (const Progress& part : parts_) {
+      const std::vector<ArenaItem>& items = part.component->items;
+      if (!part.layout) {
+        return tl::unexpected(Error{
+            .code = ErrorCode::byte_count_overflow,
+            .message =
+                fmt::format("buffer {} and those alive around it were not laid out within 64-bit offsets",
+                            items.front().buffer),
+            .fix = "check the sizes of the buffers",
+            .pointer = fmt::format("/buffers/{}", items.front().buffer),
+            .field = "offset"});
+      }
       proved = std::max(proved, part.proved_above_bytes);
       plan.height_bytes = std::max(plan.height_bytes, part.height());
       plan.gave_up = plan.gave_up || part.gave_up;
-      if (!part.layout) {
-        continue;
-      }
-      for (std::size_t i = 0; i < part.component->items.size(); ++i) {
-        plan.offsets[part.component->items[i].buffer] = part.layout->offsets[i];
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        plan.offsets[items[i].buffer] = part.layout->offsets[i];
       }
     }
-    const auto unplaced = std::ranges::find_if(parts_, [](const Progress& part) { return !part.layout; });
     if (problem_.capacity_bytes && plan.height_bytes > *problem_.capacity_bytes) {
-      return tl::unexpected(exhausted(proved, unplaced == parts_.end() ? plan.height_bytes : 0));
-    }
-    if (unplaced != parts_.end()) {
-      const std::uint32_t buffer = unplaced->component->items.front().buffer;
-      return tl::unexpected(
-          Error{.code = ErrorCode::byte_count_overflow,
-                .message = fmt::format(
-                    "buffer {} and those alive around it were not laid out within 64-bit offsets", buffer),
-                .fix = "check the sizes of the buffers",
-                .pointer = fmt::format("/buffers/{}", buffer),
-                .field = "offset"});
+      return tl::unexpected(exhausted(proved, plan.height_bytes));
     }
     plan.optimal = plan.height_bytes == proved;
     if (plan.optimal) {
