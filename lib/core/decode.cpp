@@ -143,24 +143,20 @@ bool is_whole(std::string_view number) {
   return number.find_first_of(".eE") == std::string_view::npos;
 }
 
-// How values of a Kind are written: '0' for a number, 't' for true and false, else their first character; and in words.
-struct Form {
-  std::string_view first, words;
-};
-constexpr std::array<Form, 11> forms{{{"t", "true or false"},
-                                      {"0", "an integer from {} to {}"},
-                                      {"0", "a number"},
-                                      {"0", "a number"},
-                                      {"\"", "a string"},
-                                      {"0\"", "an integer from {} to {} or a name"},
-                                      {"\"", "a name"},
-                                      {"{", "an object"},
-                                      {"[", "an array"},
-                                      {"{", "an object"},
-                                      {"0\"[{", "a number, a name, an array or an object"}}};
-const Form& form_of(const Type& type) {
-  return forms[static_cast<std::size_t>(type.kind)];
-}
+// How values are written, by Kind: '0' for a number, 't' for true and false, else their first character; and in words.
+constexpr std::array<std::string_view, 11> forms{"t",  "0", "0", "0", "\"",   "0\"",
+                                                 "\"", "{", "[", "{", "0\"[{"};
+constexpr std::array<std::string_view, 11> form_words{"true or false",
+                                                      "an integer from {} to {}",
+                                                      "a number",
+                                                      "a number",
+                                                      "a string",
+                                                      "an integer from {} to {} or a name",
+                                                      "a name",
+                                                      "an object",
+                                                      "an array",
+                                                      "an object",
+                                                      "a number, a name, an array or an object"};
 
 char form_of(JsonValue value) {
   const char first = value.first();
@@ -200,7 +196,8 @@ std::string type_phrase(const Type& type) {
   if (type.or_single) {
     return type_phrase(type.items->element) + " or an array of them";
   }
-  return fmt::format(fmt::runtime(form_of(type).words), type.minimum, type.maximum) +
+  return fmt::format(fmt::runtime(form_words[static_cast<std::size_t>(type.kind)]), type.minimum,
+                     type.maximum) +
          (type.or_null ? " or null" : "");
 }
 
@@ -355,7 +352,7 @@ private:
     if (form == 'n' && type.kind == Kind::f64 && (type.or_null || document_.direction == Direction::output)) {
       return target.store(std::numeric_limits<double>::quiet_NaN());
     }
-    if (form_of(type).first.find(form) == std::string_view::npos) {
+    if (forms[static_cast<std::size_t>(type.kind)].find(form) == std::string_view::npos) {
       return wrong_type(type, value);
     }
     switch (type.kind) {
