@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,9 +24,8 @@ bool in_order = false;              // main() has ended
 std::vector<BrokenDriver> left_out; // of this process and its children
 std::vector<CrashedTest> failed_tests;
 
-// Each thread of PoCL stays on a core: on a scheduler that had two share one
-// core while another was idle, launches took up to 1.6 times as long and waits
-// between work-groups milliseconds. Not if the user has restricted the cores.
+// Each thread of PoCL stays on a core: on a scheduler that had two share one core while another was idle, launches took
+// up to 1.6 times as long and waits between work-groups milliseconds. Not if the user has restricted the cores.
 void keep_threads_on_cores() {
   cpu_set_t allowed;
   const bool all = ::sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
@@ -83,27 +83,26 @@ static std::string end_of(int status) {
 
 static Error crash(int status) {
   const WorkNotes& notes = work_notes();
-  Error error{.code = ErrorCode::driver_crash,
-              .message = fmt::format("an OpenCL driver has {} ({})",
-                                     WIFEXITED(status) ? "ended the process" : "crashed", end_of(status)),
-              .fix = "see what it prints; OCL_ICD_VENDORS names a folder with "
-                     "the drivers to use instead of all"};
+  Error error{
+      .code = ErrorCode::driver_crash,
+      .message = fmt::format("an OpenCL driver has {} ({})",
+                             WIFEXITED(status) ? "ended the process" : "crashed", end_of(status)),
+      .fix = "see what it prints; OCL_ICD_VENDORS names a folder with the drivers to use instead of all"};
   if (std::string printed = take_captured_errors(); !printed.empty()) {
     error.log = std::move(printed);
   }
   rlimit memory{};
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-    error.message = "the process in which OpenCL drivers work was ended from "
-                    "outside (Killed)";
-    error.fix = "this is what the system does when memory runs out: free "
-                "memory, or raise the container's limit";
+    error.message = "the process in which OpenCL drivers work was ended from outside (Killed)";
+    error.fix =
+        "this is what the system does when memory runs out: free memory, or raise the container's limit";
   } else if (notes.checked[0] != '\0') {
     error.code = ErrorCode::out_of_bounds;
     error.message = fmt::format("{} wrote or read far out of bounds: the driver has crashed ({})",
                                 notes.checked.data(), end_of(status));
-    error.fix = "look at the kernel's subscripts, the counts it is given and "
-                "the sizes of its NDRange; `oclgrind "
-                "tidegate run PROGRAM --strategy plain` names the line";
+    error.fix =
+        "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; `oclgrind "
+        "tidegate run PROGRAM --strategy plain` names the line";
   } else if (const auto full = full_folder()) {
     error.message += fmt::format(", and {}", *full);
     error.fix = fix_full_folder;
@@ -112,8 +111,7 @@ static Error crash(int status) {
     error.fix = fmt::format("it may have run out of memory: ulimit -v leaves it {}; otherwise {}",
                             bytes_text(memory.rlim_cur), error.fix);
   } else if (notes.kernels_ran) {
-    error.fix = "a kernel may have written past the end of a buffer: --check "
-                "bounds reports it; otherwise " +
+    error.fix = "a kernel may have written past the end of a buffer: --check bounds reports it; otherwise " +
                 error.fix;
   }
   return error;
@@ -138,10 +136,8 @@ struct DriverFolder : NotCopied {
   const pid_t owner = ::getpid();
 };
 
-// Adds one driver after the other to the folder, and lists the devices in a
-// process of its own each time: a driver that ends it is left out, for all
-// further processes. Returns false if that helps nothing: none ends it, or no
-// other has a device.
+// Adds one driver after the other to the folder, and lists the devices in a process of its own each time: a driver that ends it
+// is left out, for all further processes. Returns false if that helps nothing: none ends it, or no other has a device.
 bool leave_out_crashing_drivers(const std::filesystem::path& folder) {
   constexpr int no_device = 2;
   std::error_code ignored;
@@ -152,13 +148,11 @@ bool leave_out_crashing_drivers(const std::filesystem::path& folder) {
     if (folder.empty() || !std::filesystem::copy_file(driver, copy, ignored)) {
       continue;
     }
-    ::setenv("OCL_ICD_VENDORS", (folder / "").c_str(),
-             1); // loaders want the slash
+    ::setenv("OCL_ICD_VENDORS", (folder / "").c_str(), 1); // loaders want the slash
     const pid_t child = ::fork();
     if (child == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      (void)std::freopen("/dev/null", "w",
-                         stderr); // the crash was printed before
+      (void)std::freopen("/dev/null", "w", stderr); // the crash was printed before
       const auto list = list_devices();
       ::_exit(list && !list->devices.empty() ? 0 : no_device);
     }
@@ -182,8 +176,7 @@ bool leave_out_crashing_drivers(const std::filesystem::path& folder) {
 
 Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
   constexpr std::uint32_t most_crashes = 2;
-  ::signal(SIGCHLD, SIG_DFL);   // a parent may have left it ignored, and then the
-                                // end of a child is lost
+  ::signal(SIGCHLD, SIG_DFL);   // a parent may have left it ignored, and then the end of a child is lost
   (void)take_captured_errors(); // shares the file with children
   WorkNotes& notes = work_notes();
   notes.begins_again = can_begin_again;
@@ -212,9 +205,8 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
       keep_threads_on_cores();
       return crashes;
     }
-    // The child ends in order, with its report. A terminal signals both
-    // processes: the child takes two signals within half a second for one
-    // (core/interrupt.hpp).
+    // The child ends in order, with its report. A terminal signals both processes: the child takes two signals within half a
+    // second for one (core/interrupt.hpp).
     int status = 0;
     for (int number = 0; ::waitpid(child, &status, WNOHANG) == 0;) {
       if (::sigwait(&waited_for, &number) == 0 && number != SIGCHLD) {
@@ -235,23 +227,22 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
     }
     notes.exited = false;
     const std::uint32_t tested = notes.testing.exchange(WorkNotes::none);
+    bool again = false;
     if (notes.listing.exchange(false) && !folder) {
       folder.emplace();
-      if (leave_out_crashing_drivers(folder->path)) {
-        (void)take_captured_errors();
-        continue;
-      }
+      again = leave_out_crashing_drivers(folder->path);
     } else if (tested != WorkNotes::none) {
-      (void)take_captured_errors();
       failed_tests.push_back({tested, end_of(status)});
-      continue;
+      again = true;
     } else if (notes.trying.exchange(false) && number != SIGKILL && crashes != most_crashes) {
       ++crashes;
-      (void)take_captured_errors();
-      continue;
+      again = true;
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return tl::unexpected(crash(status));
+    if (!again) {
+      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      return tl::unexpected(crash(status));
+    }
+    (void)take_captured_errors();
   }
 }
 
@@ -313,17 +304,9 @@ void PrintsToStandardError::end() {
 
 std::string take_captured_errors() {
   const int captured = captured_errors();
-  std::string text;
-  if (captured < 0 || ::lseek(captured, 0, SEEK_SET) != 0) {
-    return text;
-  }
-  char block[4096];
-  for (ssize_t count = 0; (count = ::read(captured, block, sizeof block)) != 0;) {
-    if (count < 0 && errno != EINTR) {
-      break;
-    }
-    text.append(block, count < 0 ? 0 : static_cast<std::size_t>(count));
-  }
+  struct stat status {};
+  std::string text(::fstat(captured, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0, '\0');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(::pread(captured, text.data(), text.size(), 0), 0)));
   (void)::ftruncate(captured, 0);
   ::lseek(captured, 0, SEEK_SET);
   return text;
@@ -371,9 +354,8 @@ std::optional<std::string> full_folder() {
 }
 
 std::optional<LogError> first_error(std::string_view log) {
-  // The place and the word, or by PoCL the word and the place, then the
-  // message. Some compilers only warn about a call of an undeclared function;
-  // the linker's error later has no line.
+  // The place and the word, or by PoCL the word and the place, then the message. Some compilers only warn about a call of an
+  // undeclared function; the linker's error later has no line.
   static const std::array<std::array<std::regex, 2>, 2> forms{
       {{std::regex(R"(^(.+?):(\d{1,18}):(\d{1,18}): (?:fatal )?error: (.*))"),
         std::regex(R"(error: (.+?):(\d{1,18}):(\d{1,18})(?: <Spelling=[^>]*>)?: (.*))")},
