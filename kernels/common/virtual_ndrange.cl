@@ -65,18 +65,8 @@ void tg_barrier(tg_item item, uint flags) {
 
 // Returns the item of `lane` in `tile`; both count with x first.
 tg_item tg_place(tg_range range, uint tile, uint lane, uint side) {
-  tg_item item;
-  item.range = range;
-  item.side = side;
-#if TG_GATES
-  item.gate.closed = false;
-#endif
-  if (range.dimensions == 1) {
-    item.group_x = tile;
-    item.group_y = item.group_z = 0;
-    item.lane_x = lane;
-    item.lane_y = item.lane_z = 0;
-  } else {
+  tg_item item = {.range = range, .side = side, .group_x = tile, .lane_x = lane};
+  if (range.dimensions != 1) {
     item.group_x = tile % range.groups_x;
     item.group_y = tile / range.groups_x % range.groups_y;
     item.group_z = tile / range.groups_x / range.groups_y;

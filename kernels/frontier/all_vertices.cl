@@ -1,7 +1,5 @@
 // Algorithms whose first frontier is every vertex: they have no sources, one bitmap, and no waves of few edges.
 
-#define tg_give_source(job, v, index) false
-
 // Returns a mask of the vertices of a word.
 uint tg_first_members(const tg_job* job, tg_target to, uint word) {
   const uint rest = job->vertices - word * 32;
@@ -13,6 +11,7 @@ TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, 
   tg_count_vertex(to, edge.end - edge.begin);
 }
 
+#define tg_seed(job, to, bitmap)
 #define tg_pull_in_place(job, at, to) tg_pull(job, at, to, 0, 0)
 #define tg_to_bitmap(job, at, to)
 #define tg_work_alone(job, group)

@@ -44,19 +44,11 @@ void tg_choose_topology(tg_position* at, const tg_setting* setting) {
 // Ends a wave: writes its log row and adopts the frontier that it found.
 void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, tg_log log) {
   if (log.rows != 0) {
-    const tg_log_row written = {.frontier_edges = at->chosen_edges,
-                                .previous_edges = at->previous_edges,
-                                .unexplored_edges = at->unexplored_edges,
-                                .scanned_edges = at->scanned_edges,
-                                .threshold = at->threshold,
-                                .ended = tg_now(), // 0 if the clock is not read
-                                .vertices = at->chosen_vertices,
-                                .topology = at->topology,
-                                .previous_topology = at->previous_topology,
-                                .rule = at->rule,
-                                .dense_waves = at->dense_waves,
-                                .alone = tg_works_alone(at, setting),
-                                .wave = at->wave};
+    const tg_log_row written = {
+        .frontier_edges = at->chosen_edges, .previous_edges = at->previous_edges, .unexplored_edges = at->unexplored_edges,
+        .scanned_edges = at->scanned_edges, .threshold = at->threshold, .ended = tg_now(), // 0 if the clock is not read
+        .vertices = at->chosen_vertices, .topology = at->topology, .previous_topology = at->previous_topology, .rule = at->rule,
+        .dense_waves = at->dense_waves, .alone = tg_works_alone(at, setting), .wave = at->wave};
     log.rows[at->wave - log.begin] = written;
   }
   at->wave += 1;

@@ -74,30 +74,46 @@ tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
   return edge;
 }
 
+// Adds the sources to the first frontier: to `bitmap` and, unless memory is constrained, to the queue. Called by one work-item. A rank
+// adds those that it has, and counts them later.
+void tg_seed(const tg_job* job, tg_target to, global uint* bitmap) {
+  for (uint i = 0; i < job->setting->source_count; ++i) {
+    const uint v = job->sources[i];
+    if (!tg_is_here(job, v) || !tg_give_source(job, v, i) || !tg_mark(bitmap, v) || TG_RANKS) {
+      continue; // no start, or a duplicate source
+    }
+    if (!TG_STARTS_ANYWHERE && job->setting->constrained == 0) {
+      job->stamps[v] = 0;
+      tg_enqueue(to, v, job->offsets[v], tg_degree(job, v));
+    }
+    tg_count_vertex(to, tg_degree(job, v));
+  }
+}
+
 // The first edge that a work-item visits in a wave.
 typedef struct {
   tg_edge edge;
   uint4 entry;
   tg_bits value;
   bool is_there;
-} tg_errand;
+} tg_fetched_entry;
 
 // Fetches what is known before the wave begins: entry `item` of `entries`, from either queue.
-TG_OUTLINED tg_errand tg_first_errand(const tg_job* job, const tg_position* at, uint item, uint entries,
+TG_OUTLINED tg_fetched_entry tg_fetch_entry(const tg_job* job, const tg_position* at, uint item, uint entries,
                                       global const uint4* queue, local const uint4* local_queue) {
   const uint lane = TG_LANE_OF(job) % TG_LANES;
-  tg_errand errand;
-  errand.entry = (uint4)(0);
-  errand.value = 0;
+  tg_fetched_entry fetched;
+  fetched.entry = (uint4)(0);
+  fetched.value = 0;
   if (item < entries) {
-    errand.entry = queue != 0 ? queue[item] : local_queue[item];
-    errand.value = tg_value(job, at, errand.entry.x);
+    fetched.entry = queue != 0 ? queue[item] : local_queue[item];
+    fetched.value = tg_value(job, at, fetched.entry.x);
   }
-  errand.is_there = lane < errand.entry.w;
-  if (errand.is_there) {
-    errand.edge = tg_fetch_edge(job, tg_first_edge(errand.entry) + lane);
+  fetched.is_there = lane < fetched.entry.w;
+  if (fetched.is_there) {
+    fetched.edge = tg_fetch_edge(job, tg_first_edge(fetched.entry) + lane);
   }
-  return errand;
+  return fetched;
 }
 
 // Hands a value to the end of an edge, from vertex u.
@@ -144,11 +160,11 @@ TG_IN_LOOPS void tg_visit_edge(const tg_job* job, const tg_position* at, tg_targ
 }
 
 // Pushes along a work-item's part of an entry, of which it has fetched the first edge.
-TG_INLINE void tg_run_errand(const tg_job* job, const tg_position* at, tg_target to, tg_errand errand) {
-  if (errand.is_there) {
-    tg_visit_fetched(job, at, to, errand.entry.x, errand.value, errand.edge);
+TG_INLINE void tg_push_entry(const tg_job* job, const tg_position* at, tg_target to, tg_fetched_entry fetched) {
+  if (fetched.is_there) {
+    tg_visit_fetched(job, at, to, fetched.entry.x, fetched.value, fetched.edge);
   }
-  for (uint e = TG_LANE_OF(job) % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
-    tg_visit_edge(job, at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e);
+  for (uint e = TG_LANE_OF(job) % TG_LANES + TG_LANES; e < fetched.entry.w; e += TG_LANES) {
+    tg_visit_edge(job, at, to, fetched.entry.x, fetched.value, tg_first_edge(fetched.entry) + e);
   }
 }

@@ -55,10 +55,8 @@ void tg_count(const tg_job* job, const tg_position* at, tg_target to) {
 static void tg_own_action(const tg_job* job, const tg_position* at, tg_target to, tg_part part, local tg_share* share) {
   switch (part.action) {
   case TG_PART_SEED:
-    for (uint i = 0; get_global_id(0) == 0 && i < job->setting->source_count; ++i) {
-      if (tg_is_here(job, job->sources[i]) && tg_give_source(job, job->sources[i], i)) {
-        tg_mark(to.bitmap, job->sources[i]);
-      }
+    if (get_global_id(0) == 0) {
+      tg_seed(job, to, to.bitmap);
     }
     break;
   case TG_PART_FILL: tg_fill(job, to); break;

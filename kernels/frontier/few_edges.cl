@@ -21,7 +21,7 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, local tg_group* group) {
   const uint sure_edges = policy.alone_vertices * TG_ALONE_EDGES; // at most this many edges are few
   tg_position at = group->at;
   const uint round = at.round;
-  tg_errand errand = tg_first_errand(job, &at, lane / TG_LANES, at.entries, tg_queue_of(job, at.wave), 0);
+  tg_fetched_entry fetched = tg_fetch_entry(job, &at, lane / TG_LANES, at.entries, tg_queue_of(job, at.wave), 0);
   uint goes_on = TG_MAY_REFILL_ALONE && at.step == TG_STEP_REFILL ? TG_REFILLS : TG_SURELY;
   uint sequence = 0;
   for (; goes_on != 0; ++sequence) {
@@ -43,7 +43,7 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, local tg_group* group) {
       tg_own_step(&lone, &at, to, group->scratch);
       *tg_far_tail(job, at.far_turn) = 0; // of the queue that is consumed
     }
-    tg_run_errand(job, &at, to, errand);
+    tg_push_entry(job, &at, to, fetched);
     for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at.entries; i += TG_GROUP_SIZE / TG_LANES) {
       const uint4 entry = sequence == 0 ? queue[i] : entries[i];
       const tg_bits value = tg_value(job, &at, entry.x);
@@ -62,7 +62,7 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, local tg_group* group) {
     const uint kept = min(at.entries, (uint)TG_ALONE_ROOM);
     const bool sure = !refills && vertices != 0 && vertices <= sure_vertices && at.entries <= TG_ALONE_ROOM &&
                       sums[TG_LONG_TAIL * TG_SUM_LINE] == 0 && TG_PARTS(sums + TG_EDGES * TG_SUM_LINE) <= sure_edges && at.wave < job->limit_wave;
-    errand = tg_first_errand(job, &at, lane / TG_LANES, kept, 0, next_entries);
+    fetched = tg_fetch_entry(job, &at, lane / TG_LANES, kept, 0, next_entries);
     if (leads) {
       group->goes_on = TG_SURELY;
       if (!sure) {
@@ -82,10 +82,7 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, local tg_group* group) {
       group->at = next;
     }
     if (TG_MAY_REFILL_ALONE && goes_on != TG_SURELY) { // else the leader writes group->at at the same time
-      at.near = group->at.near;
-      at.far = group->at.far;
-      at.nearest = group->at.nearest;
-      at.far_turn = group->at.far_turn;
+      at = group->at;
     }
   }
   // This copy must come after the loop. At the end of its last round, PoCL 3.1 would take the first work-item's branch for all
@@ -123,7 +120,7 @@ static void tg_work_together(const tg_job* job, local tg_group* group, tg_meetin
   const bool leads = tg_is_leader();
   tg_position at = group->at;
   uint entries = at.entries;
-  tg_errand errand = tg_first_errand(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
+  tg_fetched_entry fetched = tg_fetch_entry(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
   for (uint left = 0xffffffffu; left != 0; --left) {
     TG_ONE_COPY();
     if (job->group == 0) {
@@ -134,9 +131,9 @@ static void tg_work_together(const tg_job* job, local tg_group* group, tg_meetin
     to.tails = tg_slot(job, at.round);
     for (uint i = first_item; i < entries; i = tg_next_item(job, i, TG_LANES)) {
       if (i != first_item) {
-        errand = tg_first_errand(job, &at, i, entries, tg_queue_of(job, at.wave), 0);
+        fetched = tg_fetch_entry(job, &at, i, entries, tg_queue_of(job, at.wave), 0);
       }
-      tg_run_errand(job, &at, to, errand);
+      tg_push_entry(job, &at, to, fetched);
     }
     tg_sum_up(group->sums, found);
     TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -148,7 +145,7 @@ static void tg_work_together(const tg_job* job, local tg_group* group, tg_meetin
     TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     at.wave += 1;
     at.round += 1;
-    errand.is_there = false;
+    fetched.is_there = false;
     const uint expected = tg_expected_entries(job, entries);
     tg_counts counts;
     if (leads) {
@@ -156,7 +153,7 @@ static void tg_work_together(const tg_job* job, local tg_group* group, tg_meetin
       group->goes_on = group->gave_up == 0 && at.wave < job->limit_wave && tg_stays_together(job, counts);
       group->entries = counts.entries;
     } else if (group->gave_up == 0) {
-      errand = tg_first_errand(job, &at, first_item, expected, tg_queue_of(job, at.wave), 0);
+      fetched = tg_fetch_entry(job, &at, first_item, expected, tg_queue_of(job, at.wave), 0);
     }
     TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     if (group->goes_on == 0) {
@@ -164,7 +161,7 @@ static void tg_work_together(const tg_job* job, local tg_group* group, tg_meetin
     }
     entries = group->entries;
     if (first_item < entries && (leads || first_item >= expected)) {
-      errand = tg_first_errand(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
+      fetched = tg_fetch_entry(job, &at, first_item, entries, tg_queue_of(job, at.wave), 0);
     }
     if (leads) {
       tg_position next = group->at;

@@ -195,12 +195,8 @@ kernel void tidegate_own_laws(global const tg_offset* offsets, global const uint
   }
 #endif
 #endif
-  global ulong* const flaw = flaws + 8ul * item;
-  flaw[0] = law;
-  flaw[1] = a;
-  flaw[2] = b;
-  flaw[3] = c;
-  flaw[4] = as_uint(weight);
-  flaw[5] = one;
-  flaw[6] = other;
+  const ulong flaw[] = {law, a, b, c, as_uint(weight), one, other};
+  for (uint i = 0; i < sizeof(flaw) / sizeof(flaw[0]); ++i) {
+    flaws[8ul * item + i] = flaw[i];
+  }
 }

@@ -159,22 +159,12 @@ static inline tg_choice tg_chosen(tg_u32 topology, tg_u32 rule, tg_u64 threshold
 
 // Step 4: the topology without hysteresis.
 static inline tg_choice tg_raw_topology(tg_densities of) {
-  const tg_u32 density = of.density_bps;
-  if (of.queue_len == 0u) {
-    return tg_chosen(TG_EMPTY, TG_RULE_QUEUE_EMPTY, 0u);
-  }
-  if (of.pressure_bps >= of.memory_bps) {
-    return tg_chosen(TG_CONSTRAINED, TG_RULE_MEMORY_PRESSURE, of.memory_bps);
-  }
-  if (density <= of.sparse_bps) {
-    return tg_chosen(TG_SPARSE, TG_RULE_SPARSE_DENSITY, of.sparse_bps);
-  }
-  if (density >= of.dense_bps) {
-    return of.has_graph != 0u && of.may_fuse != 0u
-               ? tg_chosen(TG_FUSED, TG_RULE_DENSE_DENSITY_FUSED, of.dense_bps)
-               : tg_chosen(TG_DENSE, TG_RULE_DENSE_DENSITY, of.dense_bps);
-  }
-  return tg_chosen(TG_HYBRID, TG_RULE_BETWEEN_DENSITIES, of.dense_bps);
+  return of.queue_len == 0u                 ? tg_chosen(TG_EMPTY, TG_RULE_QUEUE_EMPTY, 0u)
+         : of.pressure_bps >= of.memory_bps ? tg_chosen(TG_CONSTRAINED, TG_RULE_MEMORY_PRESSURE, of.memory_bps)
+         : of.density_bps <= of.sparse_bps  ? tg_chosen(TG_SPARSE, TG_RULE_SPARSE_DENSITY, of.sparse_bps)
+         : of.density_bps < of.dense_bps    ? tg_chosen(TG_HYBRID, TG_RULE_BETWEEN_DENSITIES, of.dense_bps)
+         : of.has_graph && of.may_fuse      ? tg_chosen(TG_FUSED, TG_RULE_DENSE_DENSITY_FUSED, of.dense_bps)
+                                            : tg_chosen(TG_DENSE, TG_RULE_DENSE_DENSITY, of.dense_bps);
 }
 
 // Step 5: keeps the previous topology while the numbers stay within its band. Bands are inclusive.
@@ -183,28 +173,20 @@ static inline tg_choice tg_with_hysteresis(tg_densities of, tg_choice raw, tg_u3
   const tg_u32 to_sparse = raw.topology == TG_SPARSE;
   const tg_u32 to_hybrid = raw.topology == TG_HYBRID;
   const tg_u32 to_dense = raw.topology == TG_DENSE || raw.topology == TG_FUSED;
-  if (raw.topology == TG_EMPTY || raw.topology == TG_CONSTRAINED) {
-    return raw;
-  }
-  if (previous == TG_CONSTRAINED && of.pressure_bps >= tg_below(of.memory_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_CONSTRAINED, tg_below(of.memory_bps));
-  }
-  if (previous == TG_SPARSE && !to_sparse && density <= tg_above(of.sparse_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_SPARSE, tg_above(of.sparse_bps));
-  }
-  if (previous == TG_HYBRID && to_sparse && density >= tg_below(of.sparse_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_SPARSE, tg_below(of.sparse_bps));
-  }
-  if (previous == TG_HYBRID && to_dense && density <= tg_above(of.dense_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_DENSE, tg_above(of.dense_bps));
-  }
-  if (previous == TG_DENSE && to_hybrid && density >= tg_below(of.dense_bps)) {
-    return tg_chosen(previous, TG_RULE_HOLD_DENSE, tg_below(of.dense_bps));
-  }
-  if (previous == TG_FUSED && to_hybrid && density >= tg_below(of.dense_bps) && of.may_fuse != 0u) {
-    return tg_chosen(previous, TG_RULE_HOLD_FUSED, tg_below(of.dense_bps));
-  }
-  return raw;
+  const tg_u32 still_dense = to_hybrid && density >= tg_below(of.dense_bps);
+  return raw.topology == TG_EMPTY || raw.topology == TG_CONSTRAINED ? raw
+         : previous == TG_CONSTRAINED && of.pressure_bps >= tg_below(of.memory_bps)
+             ? tg_chosen(previous, TG_RULE_HOLD_CONSTRAINED, tg_below(of.memory_bps))
+         : previous == TG_SPARSE && !to_sparse && density <= tg_above(of.sparse_bps)
+             ? tg_chosen(previous, TG_RULE_HOLD_SPARSE, tg_above(of.sparse_bps))
+         : previous == TG_HYBRID && to_sparse && density >= tg_below(of.sparse_bps)
+             ? tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_SPARSE, tg_below(of.sparse_bps))
+         : previous == TG_HYBRID && to_dense && density <= tg_above(of.dense_bps)
+             ? tg_chosen(previous, TG_RULE_HOLD_HYBRID_FROM_DENSE, tg_above(of.dense_bps))
+         : previous == TG_DENSE && still_dense ? tg_chosen(previous, TG_RULE_HOLD_DENSE, tg_below(of.dense_bps))
+         : previous == TG_FUSED && still_dense && of.may_fuse
+             ? tg_chosen(previous, TG_RULE_HOLD_FUSED, tg_below(of.dense_bps))
+             : raw;
 }
 
 // Share of `whole` in bps, rounded up to 1 unless `part` is 0.
@@ -234,47 +216,34 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   const tg_u64 light_edges = policy.edges / TG_LIGHT_EDGES;
   const tg_u64 in_place_edges = policy.edges / TG_IN_PLACE_EDGES;
   const tg_u32 in_place = policy.pulls_in_place != 0u && of.edges > in_place_edges;
+  const tg_u32 small = vertices <= few_vertices && of.edges <= tg_small_edges(policy); // hubs may be few
   if (policy.always_pushes != TG_EMPTY) {
     const tg_u32 leaps = policy.always_pushes == TG_HYBRID && previous != TG_SPARSE && of.edges > 2u * of.previous_edges;
-    return vertices <= few_vertices && of.edges <= tg_small_edges(policy) && leaps == 0u
-               ? tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices)
-           : in_place != 0u ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, in_place_edges)
-                            : tg_chosen(policy.always_pushes, TG_RULE_SOME_EDGES, 0u);
+    return small && !leaps ? tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices)
+           : in_place      ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, in_place_edges)
+                           : tg_chosen(policy.always_pushes, TG_RULE_SOME_EDGES, 0u);
   }
   if (policy.lightest_first == 0u && policy.pushes_bitmaps == 0u && pulled && (growing || vertices > push_vertices)) {
     return tg_chosen(may_fuse || policy.pulls_in_place != 0u ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
   }
-  if (vertices <= few_vertices && of.edges <= tg_small_edges(policy)) { // hubs may be few
-    return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices);
-  }
   if (policy.pushes_bitmaps != 0u) {
-    return of.edges > policy.edges / TG_MOST_EDGES
-               ? tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, policy.edges / TG_MOST_EDGES)
-               : tg_chosen(TG_CONSTRAINED, TG_RULE_SOME_EDGES, few_vertices);
+    return small                                    ? tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices)
+           : of.edges > policy.edges / TG_MOST_EDGES ? tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, policy.edges / TG_MOST_EDGES)
+                                                    : tg_chosen(TG_CONSTRAINED, TG_RULE_SOME_EDGES, few_vertices);
   }
-  if (tg_is_slim(policy, of.vertices, of.edges)) {
-    return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, policy.vertices / TG_SLIM_VERTICES);
-  }
-  if (in_place != 0u) {
-    return tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, in_place_edges);
-  }
-  if (policy.leaves_early != 0u && growing && of.edges > pull_edges) {
-    return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges)
-                    : tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, pull_edges);
-  }
-  if (policy.lightest_first != 0u && of.edges > light_edges) {
-    return tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, light_edges);
-  }
-  if (policy.leaves_early == 0u) {
-    return tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, policy.edges);
-  }
-  if (of.edges > of.unexplored_edges / TG_HYBRID_EDGES) {
-    return tg_chosen(TG_HYBRID, TG_RULE_SOME_EDGES, of.unexplored_edges / TG_HYBRID_EDGES);
-  }
-  if (previous == TG_HYBRID && of.edges > of.unexplored_edges / TG_KEEP_HYBRID_EDGES) {
-    return tg_chosen(TG_HYBRID, TG_RULE_HOLD_SOME_EDGES, of.unexplored_edges / TG_KEEP_HYBRID_EDGES);
-  }
-  return tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, of.unexplored_edges / TG_HYBRID_EDGES);
+  const tg_u64 some_edges = of.unexplored_edges / TG_HYBRID_EDGES;
+  const tg_u64 keep_edges = of.unexplored_edges / TG_KEEP_HYBRID_EDGES;
+  return small ? tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices)
+         : tg_is_slim(policy, of.vertices, of.edges)
+             ? tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, policy.vertices / TG_SLIM_VERTICES)
+         : in_place ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, in_place_edges)
+         : policy.leaves_early != 0u && growing && of.edges > pull_edges
+             ? tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, may_fuse ? TG_RULE_MANY_EDGES_FUSED : TG_RULE_MANY_EDGES, pull_edges)
+         : policy.lightest_first != 0u && of.edges > light_edges ? tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, light_edges)
+         : policy.leaves_early == 0u                             ? tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, policy.edges)
+         : of.edges > some_edges                                 ? tg_chosen(TG_HYBRID, TG_RULE_SOME_EDGES, some_edges)
+         : previous == TG_HYBRID && of.edges > keep_edges        ? tg_chosen(TG_HYBRID, TG_RULE_HOLD_SOME_EDGES, keep_edges)
+                                                                 : tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, some_edges);
 }
 
 // Returns the topology of the next wave; TG_EMPTY if the frontier is empty. Computes densities only if a rule

@@ -148,7 +148,6 @@ typedef struct {
 } tg_launch;
 
 // Actions of a launch of a rank (ranks.cl).
-#define TG_PART_NOTHING 0u
 #define TG_PART_BEGIN 1u
 #define TG_PART_SEED 2u
 #define TG_PART_PUSH 3u

@@ -50,24 +50,6 @@ TG_OUTLINED void tg_begin(const tg_job* job, tg_target to) {
   }
 }
 
-// Writes the first frontier, or adds the sources to it; called by one work-item.
-void tg_seed(const tg_job* job, tg_target to) {
-  for (uint i = 0; i < job->setting->source_count; ++i) {
-    const uint v = job->sources[i];
-    const uint bit = 1u << (v & 31u);
-    const tg_offset degree = tg_degree(job, v);
-    if (!tg_give_source(job, v, i) || (job->bitmaps[v >> 5] & bit) != 0) {
-      continue; // no start, or a duplicate source
-    }
-    job->bitmaps[v >> 5] |= bit;
-    if (!TG_STARTS_ANYWHERE && job->setting->constrained == 0) {
-      job->stamps[v] = 0;
-      tg_enqueue(to, v, job->offsets[v], degree);
-    }
-    tg_count_vertex(to, degree);
-  }
-}
-
 // Runs a group's part of the current step.
 TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, local tg_group* group, tg_counts* found) {
   const bool wave = at->step == TG_STEP_WAVE;
@@ -85,7 +67,7 @@ TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, local tg_
     tg_begin(job, to);
   } else if (!TG_FROM_ALL && at->step == TG_STEP_SEED) {
     if (job->group == 0 && TG_LANE_OF(job) == 0) {
-      tg_seed(job, to);
+      tg_seed(job, to, job->bitmaps);
     }
   } else if (wave) {
     if (at->topology == TG_SPARSE || at->topology == TG_HYBRID) {

@@ -76,58 +76,51 @@ static void name_of(cl_device_id device, char name[256]) {
   clGetDeviceInfo(device, CL_DEVICE_NAME, 256, name, NULL);
 }
 
-static cl_uint list_devices(cl_device_id devices[MOST_DEVICES]) {
-  cl_platform_id platforms[MOST_DEVICES];
-  cl_uint platform_count = 0;
-  cl_uint count = 0;
-  check(clGetPlatformIDs(MOST_DEVICES, platforms, &platform_count), "no OpenCL platform");
-  for (cl_uint i = 0; i < platform_count && count < MOST_DEVICES; ++i) {
-    cl_uint more = 0;
-    if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES - count, devices + count, &more) == CL_SUCCESS) {
-      count += more < MOST_DEVICES - count ? more : MOST_DEVICES - count;
-    }
-  }
-  return count;
-}
-
 static int is_of_type(cl_device_id device, cl_device_type wanted) {
   cl_device_type type = 0;
   clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
   return (type & wanted) != 0;
 }
 
+/* The device of this number, or the one of the export, or a GPU, or the first one. */
 static cl_device_id choose_device(int argc, char** argv) {
-  cl_device_id devices[MOST_DEVICES];
-  const cl_uint count = list_devices(devices);
   const int lists = argc > 1 && strcmp(argv[1], "--list") == 0;
-  cl_uint chosen = 0;
+  char* end = "";
+  const unsigned long wanted = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
+  cl_platform_id platforms[MOST_DEVICES];
+  cl_uint platform_count = 0;
+  check(clGetPlatformIDs(MOST_DEVICES, platforms, &platform_count), "no OpenCL platform");
+  cl_device_id chosen = NULL;
   int best = -1;
   char name[256];
-  for (cl_uint i = 0; i < count; ++i) {
-    name_of(devices[i], name);
-    if (lists) {
-      printf("%u  %s\n", (unsigned)i, name);
+  unsigned long number = 0;
+  for (cl_uint p = 0; p < platform_count && p < MOST_DEVICES; ++p) {
+    cl_device_id devices[MOST_DEVICES];
+    cl_uint count = 0;
+    clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST_DEVICES, devices, &count);
+    for (cl_uint i = 0; i < count && i < MOST_DEVICES; ++i, ++number) {
+      name_of(devices[i], name);
+      if (lists) {
+        printf("%lu  %s\n", number, name);
+      }
+      const int suits = argc > 1                    ? (number == wanted && *end == '\0' && end != argv[1] ? 0 : -1)
+                        : strcmp(name, DEVICE) == 0 ? 2
+                                                    : is_of_type(devices[i], CL_DEVICE_TYPE_GPU);
+      chosen = suits > best ? devices[i] : chosen;
+      best = suits > best ? suits : best;
     }
-    const int suits = strcmp(name, DEVICE) == 0 ? 2 : is_of_type(devices[i], CL_DEVICE_TYPE_GPU);
-    chosen = suits > best ? i : chosen;
-    best = suits > best ? suits : best;
   }
   if (lists) {
     exit(0);
   }
-  if (argc > 1) {
-    char* end = argv[1];
-    chosen = (cl_uint)strtoul(argv[1], &end, 10);
-    chosen = *end != '\0' || end == argv[1] ? count : chosen;
-  }
-  if (chosen >= count) {
+  if (chosen == NULL) {
     fail("no such device: --list shows what there is", CL_INVALID_DEVICE);
   }
-  name_of(devices[chosen], name);
+  name_of(chosen, name);
   if (strcmp(name, DEVICE) != 0) {
     fprintf(stderr, "%s: was compared with plain launches on %s, never on %s\n", PROGRAM, DEVICE, name);
   }
-  return devices[chosen];
+  return chosen;
 }
 
 static cl_program build(cl_context context, cl_device_id device) {
@@ -150,17 +143,13 @@ static cl_program build(cl_context context, cl_device_id device) {
   return program;
 }
 
-static cl_mem allocate(cl_context context, size_t bytes, void* contents) {
+/* Device memory with these contents, or zeros. */
+static cl_mem allocate(cl_context context, size_t bytes, const void* contents) {
+  void* const zeros = contents == NULL ? room(bytes) : NULL;
   cl_int status = CL_SUCCESS;
-  const cl_mem memory =
-      clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, contents, &status);
+  const cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes,
+                                       contents == NULL ? zeros : (void*)contents, &status);
   check(status, "allocating device memory");
-  return memory;
-}
-
-static cl_mem allocate_zeros(cl_context context, size_t bytes) {
-  void* const zeros = room(bytes);
-  const cl_mem memory = allocate(context, bytes, zeros);
   free(zeros);
   return memory;
 }
@@ -241,13 +230,13 @@ int main(int argc, char** argv) {
   }
   const cl_mem arena = allocate(context, ARENA_BYTES, contents);
   free(contents);
-  const cl_mem counters = allocate_zeros(context, TG_COUNTER_WORDS((size_t)workers) * sizeof(cl_uint));
-  const cl_mem progress = allocate_zeros(context, (TG_SPAN_COUNTS((size_t)workers) + workers) * sizeof(cl_uint));
+  const cl_mem counters = allocate(context, TG_COUNTER_WORDS((size_t)workers) * sizeof(cl_uint), NULL);
+  const cl_mem progress = allocate(context, (TG_SPAN_COUNTS((size_t)workers) + workers) * sizeof(cl_uint), NULL);
   const cl_mem memories[TG_MEMORY_COUNT] = {[TG_MEMORY_ARENA] = arena,
-                                            [TG_MEMORY_STAGES] = allocate(context, sizeof stages, (void*)stages),
-                                            [TG_MEMORY_ENTRIES] = allocate(context, sizeof entries, (void*)entries),
-                                            [TG_MEMORY_WAITS] = allocate(context, sizeof waits, (void*)waits),
-                                            [TG_MEMORY_WORDS] = allocate(context, sizeof words, (void*)words),
+                                            [TG_MEMORY_STAGES] = allocate(context, sizeof stages, stages),
+                                            [TG_MEMORY_ENTRIES] = allocate(context, sizeof entries, entries),
+                                            [TG_MEMORY_WAITS] = allocate(context, sizeof waits, waits),
+                                            [TG_MEMORY_WORDS] = allocate(context, sizeof words, words),
                                             [TG_MEMORY_COUNTERS] = counters,
                                             [TG_MEMORY_PROGRESS] = progress,
                                             [TG_MEMORY_POLL] = counters};

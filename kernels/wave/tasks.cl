@@ -70,12 +70,12 @@ tg_entry tg_entry_of(global const tg_entry* entries, uint count, uint tile) {
 
 // Returns a group's share of a stage with `tiles` tiles.
 tg_task tg_share_of(uint tiles, uint group, uint groups, uint mapping) {
+  const bool strided = mapping == TG_STRIDED;
   tg_task task;
-  task.first = mapping == TG_STRIDED ? group : tg_run_begin(tiles, group, groups);
-  task.step = mapping == TG_STRIDED ? groups : 1;
+  task.first = strided ? group : tg_run_begin(tiles, group, groups);
+  task.step = strided ? groups : 1;
   task.turns = (tiles + groups - 1) / groups;
-  task.count = mapping == TG_STRIDED ? tiles / groups + (group < tiles % groups ? 1 : 0)
-                                   : tg_run_begin(tiles, group + 1, groups) - task.first;
+  task.count = strided ? tiles / groups + (group < tiles % groups ? 1 : 0) : tg_run_begin(tiles, group + 1, groups) - task.first;
   return task;
 }
 
