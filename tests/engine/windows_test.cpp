@@ -2,6 +2,7 @@
 // A checker must find every way in which that can be wrong.
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
+#include "engine/recommend.hpp"
 #include "work/resolve.hpp"
 
 using namespace tidegate;
