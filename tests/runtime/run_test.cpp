@@ -124,6 +124,17 @@ TEST_CASE("spans of a device's clock become spans of the dispatch") {
   }
 }
 
+TEST_CASE("memory that is kept may fill its budget, and no more") {
+  for (const auto& [bytes, kept_after] : {std::pair(50U, 1U), {51U, 0U}}) {
+    Kept kept;
+    kept.use(std::make_shared<Holding>());
+    kept.holdings.front()->bytes = 50;
+    ++kept.run;
+    CHECK(kept.make_room(bytes, 100));
+    CHECK(kept.holdings.size() == kept_after);
+  }
+}
+
 TEST_CASE("what a driver compiles at a first launch is no wall time") {
   Monitor monitor;
   monitor.deadline = Monitor::Clock::now();
