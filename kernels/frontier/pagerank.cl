@@ -43,12 +43,12 @@ float tg_base(const tg_job* job, const tg_position* at) {
   return ((1.0f - damping) + damping * idle) / (float)job->vertices;
 }
 
-// Of a row the bounds are not read.
-void tg_rank(const tg_job* job, const tg_position* at, tg_target to, float base, tg_row row, float received) {
+// Of a row the bounds are not read. `passed` is what vertices pass on in the next iteration.
+void tg_rank(const tg_job* job, tg_target to, float base, tg_row row, float received, global float* passed) {
   const float before = as_float(row.value);
   const float after = base + as_float(job->setting->damping) * received;
   job->values[row.vertex] = as_uint(after);
-  tg_passed(job, at->wave + 1)[row.seat] = tg_passed_of(after, row.degree);
+  passed[row.seat] = tg_passed_of(after, row.degree);
   to.found->idle += row.degree == 0 ? tg_units(after) : 0;
   to.found->change += tg_units(fabs(after - before));
 }
@@ -99,8 +99,9 @@ tg_row tg_ranked_row(const tg_job* job, uint v) {
 void tg_pull(const tg_job* job, const tg_position* at, tg_target to, local uint4* rows, local uint* row_count) {
   const float base = tg_base(job, at);
   global const float* const passed = tg_passed(job, at->wave);
+  global float* const passed_next = tg_passed(job, at->wave + 1);
   TG_EACH_ITEM(job, v, job->rows, 1) {
-    tg_rank(job, at, to, base, tg_ranked_row(job, v), tg_received(job, v, passed));
+    tg_rank(job, to, base, tg_ranked_row(job, v), tg_received(job, v, passed), passed_next);
     to.found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
   }
 }
@@ -109,7 +110,7 @@ void tg_pull(const tg_job* job, const tg_position* at, tg_target to, local uint4
 void tg_rank_received(const tg_job* job, const tg_position* at, tg_target to, float base, uint v) {
   const tg_row row = tg_ranked_row(job, v);
   volatile global uint* const sum = tg_received_by(job, row.seat);
-  tg_rank(job, at, to, base, row, (float)TG_WIDE_SUM(sum) / TG_UNITS);
+  tg_rank(job, to, base, row, (float)TG_WIDE_SUM(sum) / TG_UNITS, tg_passed(job, at->wave + 1));
   sum[0] = 0;
   sum[1] = 0;
 }
@@ -135,7 +136,7 @@ tg_collected tg_combined(tg_collected a, tg_collected b) { return a + b; }
 
 void tg_deliver(const tg_job* job, const tg_position* at, tg_target to, float base, tg_row row, tg_collected what) {
   if (row.whole) {
-    tg_rank(job, at, to, base, row, (float)what / TG_UNITS);
+    tg_rank(job, to, base, row, (float)what / TG_UNITS, tg_passed(job, at->wave + 1));
   } else {
     TG_ADD_WIDE(tg_received_by(job, row.seat), what);
   }

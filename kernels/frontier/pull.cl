@@ -105,6 +105,10 @@ TG_INLINE uint tg_first_hit_mask(const tg_job* job, global const uint* frontier,
 // until it is done.
 TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, tg_target to, global const uint* frontier,
                                 tg_left_rows left_rows) {
+  uint vertices = 0;
+  ulong edges = 0;
+  ulong scanned = 0;
+  uint least = 0;
   TG_EACH_ITEM(job, word, job->words, 1) {
     const uint seekers = tg_seekers(job, at, word);
     const uint first_hits = frontier == 0 || TG_PULLS_ALL ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
@@ -134,7 +138,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, tg_tar
           enough = TG_FOUND_ONCE(at) || tg_settled(job, at, best);
         }
       }
-      to.found->scanned += e - begin;
+      scanned += e - begin;
       if (best != before) {
         job->values[v] = best; // no other work-item writes it in this wave
         if (TG_FOUND_ONCE(at)) {
@@ -148,11 +152,16 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, tg_tar
       to.bitmap[word] = known | news;
       for (news &= ~known; news != 0; news &= news - 1) {
         const uint v = word * 32 + tg_lowest(news);
-        tg_count_vertex(to, tg_degree(job, v));
-        to.found->least = max(to.found->least, TG_NEARNESS(job->values[v]));
+        vertices += 1;
+        edges += tg_degree(job, v);
+        least = max(least, TG_NEARNESS(job->values[v]));
       }
     }
   }
+  to.found->vertices += vertices;
+  to.found->edges += edges;
+  to.found->scanned += scanned;
+  to.found->least = max(to.found->least, least);
 }
 #else
 // Neighbours past the last one repeat it, which only sums would notice.
