@@ -42,6 +42,7 @@ typedef uint tg_share; // of no use
 #define tg_goes_on(at, counts) false
 #endif
 #if !TG_PUTS_OFF
+#define tg_next_near(at, setting) 0u
 #define tg_count_far(at, setting, counts)
 #endif
 #if !TG_ITERATES

@@ -4,10 +4,11 @@
 // Puts values next to the listed vertices, and takes them out of the next frontier.
 void tg_fill(const tg_job* job, tg_target to) {
   TG_EACH_ITEM(job, i, to.tails[TG_TAIL * TG_COUNTER_LINE], 1) {
-    const uint v = job->far[i * TG_SENT_WORDS];
+    global uint* const sent = job->far + tg_sent_at(i, TG_MESSAGE_WORDS);
+    const uint v = sent[0];
     const tg_bits value = job->values[v];
-    for (uint word = 0; word < TG_VALUE_WORDS; ++word) {
-      job->far[i * TG_SENT_WORDS + 1 + word] = (uint)((ulong)value >> 32 * word);
+    for (uint word = 1; word < TG_MESSAGE_WORDS; ++word) {
+      sent[word] = (uint)((ulong)value >> 32 * (word - 1));
     }
     if (TG_ADDS) {
       job->values[v] = TG_FIRST_VALUE(v);
@@ -18,13 +19,13 @@ void tg_fill(const tg_job* job, tg_target to) {
 
 // Merges vertices that others have sent.
 void tg_adopt(const tg_job* job, const tg_position* at, tg_target to, uint count) {
-  global const uint* const heard = (global const uint*)job->queues;
   TG_EACH_ITEM(job, i, count, 1) {
+    global const uint* const heard = (global const uint*)job->queues + tg_sent_at(i, TG_MESSAGE_WORDS);
     tg_edge edge;
-    edge.w = heard[i * TG_SENT_WORDS];
-    ulong value = at->wave + 1;
-    for (uint word = 0; word < TG_VALUE_WORDS; ++word) {
-      value = (word == 0 ? 0 : value) | (ulong)heard[i * TG_SENT_WORDS + 1 + word] << 32 * word;
+    edge.w = heard[0];
+    ulong value = TG_MESSAGE_WORDS == 1 ? at->wave + 1 : 0;
+    for (uint word = 1; word < TG_MESSAGE_WORDS; ++word) {
+      value |= (ulong)heard[word] << 32 * (word - 1);
     }
     tg_fetch_bounds(job, &edge);
     tg_hand_over(job, at, to, TG_NO_VERTEX, (tg_bits)value, edge);

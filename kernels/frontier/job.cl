@@ -1,7 +1,7 @@
 // Data that the work-items of a traversal share, and functions that put vertices into the next frontier.
 //
 // The host defines
-//   TG_ALGORITHM    one of TG_BFS …
+//   TG_ALGORITHM    one of TG_BFS … (state.h)
 //   TG_GROUP_SIZE   work-items of a work-group
 //   TG_LANES        work-items that share an entry of a sparse queue
 //   TG_WIDE         work-items that share an entry of a hybrid queue
@@ -24,17 +24,11 @@
 // entries. Two queues alternate from wave to wave. Three bitmaps take turns: one is read, one written, and
 // the one that was read before is cleared.
 
-#define TG_BFS 0
-#define TG_REACH 1
-#define TG_SSSP 2
-#define TG_CC 3
-#define TG_PAGERANK 4
-#define TG_OWN 5 // own.cl has more definitions
 #define TG_FOREST (TG_ALGORITHM == TG_CC)         // links and compresses, before a wave and after it
 #define TG_ITERATES (TG_ALGORITHM == TG_PAGERANK) // over all vertices: it has sums, and one bitmap and queue
 #define TG_PUTS_OFF (TG_ALGORITHM == TG_SSSP)     // far vertices, and knows the least distance of a frontier
 #define TG_FROM_ALL (TG_FOREST || TG_ITERATES)    // every vertex is in the first frontier
-#define TG_MAY_PULL_SHARES (((TG_ITERATES && !TG_SHORT_ROWS) || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
+#define TG_MAY_PULL_SHARES TG_PULLS_SHARES(TG_ALGORITHM, TG_SHORT_ROWS, TG_GROUP_SIZE)
 #define TG_MAY_LEAVE_ROWS (TG_PUTS_OFF && TG_GROUP_SIZE > 1) // pull.cl
 #define TG_MAY_WORK_ALONE (!TG_FROM_ALL && !TG_RANKS)
 #define TG_MAY_REFILL_ALONE (TG_PUTS_OFF && TG_GROUP_SIZE == 1) // on an H100 it would be 1 to 3 % slower

@@ -15,14 +15,11 @@
 //   finish bfs: the parents of own vertices; cc: points every vertex at its root
 #include "common/device_barrier.cl"
 
-// Words of a sent vertex: its number and value; a level is that of the wave.
-#define TG_SENT_WORDS (1ul + TG_VALUE_WORDS) // a product with it has 64 bits
-#define TG_VALUE_WORDS (TG_ALGORITHM == TG_BFS ? 0u : (uint)(sizeof(tg_bits) / sizeof(uint)))
-
+#define TG_MESSAGE_WORDS TG_SENT_WORDS(TG_ALGORITHM, (uint)(sizeof(tg_bits) / sizeof(uint))) // of a sent vertex
 #define TG_OUTLINES 0
 #define TG_RANKS 1
 #define tg_is_here(job, v) ((v) - (job)->first < (job)->rows)
-#define tg_send(job, to, v) (job)->far[tg_take_place(&(to).tails[TG_TAIL * TG_COUNTER_LINE]) * TG_SENT_WORDS] = (v)
+#define tg_send(job, to, v) (job)->far[tg_sent_at(tg_take_place(&(to).tails[TG_TAIL * TG_COUNTER_LINE]), TG_MESSAGE_WORDS)] = (v)
 #include "frontier/algorithm.cl"
 
 // The memory of one process, with two bitmaps, what others have sent in place of queues, the list of vertices to send after it, and
@@ -35,10 +32,11 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   const uint shift = TG_ITERATES ? 0 : part.first;
   const tg_job job = {offsets - shift, neighbours, weights, in_offsets - shift, in_neighbours, in_weights,
                       values + (part.first - shift), others, stamps - 2ul * part.first, bitmaps, queues,
-                      (global uint*)queues + TG_HEARD * TG_SENT_WORDS, far, 0, sources, 0, &setting, {0, 0}, 0,
+                      (global uint*)queues + tg_sent_at(TG_HEARD, TG_MESSAGE_WORDS), far, 0, sources, 0, &setting, {0, 0}, 0,
                       setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0), TG_LANE,
                       part.end - part.first, part.first};
-  const tg_position at = {.wave = part.wave, .near = part.near, .idle = part.idle, .step = TG_STEP_FINISH, .topology = TG_DENSE};
+  tg_position at = {.wave = part.wave, .nearest = part.nearest, .idle = part.idle, .step = TG_STEP_FINISH, .topology = TG_DENSE};
+  at.near = tg_next_near(&at, &setting);
   tg_counts found = {0};
   tg_target to = tg_next_queue(&job, part.wave, &found);
   to.queue = 0;

@@ -7,6 +7,18 @@
 // plus one for every TG_CHUNK edges of the graph.
 #define TG_CHUNK 64u
 
+// Algorithms, in the order of their names in documents.
+#define TG_BFS 0
+#define TG_REACH 1
+#define TG_SSSP 2
+#define TG_CC 3
+#define TG_PAGERANK 4
+#define TG_OWN 5 // own.cl has more definitions
+
+// Groups of several work-items pull along shares of the edges where a row may have many (shares.cl).
+#define TG_PULLS_SHARES(algorithm, short_rows, group_size) \
+  ((((algorithm) == TG_PAGERANK && !(short_rows)) || (algorithm) == TG_REACH) && (group_size) > 1)
+
 // Kinds of steps. A wave may take several: its frontier may need conversion to the form that its topology
 // reads, and some algorithms have a second part.
 #define TG_STEP_START 0u     // initial state of all vertices
@@ -165,10 +177,16 @@ typedef struct {
   tg_u32 end;
   tg_u32 action;
   tg_u32 wave;
-  tg_u32 near;  // sssp: process distances below this, as bits
-  tg_u32 count; // vertices that others have sent
+  tg_u32 nearest; // sssp: as in tg_position
+  tg_u32 count;   // vertices that others have sent
 } tg_part;
 
 #define TG_HEARD 65536u // most vertices from other ranks that one launch merges
+
+// Words of a vertex in a message between ranks: its number and its value; a level is that of the wave.
+#define TG_SENT_WORDS(algorithm, value_words) ((algorithm) == TG_BFS ? 1u : 1u + (value_words))
+
+// Returns the first word of a vertex in a message, which may have more than 2^32 words.
+static inline tg_u64 tg_sent_at(tg_u32 index, tg_u32 words) { return (tg_u64)index * words; }
 
 #endif

@@ -40,7 +40,7 @@ FrontierMemory layout_of(const TraversalShape& shape, Layout layout, const RankP
   const std::uint64_t bitmaps = of_rank ? (is_pagerank ? 0 : is_cc ? 1 : 2) : is_pagerank ? 1 : 3;
   const std::uint64_t sent = is_pagerank ? 0
                              : is_cc     ? value_bytes(shape)
-                                         : (TG_HEARD + n - own.vertices()) * rank_message_words(shape) * word;
+                                         : (TG_HEARD + n - own.vertices()) * sent_words(shape) * word;
   constexpr std::uint64_t trial_bytes = flaw_words * sizeof(std::uint64_t);
   constexpr std::uint64_t counter_line = TG_LINE * word;
   FrontierMemory memory{.constrained = layout == Layout::constrained};

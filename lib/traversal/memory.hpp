@@ -133,9 +133,9 @@ Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::La
                                    std::uint64_t budget_bytes, std::uint64_t device_bytes,
                                    std::optional<policy::Topology> forced, const RankPart* rank = nullptr);
 
-// Words of a vertex in a message between ranks: its number and value; a level is that of the wave.
-inline std::uint32_t rank_message_words(const TraversalShape& shape) {
-  return shape.algorithm == graphs::Algorithm::bfs ? 1 : 1 + shape.value_words;
+// Words of a vertex in a message between ranks.
+inline std::uint32_t sent_words(const TraversalShape& shape) {
+  return TG_SENT_WORDS(static_cast<tg_u32>(shape.algorithm), shape.value_words);
 }
 
 // Returns the bytes of memory with this name, or in this part; 0 if the layout has none.

@@ -22,7 +22,7 @@ public:
         options_(options), monitor_(monitor), kernel_(plan.asked.kept->kernel->kernel),
         ranks_(*options.ranks), groups_(device::work_groups(groups, plan.geometry.group_size)),
         outcome_{.waves = {.group_size = plan.geometry.group_size, .workers = groups}},
-        part_{.first = plan.part->first(), .end = plan.part->end(), .near = resident_.setting.delta},
+        part_{.first = plan.part->first(), .end = plan.part->end()},
         argument_(set_graph(session, kernel_, resident_)) {}
 
   TraversalOutcome run() {
@@ -96,11 +96,11 @@ private:
 
   // Pushes the frontier.
   void push() {
-    const std::uint32_t entry = rank_message_words(shape_);
-    const std::size_t most = std::size_t{TG_HEARD} * entry;
+    const std::uint32_t entry = sent_words(shape_);
+    const std::size_t most = tg_sent_at(TG_HEARD, entry);
     const device::Buffer& messages = resident_.part(Part::queues); // heard ones, then those to send
     const graphs::VertexCut& cut = plan_.part->cut;
-    std::vector<std::uint32_t> listed(std::uint64_t{counters_after({TG_PART_PUSH})[TG_TAIL]} * entry);
+    std::vector<std::uint32_t> listed(tg_sent_at(counters_after({TG_PART_PUSH})[TG_TAIL], entry));
     launch(TG_PART_FILL);
     session_.read(messages, most * word_bytes, std::as_writable_bytes(std::span(listed)));
     std::vector<std::vector<std::uint32_t>> sent(cut.size() - 1);
@@ -128,20 +128,9 @@ private:
       if (all.vertices != 0 || all.far == 0) {
         return all;
       }
-      std::uint64_t nearest = ~words[TG_NEAREST * TG_COUNTER_LINE];
-      nearest = runtime::or_refuse(ranks_.reduce(nearest, ranks::Reduction::min));
-      part_.near = near_after(static_cast<std::uint32_t>(nearest));
+      const std::uint64_t nearest = ~words[TG_NEAREST * TG_COUNTER_LINE];
+      part_.nearest = static_cast<tg_u32>(runtime::or_refuse(ranks_.reduce(nearest, ranks::Reduction::min)));
     }
-  }
-
-  // As tg_next_near of kernels/frontier/sssp.cl.
-  [[nodiscard]] std::uint32_t near_after(std::uint32_t nearest) const {
-    const bool floats = plan_.graph().out.weight_type == graphs::WeightType::f32;
-    const std::uint32_t delta = resident_.setting.delta;
-    const std::uint32_t moved =
-        floats ? std::bit_cast<std::uint32_t>(std::bit_cast<float>(nearest) + std::bit_cast<float>(delta))
-               : nearest + std::min(delta, std::numeric_limits<std::uint32_t>::max() - nearest);
-    return std::max(moved, nearest + 1);
   }
 
   // The record of the next wave.
@@ -189,7 +178,7 @@ private:
   }
 
   void run_iterations() {
-    const bool by_shares = !shape_.short_rows && groups_.local[0] > 1; // as TG_MAY_PULL_SHARES
+    const bool by_shares = TG_PULLS_SHARES(TG_PAGERANK, shape_.short_rows, groups_.local[0]);
     Counted of = of_all(counters_after({TG_PART_BEGIN}));
     while (!out_of_time()) {
       WaveRecord wave = next_wave(shape_.vertices, shape_.edges);

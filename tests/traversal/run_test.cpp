@@ -291,6 +291,34 @@ TEST_CASE("the kernel itself counts its resident work-groups") {
   CHECK(run().error().code == ErrorCode::kernel_does_not_fit);
 }
 
+TEST_CASE(
+    "as many work-groups as sums of edges hold for run, and no more, also where nothing waits for another") {
+  const device::DeviceInfo cpu = traversal::test::cpu();
+  Run run;
+  run.program.graph = {.generate = graphs::GeneratorSpec{.rmat = graphs::RmatSpec{.scale = 10}}};
+  run.device = cpu;
+  run.options.verify = true;
+  constexpr std::uint32_t most = 65'536;
+  run.options.workers = most + 1;
+  const auto refused = run();
+  REQUIRE(!refused);
+  CHECK(refused.error().code == ErrorCode::too_many_workers);
+  run.options.workers = most;
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(report->geometry.worker_groups == most);
+  CHECK(report->verification->right);
+  run.options.workers = 1;
+  const auto alone = run();
+  REQUIRE(alone);
+  CHECK(report->summary.frontier_edges == alone->summary.frontier_edges);
+}
+
+TEST_CASE("a message between ranks may have more than 2^32 words") {
+  CHECK(tg_sent_at(1U << 31U, 2) == std::uint64_t{1} << 32U);
+  CHECK(tg_sent_at(3U << 30U, 3) == std::uint64_t{9} << 30U);
+}
+
 TEST_CASE("a wait on the device that runs out is reported by the kernel itself") {
   const device::DeviceInfo cpu = traversal::test::cpu(device::MemoryOrdering::classic);
   Run run;
