@@ -37,7 +37,29 @@ struct DeviceReport {
   std::string driver_version;
 };
 
-struct ReportHead {
+// Times of a run.
+struct RunTimes {
+  std::uint64_t wall_time_ns = 0; // total
+  std::uint64_t build_ns = 0;
+  std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
+  std::vector<std::uint64_t> slices_ns;
+  std::uint64_t queue_plan_ns = 0;
+  std::uint64_t queue_publish_ns = 0;
+  std::uint64_t read_back_ns = 0;
+  std::uint64_t lineage_ns = 0;
+};
+
+// Items of a run: work-items of waves and items of queues, or vertices of frontiers.
+struct ItemCounts {
+  std::uint64_t items_processed = 0;
+  std::uint64_t items_remaining = 0;
+  std::uint64_t published_items = 0;
+  std::uint64_t deduped_items = 0;
+  std::uint64_t lineage_items = 0;           // that derive from a source rule
+  std::vector<std::uint32_t> region_lineage; // by executed group; bit n stands for source rule n
+};
+
+struct ReportHead : RunTimes, ItemCounts {
   std::optional<Identifier> id;       // of the request, in a stream
   std::optional<std::string> program; // its path, or that of the graph of `run ALGORITHM GRAPH`
   RunStatus status = RunStatus::done;
@@ -47,22 +69,7 @@ struct ReportHead {
   std::string strategy_reason;
   std::optional<bool> converged; // `until` or PageRank's tolerance was reached
   std::vector<Warning> warnings;
-  std::uint64_t wall_time_ns = 0; // total
-  std::uint64_t build_ns = 0;
-  std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
-  std::vector<std::uint64_t> slices_ns;
-  // Items: work-items of waves and items of queues, or vertices of frontiers.
-  std::uint64_t items_processed = 0;
-  std::uint64_t items_remaining = 0;
-  std::uint64_t published_items = 0;
-  std::uint64_t deduped_items = 0;
-  std::uint64_t queue_plan_ns = 0;
-  std::uint64_t queue_publish_ns = 0;
-  std::uint64_t read_back_ns = 0;
-  std::uint64_t lineage_ns = 0;
-  std::uint64_t lineage_items = 0;           // that derive from a source rule
-  std::vector<std::uint32_t> region_lineage; // by executed group; bit n stands for source rule n
-  Geometry geometry;                         // of the launches
+  Geometry geometry; // of the launches
   Telemetry telemetry;
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
