@@ -161,20 +161,16 @@ std::string arena_svg(const PlannedArena& planned, const std::string& headline) 
       left, 46, "soft",
       fmt::format("lower bound {}{}", bytes_text(plan.lower_bound_bytes),
                   lifetimes.capacity_bytes ? ", capacity " + bytes_text(*lifetimes.capacity_bytes) : ""));
-  // About four steps on each axis; of bytes a power of two, of time 1, 2 or 5 times a power of ten.
-  const std::uint64_t bytes_step = std::bit_ceil(std::max<std::uint64_t>(plan.height_bytes / 5, 1));
+  const auto step_of = [](std::uint64_t whole) { // a power of two, so that there are 3 to 6
+    return std::bit_ceil(std::max<std::uint64_t>(whole / 5, 1));
+  };
+  const std::uint64_t bytes_step = step_of(plan.height_bytes), time_step = step_of(end - begin);
   for (std::uint64_t step = 0; step <= plan.height_bytes / bytes_step; ++step) {
     const double at = y(step * bytes_step);
     picture.add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"group\"/>\n", left,
                 left + width, at, at);
     picture.add_text(left - 8, at + 4, "soft", bytes_text(step * bytes_step), "end");
   }
-  std::uint64_t power = 1;
-  while (power <= (end - begin) / 40) {
-    power *= 10;
-  }
-  const std::uint64_t steps = (end - begin) / power;
-  const std::uint64_t time_step = power * (steps <= 5 ? 1 : steps <= 10 ? 2 : steps <= 25 ? 5 : 10);
   for (std::uint64_t step = (begin + time_step - 1) / time_step; step <= end / time_step; ++step) {
     picture.add_text(x(step * time_step), top + height + 18, "soft", std::to_string(step * time_step),
                      "middle");

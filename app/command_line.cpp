@@ -47,8 +47,7 @@ constexpr std::array subcommands{
                export_command},
     Subcommand{more, "schema", "Print the JSON Schema or the reference of a document type", schema_command},
     Subcommand{more, "completion", "Print a completion script for a shell", completion_command},
-    Subcommand{more, "version", "Print versions, system, drivers and devices, for bug reports",
-               version_command},
+    Subcommand{more, "version", "Print versions, system and environment, for bug reports", version_command},
 };
 
 // Spellings of earlier versions, which are refused with what to give in their place.

@@ -198,7 +198,7 @@ CommandModel devices_command() {
       .run = [settings] { return run_devices(*settings); }};
 }
 
-// `tidegate version`: versions and devices, for bug reports.
+// `tidegate version`: versions and what affects the tool, for bug reports.
 
 namespace {
 
@@ -238,37 +238,13 @@ documents::VersionReport versions() {
           .environment = opencl_environment()};
 }
 
-// Lists devices in a separate process, because drivers may crash; a crash becomes a note.
-void add_devices(documents::VersionReport& report) {
-  if (auto isolated = device::isolate_drivers(); !isolated) {
-    report.notes.push_back(isolated.error().message);
-    return;
-  }
-  const auto list = device::list_devices();
-  if (!list) {
-    return;
-  }
-  for (const device::DeviceInfo& device : list->devices) {
-    report.devices.push_back(fmt::format("{} ({}), {}, driver {}", device.name, device.platform,
-                                         device.opencl_version, device.driver_version));
-  }
-  for (const device::BrokenDriver& driver : list->broken_drivers) {
-    report.notes.push_back(driver.file + ": " + driver.problem);
-  }
-  report.notes.insert(report.notes.end(), list->notes.begin(), list->notes.end());
-}
-
 } // namespace
 
 CommandModel version_command() {
   const auto settings = std::make_shared<DevicesSettings>();
   return {.options = {format_option(settings->format), output_option(settings->output)},
           .examples = {{"Include this in a bug report:", "tidegate version --format table"}},
-          .run = [settings] {
-            documents::VersionReport report = versions();
-            add_devices(report);
-            return write_document(settings->output, settings->format, report);
-          }};
+          .run = [settings] { return write_document(settings->output, settings->format, versions()); }};
 }
 
 } // namespace tidegate::app

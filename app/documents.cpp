@@ -140,8 +140,6 @@ constexpr Field version_fields[] = {
     required<&VersionReport::fmt>("version of {fmt}"),
     required<&VersionReport::opencl_loader>("the OpenCL ICD loader"),
     required<&VersionReport::system>("distribution, kernel and architecture"),
-    required<&VersionReport::devices>("every OpenCL device, its platform and its versions"),
-    required<&VersionReport::notes>("drivers that cannot be used, and platforms without devices"),
     required<&VersionReport::environment>("variables that affect the tool, as NAME=value"),
 };
 TIDEGATE_RECORD(VersionReport, version_fields);

@@ -86,8 +86,6 @@ struct VersionReport {
   std::string fmt;
   std::string opencl_loader;
   std::string system;                   // distribution, kernel, architecture
-  std::vector<std::string> devices;     // with platform and versions
-  std::vector<std::string> notes;       // problems of drivers
   std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
 };
 

@@ -12,20 +12,7 @@ using documents::PlanObjective;
 
 // Names of waves.
 
-using WaveNames = std::unordered_map<std::string_view, std::uint64_t>;
-
-Error unknown_wave(const std::string& name, const NamedDag& named, std::string pointer) {
-  std::vector<std::string_view> known(named.names.begin(), named.names.end());
-  std::erase(known, "");
-  const auto nearest = nearest_name(name, known);
-  return {.code = ErrorCode::invalid_wave, // the same code as for an index past the last wave
-          .message = fmt::format("no wave is called {}", in_quotes(name)),
-          .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
-                 : known.empty() ? "no wave of this DAG has a name: give an index"
-                                 : "give the name of a wave, or its index",
-          .pointer = std::move(pointer),
-          .nearest = nearest ? std::optional<std::string>(*nearest) : std::nullopt};
-}
+using WaveNames = std::unordered_map<std::string_view, std::uint32_t>;
 
 // Moves the waves to `named`, and returns the index of each name. Adds errors for empty and duplicate names.
 WaveNames take_waves(std::vector<documents::NamedWave>& waves, NamedDag& named, ErrorList& errors) {
@@ -40,7 +27,7 @@ WaveNames take_waves(std::vector<documents::NamedWave>& waves, NamedDag& named, 
       continue;
     }
     const std::string& name = named.names[i] = *std::move(waves[i].name);
-    const auto [earlier, is_new] = names.emplace(name, i);
+    const auto [earlier, is_new] = names.emplace(name, static_cast<std::uint32_t>(i));
     if (name.empty()) {
       errors.add({.code = ErrorCode::out_of_range,
                   .message = fmt::format("the name of wave {} is empty", i),
@@ -88,7 +75,9 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
       if (const auto found = names.find(*given.name()); found != names.end()) {
         return found->second;
       }
-      errors.add(unknown_wave(*given.name(), named, pointer(end)));
+      Error unknown = engine::unknown_name("wave", *given.name(), {names.begin(), names.end()}, pointer(end));
+      unknown.code = ErrorCode::invalid_wave; // the same code as for an index past the last wave
+      errors.add(std::move(unknown));
       return {};
     };
     const auto before = index_of(document.dependencies[i].before, "before");

@@ -136,7 +136,39 @@ std::string wall_time(const runtime::ReportHead& report, std::vector<Part> parts
   }
   parts.push_back({"comparison, files and the rest", rest});
   std::erase_if(parts, [](const Part& part) { return part.amount == 0; });
-  return part_bar(parts, time_text);
+  return "<h3>Wall time</h3>" + part_bar(parts, time_text);
+}
+
+// The speed in words, and every round of both ways as a dot, the median a bar.
+std::string speed_part(const runtime::ReportHead& report, std::string_view other) {
+  constexpr double left = 104, width = 560, row_height = 40;
+  if (!report.comparison) {
+    return "";
+  }
+  const runtime::Comparison& compared = *report.comparison;
+  const double slowest =
+      std::max({1.0, std::ranges::max(compared.run_rounds_ns), std::ranges::max(compared.plain_rounds_ns)});
+  const auto x = [slowest](double ns) { return left + (width - left - 12) * ns / slowest; };
+  Drawing picture;
+  picture.add(
+      R"(<p>{}</p><svg class="picture" viewBox="0 0 {} {}" role="img" aria-label="Times of each round">)",
+      xml_text(speed_text(compared, other)), width, 2 * row_height + 24);
+  const auto draw = [&](double y, std::string_view name, const std::vector<double>& rounds, double middle,
+                        std::string_view colour) {
+    picture.add_text(0, y + 4, "name", name);
+    for (const double ns : rounds) {
+      picture.add(R"(<circle cx="{:.1f}" cy="{}" r="4" fill="{}" fill-opacity="0.55"/>)", x(ns), y, colour);
+    }
+    picture.add(
+        R"(<rect x="{:.1f}" y="{}" width="4" height="24" rx="2" fill="{}"><title>median {}</title></rect>)",
+        x(middle) - 2, y - 12, colour, short_time_text(middle));
+  };
+  draw(row_height / 2, "this run", compared.run_rounds_ns, compared.run_ns, picture_colours[0]);
+  draw(row_height * 3 / 2, other, compared.plain_rounds_ns, compared.plain_ns, picture_colours[1]);
+  picture.add_text(left, 2 * row_height + 18, "soft", "0");
+  picture.add_text(width, 2 * row_height + 18, "soft", short_time_text(slowest), "end");
+  picture.add("</svg>");
+  return picture.svg;
 }
 
 // The timeline: a picture stretched to the page, or wider than that and scrolled. Browsers cut coordinates above 2^25, so
@@ -348,15 +380,16 @@ std::string shell_word(const std::string& word) {
 template <class Report>
 std::string page_of(const Report& report, const RunTable& made, const std::string& program,
                     const Shown& shown) {
-  std::string body = notices(report) + "<div class=\"figures\">" +
-                     tiles(report, compared_with(report), shown) + "</div>\n<div class=\"columns\">\n";
-  body += section("how", "How it ran", table(made.rows, false));
-  body += section("times", "Where the wall time went",
-                  report.dispatch_ns == 0 ? "" : wall_time(report, shown.times)) +
-          "</div>\n" + shown.first;
+  const std::string_view other = compared_with(report);
+  std::string body = notices(report) + "<div class=\"figures\">" + tiles(report, other, shown) +
+                     "</div>\n<div class=\"columns\">\n";
+  body += section("how", "How it ran",
+                  table(made.rows, false) + (report.dispatch_ns == 0 ? "" : wall_time(report, shown.times)));
+  body += section("speed", fmt::format("Against {}", other), speed_part(report, other)) + "</div>\n" +
+          shown.first;
   body +=
       section("timeline", "Timeline", report.timeline ? timeline_part(*report.timeline, shown.colours) : "");
-  body += section("waves", "Wave by wave", table(made.waves, true)) + shown.further;
+  body += section("waves", "Where the time went", table(made.waves, true)) + shown.further;
   std::vector<std::string> command;
   std::ranges::transform(reporting.command, std::back_inserter(command), shell_word);
   body += section(
