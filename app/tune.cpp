@@ -155,24 +155,22 @@ static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& prof
          keep_file(kept.policy, documents::encode(policy) + '\n');
 }
 
-// Returns the warning that outputs differ from plain launches. `of_whom`: whose, or what follows from it.
-static Warning difference_warning(const engine::FirstRun& first_run, std::string_view of_whom, const Run& run,
-                                  const std::string& pointer = "") {
+// Returns a warning if outputs differ from plain launches. `of_whom`: whose, or what follows from it; `pointer`: a wave at
+// fault, also where only a candidate that is left out differs.
+static std::optional<Warning> difference_of(const engine::FirstRun& first_run, std::string_view of_whom,
+                                            const Run& run, const std::string& pointer = "") {
+  if (!first_run.compared || (first_run.equal && pointer.empty())) {
+    return {};
+  }
   std::string what = "an earlier run found that";
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
     what = fmt::format("element {} of {} is {}, plain launches make it {}", first.element,
                        in_quotes(first.buffer), first.found, first.expected);
   }
-  return {.message = fmt::format("outputs differ from those of plain launches{}: {}", of_whom, what),
-          .fix = engine::difference_fix(first_run.difference, run.options.compile.fp_contract_off),
-          .pointer = pointer};
-}
-
-static std::optional<Warning> difference_of(const engine::FirstRun& first, std::string_view of_whom,
-                                            const Run& run) {
-  return first.compared && !first.equal ? std::optional(difference_warning(first, of_whom, run))
-                                        : std::nullopt;
+  return Warning{.message = fmt::format("outputs differ from those of plain launches{}: {}", of_whom, what),
+                 .fix = engine::difference_fix(first_run.difference, run.options.compile.fp_contract_off),
+                 .pointer = pointer};
 }
 
 // Returns the path of the file with the result of the first run with the stated strategy; empty without a cache folder.
@@ -324,8 +322,8 @@ Result<ChosenWay> choose_way(Run& run, engine::Lowering& lowering, const std::st
     return tl::unexpected(std::move(found.error()));
   }
   if (found->different) {
-    chosen.warning = difference_warning(found->report, found->report.equal ? of_candidate : of_chosen, run,
-                                        found->fault_at);
+    chosen.warning =
+        difference_of(found->report, found->report.equal ? of_candidate : of_chosen, run, found->fault_at);
   }
   if (measures && (found->report.compared || found->report.settled)) {
     device::DeviceProfile profile = device->profile.value_or(
