@@ -67,7 +67,7 @@ std::string launch_text(const policy::LaunchRecommendation& launch) {
 TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps) {
   TableRows rows;
   for (const policy::ExplanationStep& step : steps) {
-    rows.push_back({step.step, step.outcome, step.rule + ": " + step.because});
+    rows.push_back({step.step, step.outcome, step.because});
   }
   return rows;
 }

@@ -33,6 +33,10 @@ tg_densities densities_of(const LaunchPolicy& policy, const LaunchRequest& effec
           .has_graph = effective.graph_node_count};
 }
 
+TopologyChoice choice_of(const tg_choice& choice) {
+  return {static_cast<Topology>(choice.topology), static_cast<TopologyRule>(choice.rule)};
+}
+
 tl::unexpected<Error> refused(ErrorCode code, std::string_view field, std::string message, std::string fix,
                               std::optional<std::string> pointer = {}) {
   auto error = failure(code, std::move(message), std::move(fix), std::move(pointer));
@@ -221,12 +225,13 @@ Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& r
   const bool any_promotion = answer.promote_hot_opcodes || answer.promote_hot_windows;
 
   const tg_densities densities = densities_of(policy, effective, any_promotion);
-  tg_choice chosen = tg_raw_topology(densities);
-  if (previous_topology) {
-    chosen = tg_with_hysteresis(densities, chosen, static_cast<tg_u32>(*previous_topology));
-  }
-  answer.topology = static_cast<Topology>(chosen.topology);
-  decision.topology_rule = static_cast<TopologyRule>(chosen.rule);
+  const tg_choice raw = tg_raw_topology(densities);
+  decision.raw = choice_of(raw);
+  decision.chosen =
+      previous_topology
+          ? choice_of(tg_with_hysteresis(densities, raw, static_cast<tg_u32>(*previous_topology)))
+          : decision.raw;
+  answer.topology = decision.chosen.topology;
 
   TIDEGATE_TRY(decision.shedding, shed_workers(policy, effective, answer.topology));
   LaunchRequest shed = effective;

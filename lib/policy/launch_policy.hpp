@@ -175,6 +175,11 @@ inline std::string_view name(TopologyRule rule) {
   return topology_rule_names[static_cast<std::size_t>(rule)];
 }
 
+struct TopologyChoice {
+  Topology topology = Topology::empty;
+  TopologyRule rule = TopologyRule::queue_empty;
+};
+
 // Step 6: requested worker groups after shedding.
 enum class SheddingRule : std::uint8_t { none, memory_pressure, sparse_frontier };
 
@@ -227,7 +232,8 @@ Result<Grid> grid_for(const LaunchRequest& request, const SizingPolicy& sizing =
 struct LaunchDecision {
   LaunchRequest effective; // the request with inferred signals
   std::optional<Topology> previous_topology;
-  TopologyRule topology_rule = TopologyRule::queue_empty;
+  TopologyChoice raw;    // step 4
+  TopologyChoice chosen; // step 5: the previous topology stays while the signals are within its band
   Shedding shedding;
   std::uint64_t lanes = 0;          // work-items of the whole dispatch
   std::uint32_t hit_multiplier = 0; // 0 if the capacity was requested
@@ -281,7 +287,7 @@ struct ExplanationStep {
   std::string step;    // the decision: "topology", "worker_groups", …
   std::string outcome; // the resulting value
   std::string rule;    // stable name of the rule that decided
-  std::string because; // the numbers that the rule compared, by their names
+  std::string because; // one sentence with the numbers
 };
 
 std::vector<ExplanationStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,

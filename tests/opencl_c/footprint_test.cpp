@@ -254,7 +254,6 @@ TEST_CASE("work-items that return before others of their work-group come to a ba
 TEST_CASE("a subscript of a small type touches what the type can hold") {
   for (const auto& [type, low, high] :
        {std::tuple("uchar", 0, 255), {"char", -128, 127}, {"ushort", 0, 65535}, {"short", -32768, 32767}}) {
-    CAPTURE(type);
     const std::string source =
         fmt::format("kernel void k(global int* a, global const {}* t) {{ a[t[0]] = 1; }}", type);
     const auto elements = of_line(parse(source)).at(0).elements;
