@@ -43,8 +43,8 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
     const auto expected = policy::decide(launch, request, wave.previous_topology).value();
     const WaveRecord got = test::choose(policy, wave);
     CAPTURE(i);
-    REQUIRE(got.topology == expected.recommendation.topology);
-    REQUIRE(name(expected.topology_rule) == name(got.rule));
+    REQUIRE(got.topology == expected.chosen.topology);
+    REQUIRE(name(expected.chosen.rule) == name(got.rule));
   }
 }
 
