@@ -230,11 +230,12 @@ struct Envelope {
   std::optional<std::string> schema, kind;
   std::optional<std::uint32_t> schema_version;
 };
-constexpr Field envelope_fields[] = {optional<&Envelope::schema>("").named("$schema"),
-                                     optional<&Envelope::kind>(""), optional<&Envelope::schema_version>("")};
+constexpr Field fields_of_envelope[] = {optional<&Envelope::schema>("").named("$schema"),
+                                        optional<&Envelope::kind>(""),
+                                        optional<&Envelope::schema_version>("")};
 
 Record envelope_of(const Document& document) {
-  const std::span<const Field> fields = std::span(envelope_fields).first(document.has_kind ? 3 : 1);
+  const std::span<const Field> fields = std::span(fields_of_envelope).first(document.has_kind ? 3 : 1);
   return {.fields = fields.subspan(document.direction == Direction::input ? 0 : 1)};
 }
 
