@@ -165,7 +165,7 @@ TG_OUTLINED void tg_pull(const tg_job* job, const tg_position* at, tg_target to,
   }
 }
 
-// Of ranks: merges the forest of another one.
+// Merges the forest of another rank.
 static void tg_own_action(const tg_job* job, const tg_position* at, tg_target to, tg_part part, local tg_share* share) {
   global const uint* const heard = (global const uint*)job->queues;
   TG_EACH_ITEM(job, v, part.action == TG_PART_ADOPT ? job->vertices : 0, 1) {

@@ -1,4 +1,4 @@
-// What happens along an edge, in every topology, if an algorithm starts from a frontier. If the edge improves the value of its end
+// Steps along an edge, in every topology, of algorithms that start from a frontier. If the edge improves the value of its end
 // vertex, the work-item that improved it adds the vertex to the next frontier.
 
 // Improves a vertex's value; returns the previous value.

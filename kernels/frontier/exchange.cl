@@ -1,4 +1,4 @@
-// What ranks (ranks.cl) do with vertices that they send each other, if the algorithm starts from a frontier. `job->bitmaps` is the
+// Vertices that ranks (ranks.cl) send each other, if the algorithm starts from a frontier. `job->bitmaps` is the
 // frontier of own vertices, `to.bitmap` the next one, of all that were found.
 
 // Puts values next to the listed vertices, and takes them out of the next frontier.

@@ -274,7 +274,7 @@ typedef struct {
   uint weight;
 } tg_edge;
 
-// What a work-item, a group or all of them have counted in a step. `nearest` and `least` are complements, so that all begin with 0.
+// Counts of a work-item, a group or all of them in a step. `nearest` and `least` are complements, so that all begin with 0.
 typedef struct {
   ulong edges;   // out of the found vertices
   ulong scanned; // visited edges, other than by entries of a queue

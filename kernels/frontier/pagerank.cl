@@ -43,7 +43,7 @@ float tg_base(const tg_job* job, const tg_position* at) {
   return ((1.0f - damping) + damping * idle) / (float)job->vertices;
 }
 
-// Of a row the bounds are not read. `passed` is what vertices pass on in the next iteration.
+// The bounds of a row are not read. `passed` is what vertices pass on in the next iteration.
 void tg_rank(const tg_job* job, tg_target to, float base, tg_row row, float received, global float* passed) {
   const float before = as_float(row.value);
   const float after = base + as_float(job->setting->damping) * received;
@@ -171,7 +171,7 @@ TG_OUTLINED void tg_own_step(const tg_job* job, const tg_position* at, tg_target
   }
 }
 
-// Of ranks: an iteration over own vertices, and then the rows that several shares have parts of.
+// A rank runs an iteration over own vertices, and then the rows that several shares have parts of.
 static void tg_own_action(const tg_job* job, const tg_position* at, tg_target to, tg_part part, local tg_share* share) {
   if (part.action == TG_PART_APPLY) {
     tg_apply_shares(job, at, to);

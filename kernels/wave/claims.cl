@@ -65,7 +65,7 @@ void tg_begin_claims(local tg_claims* claims, uint turns_before, tg_walk own) {
   claims->walk = own;
 }
 
-// What a slice runs of a stage with `tiles` tiles, from `turn` on.
+// The part that a slice runs of a stage with `tiles` tiles, from `turn` on.
 typedef struct {
   uint tiles;
   uint group;

@@ -246,7 +246,7 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
   }
 }
 
-// What drivers print.
+// Output of drivers.
 
 namespace {
 

@@ -55,7 +55,7 @@ struct CompiledProgram {
 // without a queue in rounds, at whose ends all groups meet. Runs that are traced, stressed or exported do without.
 bool may_claim(const Job& program, const device::DeviceInfo* device);
 
-// What the device compiles rightly or gains by, and what the launch needs, in a generated kernel.
+// Facts about the device and the launch on which a generated kernel depends.
 struct KernelFeatures {
   bool restricts = false;            // pointers that never alias are declared restrict
   bool conditional_barriers = false; // compiled rightly; by PoCL (3.1) they may not be

@@ -1,4 +1,4 @@
-// What one of several ranks does around the waves that it launches: it exchanges what they need of split buffers
+// One of several ranks, around the waves that it launches: it exchanges what they need of split buffers
 // (split.hpp), combines what all add to, and gets from rank 0 what that alone has run.
 #pragma once
 #include "engine/queue_outcome.hpp"

@@ -1,4 +1,4 @@
-// What the functions of a unit do: read once, when the unit is parsed (TranslationUnit::facts). Each function inherits
+// Effects of a unit's functions, read once, when the unit is parsed (TranslationUnit::facts). Each function inherits
 // from its callees. What is opaque may call each function that it names.
 #pragma once
 #include "opencl_c/translation_unit.hpp"

@@ -28,7 +28,7 @@ std::optional<Reduction> reduction_of(std::string_view function) {
   return {};
 }
 
-// What all readers of a kernel share.
+// All readers of a kernel share this.
 struct Reading {
   const TranslationUnit& unit;
   const Function& kernel;
@@ -266,7 +266,7 @@ private:
     return false;
   }
 
-  // What comes after it runs where neither branch has left. Those that return in a branch that goes on stay among the ids of
+  // Code after it runs where neither branch has left. Those that return in a branch that goes on stay among the ids of
   // `bounds_`, and so do all that return in a loop, whose bounds are forgotten.
   bool if_else(const Stmt& stmt) {
     const bool is_top = depth_ == 1 && nesting_ == 0;
@@ -580,7 +580,7 @@ private:
                          : Known{};
   }
 
-  // What pointer[index] or *pointer denotes, not accessed yet.
+  // The elements that pointer[index] or *pointer denotes, not accessed yet.
   Known element(const Expr& expr) {
     Known array = read(*expr.operands[0]);
     const bool has_index = expr.kind == Expr::Kind::subscript;

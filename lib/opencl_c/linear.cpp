@@ -112,7 +112,7 @@ std::optional<Linear> product(const Linear& a, const Linear& b) {
   return value;
 }
 
-// Of exact operands that are not negative.
+// The operands are exact and not negative.
 std::optional<Linear> remainder(const Linear& a, const Linear& b, const Ids& ids) {
   const std::int64_t modulus = b.rest.low;
   if (!b.is_constant() || modulus <= 0) {

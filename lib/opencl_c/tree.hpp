@@ -3,7 +3,7 @@
 //   out[i] = f(in[i]);      expression statement
 //                             assignment: subscript (name out, name i), call (name f, subscript (…))
 //
-// What the parser does not know becomes opaque, with its tokens: a visitor must take it for anything. Nodes never change
+// Forms that the parser does not know become opaque, with their tokens: a visitor must take it for anything. Nodes never change
 // after parsing; the names in them are resolved, TranslationUnit::meaning() of a node's token is its first declaration.
 #pragma once
 #include "opencl_c/translation_unit.hpp"

@@ -1,4 +1,4 @@
-// What is decided before a device is used: the strategy, the geometry, memory and kernel of a traversal.
+// Decisions before a device is used: the strategy, the geometry, memory and kernel of a traversal.
 #pragma once
 #include "ranks/ranks.hpp"
 #include "runtime/kernel_cache.hpp"

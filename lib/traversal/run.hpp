@@ -12,7 +12,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
                                      const device::DeviceInfo* device, const RunOptions& options,
                                      runtime::Monitor& monitor);
 
-// What the report says (outcome.cpp): of the plan, of the waves and of the results.
+// Parts of the report (outcome.cpp): of the plan, of the waves and of the results.
 
 Answer answer_of(const TraversalPlan& plan, const TraversalResults& results);
 

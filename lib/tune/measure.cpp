@@ -244,7 +244,7 @@ private:
     const auto plain_ns = static_cast<double>(plain.dispatch_ns);
     const double all_ns = plain_ns * bench_.repeat() / std::max(bench_.iterations(), 1U);
     const bool cpu = device_.type == device::DeviceType::cpu;
-    // Of 2 s: a process also starts, reads, and writes its outputs, and on a CPU it may begin again.
+    // Not all of the 2 s: a process also starts, reads, and writes its outputs, and on a CPU it may begin again.
     const double least_ns = cpu ? 1.2e9 : 1.5e9;
     // Where `until` ends the repetition, nobody knows before: what has run is all that counts.
     const double known_ns = bench_.compiled(0).written.until ? plain_ns : all_ns;

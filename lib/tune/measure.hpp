@@ -26,7 +26,7 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              runtime::Monitor& monitor);
 
-// What first runs have found so far, and the settings to launch the program with.
+// Findings of first runs so far, and the settings to launch the program with.
 struct FirstRunResult {
   engine::FirstRun report;
   Settings settings;

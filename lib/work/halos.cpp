@@ -1,4 +1,4 @@
-// What the footprints of kernels say of arguments: halos, rows, and whether ranks may combine a buffer. Halos count tiles:
+// Facts about arguments that follow from footprints: halos, rows, and whether ranks may combine a buffer. Halos count tiles:
 // distances in elements are rounded up to whole work-groups.
 #include "opencl_c/footprint.hpp"
 #include "opencl_c/type_layout.hpp"

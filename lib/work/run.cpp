@@ -237,7 +237,7 @@ std::string launch_key(const WaveProgram& program, const Job& job) {
     wave.note.reset();
   }
   std::string key = documents::encode(masked, documents::Style::compact);
-  // What numbers may decide.
+  // Numbers may decide these.
   for (const ProgramBuffer& buffer : job.buffers) {
     key += fmt::format("\n{}", buffer.bytes);
   }

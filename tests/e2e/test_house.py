@@ -129,6 +129,12 @@ class House(unittest.TestCase):
                 with self.subTest(step=step):  # what a device is, or does
                     self.assertRegex(line, r"^#if TG_(GROUP_SIZE == 1|SHUFFLES|EAGER)$")
 
+    def test_comments_begin_with_their_subject(self):
+        for folder in (*FOLDERS.values(), KERNELS):
+            for file in sorted(each for each in folder.rglob("*.*") if each.suffix in (".cpp", ".hpp", ".cl", ".h", ".c")):
+                with self.subTest(file=file.name):
+                    self.assertEqual(re.findall(r"// (?:What|Of|Who|Whether) .*", file.read_text()), [])
+
     def test_only_kernels_have_many_parameters(self):
         for file in sorted(KERNELS.rglob("*.cl")):
             text = COMMENT.sub("", file.read_text())
