@@ -139,7 +139,7 @@ constexpr Field trace_step_fields[] = {
     required<&ExplanationStep::step>("the decision"),
     required<&ExplanationStep::outcome>("its result"),
     required<&ExplanationStep::rule>("name of the rule that decided"),
-    required<&ExplanationStep::because>("the numbers that the rule compared, by their names"),
+    required<&ExplanationStep::because>("the rule with its numbers, in words"),
 };
 TIDEGATE_RECORD(ExplanationStep, trace_step_fields);
 
