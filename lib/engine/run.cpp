@@ -81,44 +81,35 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     return with_kernel(report_of_plan(compiled));
   }
 
-  // Runs on the device; another thread reports a kernel that does not come back.
   monitor.most_iterations = compiled.program.iterations;
   monitor.deadline = Monitor::Clock::now() + build_limit;
-  std::mutex replacing; // of `prepared`, which the watchdog's thread reads
-  const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
-    const std::shared_ptr<Prepared> run = [&] {
-      const std::scoped_lock lock(replacing);
-      return prepared;
-    }();
-    options.abandon(ended(report_of_silence(run->compiled, monitor, interrupted, options), run->compiled));
-  });
-  if (options.check_bounds) {
-    TIDEGATE_TRY(const BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
-    return with_kernel(report_of_bounds(compiled, bounds, *device, options));
-  }
-  auto executed = options.ranks == nullptr ? execute(*prepared, *device, options, monitor)
-                                           : execute_on_ranks(compiled, *device, options, monitor);
-  CompileOptions compile_options = options.compile;
-  // All ranks run the same, so none may choose another way.
-  while (!executed && options.ranks == nullptr &&
-         next_choice(compile_options, prepared->compiled, executed.error().code)) {
-    const std::string why = prepared->compiled.strategy.reason + "; " + executed.error().message;
+  for (CompileOptions compile_options = options.compile;;) {
+    // Another thread reports a kernel that does not come back. It has this program, whatever replaces it afterwards.
+    const Watchdog watchdog(monitor, grace, [&, run = prepared](bool interrupted) {
+      options.abandon(ended(report_of_silence(run->compiled, monitor, interrupted, options), run->compiled));
+    });
+    if (options.check_bounds) {
+      TIDEGATE_TRY(const BoundsReport bounds, check_bounds(prepared->compiled, *device, options, monitor));
+      return with_kernel(report_of_bounds(prepared->compiled, bounds, *device, options));
+    }
+    auto executed = options.ranks == nullptr
+                        ? execute(*prepared, *device, options, monitor)
+                        : execute_on_ranks(prepared->compiled, *device, options, monitor);
+    if (executed) {
+      return with_kernel(report_of_run(prepared->compiled, *executed, *device, options));
+    }
+    // All ranks run the same, so none may choose another way.
+    if (options.ranks != nullptr ||
+        !next_choice(compile_options, prepared->compiled, executed.error().code)) {
+      return tl::unexpected(explained(std::move(executed.error()), monitor));
+    }
     monitor.begin(Activity::compiling);
     monitor.deadline = Monitor::Clock::now() + build_limit; // that of the launch before is over
     TIDEGATE_TRY(CompiledProgram next, compile(prepared->compiled.written, device, compile_options));
-    next.strategy.reason = why;
-    auto simpler = std::make_shared<Prepared>(std::move(next));
-    {
-      const std::scoped_lock lock(replacing);
-      prepared.swap(simpler);
-    }
+    next.strategy.reason = prepared->compiled.strategy.reason + "; " + executed.error().message;
+    prepared = std::make_shared<Prepared>(std::move(next));
     TIDEGATE_CHECK(write_kernel(options, prepared->compiled));
-    executed = execute(*prepared, *device, options, monitor);
   }
-  if (!executed) {
-    return tl::unexpected(explained(std::move(executed.error()), monitor));
-  }
-  return with_kernel(report_of_run(prepared->compiled, *executed, *device, options));
 }
 
 } // namespace tidegate::engine

@@ -382,17 +382,16 @@ TEST_CASE(
 TEST_CASE("what does not come back while another program is prepared is reported with the program that ran") {
   SlowRun run;
   std::optional<Strategy> reported;
-  // Relaxed, so that the thread sanitizer sees no order between the watchdog and the program that is replaced afterwards.
   std::atomic<bool> abandoned = false;
   run.options.abandon = [&](const RunReport& report) {
     reported = report.strategy;
-    abandoned.store(true, std::memory_order_relaxed);
+    abandoned = true;
   };
   bool ran = false;
   run.monitor.began = [&] {
     ran |= run.monitor.activity == Activity::running;
     if (ran && run.monitor.activity == Activity::compiling) {
-      while (!abandoned.load(std::memory_order_relaxed)) { // or this test never ends
+      while (!abandoned) { // or this test never ends
         std::this_thread::sleep_for(10ms);
       }
       run.calls_of_sessions->clear();
