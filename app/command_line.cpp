@@ -63,6 +63,8 @@ constexpr std::array former_spellings{
     Former{"tidegate run", "--baseline", "both reports to `tidegate compare`, the earlier one first"},
     Former{"tidegate run", "--fail-slower", "it to `tidegate compare`, with both reports"},
     Former{"tidegate run", "--measure-budget", "--measure-time"},
+    Former{"tidegate run", "--report", "--html"},
+    Former{"tidegate plan", "--strategy", "--planner"},
     Former{"tidegate tune measure", "--budget", "--time"},
     Former{"tidegate tune measure", "--no-cache", "--cache no"},
     Former{"tidegate tune measure", "--no-keep", "--cache no"},

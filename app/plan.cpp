@@ -247,7 +247,7 @@ struct PlanSettings {
 Result<ExitCode> run_plan(PlanSettings& settings) {
   auto& [route, plan, planner, objective] = settings;
   if (objective && planner == Planner::layered) {
-    return misuse("--objective is for --strategy compact", "leave it out, or plan with --strategy compact");
+    return misuse("--objective is for --planner compact", "leave it out, or plan with --planner compact");
   }
   plan.planner = planner.value_or(objective ? Planner::compact : plan.planner);
   plan.objective = objective.value_or(plan.objective);
@@ -278,18 +278,18 @@ CommandModel plan_command() {
       settings->route, "Wave DAG, or a wave program,",
       {.options =
            {choice_option(
-                "--strategy", settings->planner, words_for<Planner>(),
+                "--planner", settings->planner, words_for<Planner>(),
                 "layered: each wave as early as possible, a full group is closed (default); compact: as few groups as "
                 "possible"),
             choice_option(
                 "--objective", settings->objective, words_for<PlanObjective>(),
                 "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
-                "Means --strategy compact"),
+                "Means --planner compact"),
             bytes_option("--budget", settings->plan.budget_bytes,
                          "Memory budget, in place of the document's"),
             parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope)},
        .examples = {{"A picture of the plan with the fewest groups:",
-                     "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
+                     "tidegate plan --planner compact examples/stereo_camera.json -o plan.svg"},
                     {"The plan of a wave program:",
                      "tidegate plan examples/programs/reduction/program.json --format table"}},
        .run = [settings] { return run_plan(*settings); }},

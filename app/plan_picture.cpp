@@ -24,7 +24,7 @@ std::string xml_text(std::string_view text) {
   return safe;
 }
 
-// A short form of the styles of the --report page (report_page.html), which has such pictures in it.
+// A short form of the styles of the --html page (report_page.html), which has such pictures in it.
 constexpr std::string_view svg_style = R"(
   .picture { --page: #f4f6f8; --card: #ffffff; --ink: #18212c; --soft: #55626f; --line: #dce2e8; --accent: #1a69aa; --bad: #b3261e; }
   @media (prefers-color-scheme: dark) {

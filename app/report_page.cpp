@@ -1,4 +1,4 @@
-// `tidegate run --report` and `--trace`: the page of a run, and its timeline.
+// `tidegate run --html` and `--trace`: the page of a run, and its timeline.
 #include "app/run.hpp"
 #include "core/json.hpp"
 #include "engine/compile.hpp"

@@ -358,7 +358,7 @@ static void collect_files(Run& run) {
   engine::RunOptions& options = run.options;
   options.files = {.inputs = {{run.program, "the program", {}}}, .outputs = {{run.output, "-o", {}}}};
   for (const auto& [file, option] :
-       {std::pair(options.trace, "--trace"), std::pair(options.page, "--report")}) {
+       {std::pair(options.trace, "--trace"), std::pair(options.page, "--html")}) {
     if (!file.empty()) {
       options.files.outputs.push_back({file, option, {}});
     }

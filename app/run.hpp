@@ -169,7 +169,7 @@ constexpr std::string_view compared_with(const traversal::FrontierReport& /*repo
   return "a launch for each step";
 }
 
-// `--report`: a run as one HTML page that loads no other files and has no script. A block of JSON in it has
+// `--html`: a run as one HTML page that loads no other files and has no script. A block of JSON in it has
 // the whole report.
 
 std::string_view page_html(); // its frame, report_page.html

@@ -126,7 +126,7 @@ CommandModel run_command() {
            flag("--by-wave", request->by_wave,
                 "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
-           written_file_option("--report", options.page, {"html", "htm"},
+           written_file_option("--html", options.page, {"html", "htm"},
                                "Write the run as one HTML page: plan, timeline, memory, reasons"),
            file_option("--emit-kernel", options.emit_kernel,
                        "Write the generated kernel; with --stress that of its last run"),
@@ -171,7 +171,7 @@ enum Limit : unsigned {
   needs_generated = 64,   // in wave programs with plain launches of the user's kernels
   needs_persistent = 128, // in wave programs without a persistent launch
   needs_stress = 256,     // without --stress
-  needs_spans = 512       // without --trace and --report
+  needs_spans = 512       // without --trace and --html
 };
 
 struct OptionRule {
@@ -199,7 +199,7 @@ constexpr std::array rules{
     OptionRule{"--strategy counters", of_waves, "each wave waits for all of the previous one"},
     OptionRule{"--strategy plain", of_waves, "launch has one launch per wave"},
     OptionRule{"--trace", needs_end | one_run | one_process},
-    OptionRule{"--report", one_run},
+    OptionRule{"--html", one_run},
     OptionRule{"--by-wave", needs_end | one_process},
     OptionRule{"--emit-kernel", needs_plan | one_run | one_process},
     OptionRule{with_graph, one_run},
@@ -262,7 +262,7 @@ Result<void> check_options(const AskedRun& request) {
         one_of_two},
        {needs_plan, bounds, "has no effect with --check bounds, which launches wave by wave", one_of_two},
        {needs_stress, options.stress_runs == 0, "needs --stress", "add --stress 1"},
-       {needs_spans, options.trace.empty() && options.page.empty(), "needs --trace or --report",
+       {needs_spans, options.trace.empty() && options.page.empty(), "needs --trace or --html",
         "add --trace FILE.json"},
        {one_run, request.stream, "is for one run, not for a stream", "leave --stream or the other out"}}};
   TIDEGATE_CHECK(refuse(request, restrictions));

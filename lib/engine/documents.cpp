@@ -285,8 +285,7 @@ constexpr auto run_report_fields = RunFields::with({
     required<&RunReport::plan>("the groups of waves").described_by(run_plan),
     RunFields::of<&RunReport::recommendation>("recommendation of the launch policy"),
     required<&RunReport::evidence>("evidence of the recommendation").described_by(run_evidence),
-    RunFields::of<&RunReport::wave_times>(
-        "with --by-wave, --trace or --report: where the time went, by wave"),
+    RunFields::of<&RunReport::wave_times>("with --by-wave, --trace or --html: where the time went, by wave"),
 });
 TIDEGATE_RECORD(RunReport, run_report_fields);
 

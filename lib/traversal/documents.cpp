@@ -196,7 +196,7 @@ constexpr Field wave_fields[] = {
     required<&WaveRecord::trend>("frontier_edges compared with previous_edges"),
     required<&WaveRecord::alone>("whether one work-group processed it alone"),
     optional<&WaveRecord::time_ns>(
-        "with --by-wave, --trace or --report: time since the end of the previous wave, by the device's "
+        "with --by-wave, --trace or --html: time since the end of the previous wave, by the device's "
         "clock"),
 };
 TIDEGATE_RECORD(WaveRecord, wave_fields);

@@ -1,4 +1,4 @@
-// The page of run --report: its parts are all there, and names in its data stay data.
+// The page of run --html: its parts are all there, and names in its data stay data.
 #include "app/run.hpp"
 #include "engine/compile.hpp"
 

@@ -25,7 +25,7 @@ OFFERS = {
     "recommend --policy requ": ["request.json", "requests.ndjson"],
     "recommend requ": ["request.json", "requests.ndjson"],
     "recommend -o x --outp": [],
-    "run --report pa": ["page.html"],
+    "run --html pa": ["page.html"],
     "run --set tuning.or": ["tuning.order="],
     "check requ": ["request.json", "requests.ndjson", "requeue_accounting"],
     "check request.json requests.n": ["requests.ndjson"],

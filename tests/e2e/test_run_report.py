@@ -1,4 +1,4 @@
-"""tidegate run --report: the page in headless Chromium. No script fails and nothing is fetched, its numbers are the
+"""tidegate run --html: the page in headless Chromium. No script fails and nothing is fetched, its numbers are the
 report's, it fits wide and narrow windows, light and dark, and the timeline can be wider.
 
 A copy of the page lies in a frame of the width that is wanted: no window of Chromium's is narrower than 500. It gets two scripts of the
@@ -68,7 +68,7 @@ class Page(Programs):
 
     def page_of(self, document: Document, *args: str, rc: int = 0, **env: str) -> tuple[Document, Path]:
         page = self.folder / "page.html"
-        result = self.run_document(document, "--report", str(page), *args, env=env)
+        result = self.run_document(document, "--html", str(page), *args, env=env)
         self.assertEqual(result.rc, rc, result.stderr)
         return parse(result.stdout), page
 
@@ -94,13 +94,13 @@ class Page(Programs):
     def test_command_line(self) -> None:
         page = self.folder / "page.html"
         path = self.written(chain(1))
-        result = run("run", path, "--dry-run", "--report", str(page))
+        result = run("run", path, "--dry-run", "--html", str(page))
         self.assertEqual(result.rc, 0, result.stderr)
         text = page.read_text()
         report = parse(result.stdout)
         self.assertEqual(block(page) | {"files_written": report["files_written"]}, report)
         self.assertEqual(block(page)["files_written"], [])
-        self.assertIn(f"tidegate run {path} --dry-run --report {page}</pre>", text)
+        self.assertIn(f"tidegate run {path} --dry-run --html {page}</pre>", text)
         self.assertNotIn('id="lanes"', text)
         self.assertEqual(report["files_written"], [{"file": str(page), "what": "page"}])
 

@@ -13,7 +13,7 @@ INPUTS = {  # example -> (document type, command)
     "dense_fused_wave": ("launch_request", ["recommend"]),
     "memory_pressure": ("launch_request", ["recommend"]),
     "launch_policy": ("launch_policy", None),
-    "stereo_camera": ("wave_dag", ["plan", "--strategy", "compact"]),
+    "stereo_camera": ("wave_dag", ["plan", "--planner", "compact"]),
     "stereo_buffers": ("buffer_lifetimes", ["arena"]),
     "requeue_accounting": ("requeue_accounting", ["priority", "drain"]),
     "sibling_diffusion": ("sibling_diffusion", ["priority", "diffuse"]),
