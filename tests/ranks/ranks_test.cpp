@@ -57,11 +57,19 @@ TEST_CASE("collectives of any number of ranks") {
     on_ranks(size, [size](ranks::Ranks& ranks) {
       const auto own = static_cast<std::uint64_t>(ranks.rank());
       const auto all = static_cast<std::uint64_t>(size);
+      const auto sent = [&ranks] { // since the last call
+        const ranks::Traffic traffic = ranks.traffic();
+        ranks.count_from_here();
+        return std::pair(traffic.bytes_sent, traffic.messages);
+      };
+      const std::uint64_t others = all - 1, several = all == 1 ? 0 : 1;
       std::vector<std::uint64_t> values{own, 100 - own};
       CHECK(ranks.reduce(values, ranks::Reduction::sum));
       CHECK(values == std::vector{all * (all - 1) / 2, 100 * all - all * (all - 1) / 2});
+      CHECK(sent() == std::pair(16 * several, several));
       CHECK(*ranks.reduce(own, ranks::Reduction::min) == 0);
       CHECK(*ranks.reduce(own, ranks::Reduction::max) == all - 1);
+      CHECK(sent() == std::pair(16 * several, 2 * several));
 
       std::vector<std::vector<std::uint32_t>> parcels(
           all); // each rank gets its number as often as the sender's is high
@@ -73,10 +81,13 @@ TEST_CASE("collectives of any number of ranks") {
       for (std::size_t from = 0; from < received->size(); ++from) {
         CHECK((*received)[from] == std::vector(from, static_cast<std::uint32_t>(own)));
       }
+      CHECK(sent() == std::pair(others * (8 + 4 * own),
+                                others * (own == 0 ? 1 : 2))); // a size, and a parcel if there is one
 
       std::uint64_t word = ranks.rank() == 0 ? 77 : 0;
       CHECK(ranks.broadcast(std::as_writable_bytes(std::span(&word, 1))));
       CHECK(word == 77);
+      CHECK(sent() == (own == 0 ? std::pair(8 * others, others) : std::pair<std::uint64_t, std::uint64_t>()));
 
       const std::string text(own, static_cast<char>('a' + own)); // rank 0 has none
       const auto gathered = ranks.gather(text);
@@ -85,6 +96,7 @@ TEST_CASE("collectives of any number of ranks") {
       for (std::size_t i = 0; i < gathered->size(); ++i) {
         CHECK((*gathered)[i] == std::string(i, static_cast<char>('a' + i)));
       }
+      CHECK(sent().first == 8 * others + own); // rank 0's text stays where it is
       CHECK(ranks.barrier());
     });
   }

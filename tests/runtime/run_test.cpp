@@ -124,6 +124,18 @@ TEST_CASE("spans of a device's clock become spans of the dispatch") {
   }
 }
 
+TEST_CASE("launches are traced as long as there is room, and counted from there on") {
+  for (const std::uint64_t room : {0U, 1U, 3U}) {
+    CAPTURE(room);
+    LaunchTimes times(room, LaunchTimes::Clock::now());
+    for (std::uint32_t launch = 0; launch < 5; ++launch) {
+      CHECK((times.event(launch, 0) != nullptr) == (launch < room));
+      CHECK(times.left_out() ==
+            (room == 0 || launch < room ? 0 : launch + 1 - room)); // with no room nobody asks
+    }
+  }
+}
+
 TEST_CASE("memory that is kept may fill its budget, and no more") {
   for (const auto& [bytes, kept_after] : {std::pair(50U, 1U), {51U, 0U}}) {
     Kept kept;

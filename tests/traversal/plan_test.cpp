@@ -240,9 +240,10 @@ TEST_CASE("seats are in order of the degrees' powers of two, and of numbers") {
   }
 }
 
-TEST_CASE("ranks take seats where hubs have most of the edges") {
+TEST_CASE("rules of speed change their mind at the sizes that were measured") {
+  using graphs::Algorithm;
   constexpr std::uint32_t vertices = 100;
-  const auto takes_seats = [](std::uint32_t of_hub, std::uint32_t of_others, graphs::Algorithm algorithm) {
+  const auto shape = [](std::uint32_t of_hub, std::uint32_t of_others, Algorithm algorithm) {
     graphs::Graph graph;
     graph.out.offsets = {0};
     for (std::uint32_t v = 0; v < vertices; ++v) {
@@ -250,12 +251,32 @@ TEST_CASE("ranks take seats where hubs have most of the edges") {
     }
     graph.out.neighbours.resize(graph.out.offsets.back());
     graph.symmetric = true;
-    return shape_of({.algorithm = algorithm}, graph).has_seats;
+    return shape_of({.algorithm = algorithm}, graph);
   };
-  CHECK(takes_seats(99, 8, graphs::Algorithm::pagerank));
-  CHECK_FALSE(takes_seats(99, 8, graphs::Algorithm::reach));
-  CHECK_FALSE(takes_seats(60, 8, graphs::Algorithm::pagerank));
-  CHECK_FALSE(takes_seats(99, 2, graphs::Algorithm::pagerank));
+  // Ranks take seats if rows have 8 edges on average, and a hub more than 8 times as many as the average and one.
+  CHECK(shape(73, 8, Algorithm::pagerank).has_seats);
+  CHECK_FALSE(shape(72, 8, Algorithm::pagerank).has_seats);
+  CHECK(shape(107, 7, Algorithm::pagerank).has_seats);
+  CHECK_FALSE(shape(106, 7, Algorithm::pagerank).has_seats);
+  CHECK_FALSE(shape(99, 8, Algorithm::reach).has_seats);
+  // A work-item adds up a row as long as a warp.
+  CHECK(shape(32, 8, Algorithm::pagerank).short_rows);
+  CHECK_FALSE(shape(33, 8, Algorithm::pagerank).short_rows);
+  CHECK_FALSE(shape(32, 8, Algorithm::bfs).short_rows);
+  // Shares of pagerank leave room in the local memory for what large graphs pass on.
+  CHECK(share_size({.vertices = 1U << 21U, .algorithm = Algorithm::pagerank}) == 6144);
+  CHECK(share_size({.vertices = (1U << 21U) + 1, .algorithm = Algorithm::pagerank}) == 4096);
+  // On a GPU sssp's step shrinks with the square of the degree, between bounds, of which large graphs have a lower one.
+  for (const auto& [degree, width] : {std::pair(1U, 192.0F), {4, 192.0F}, {8, 48.0F}, {16, 24.0F}}) {
+    CAPTURE(degree);
+    const graphs::Rows rows =
+        regular(10, degree, graphs::WeightType::f32, std::bit_cast<std::uint32_t>(1.0F));
+    CHECK(std::bit_cast<float>(near_width_bits(rows, true)) == width / static_cast<float>(degree));
+  }
+  graphs::Rows rows{.offsets = std::vector<std::uint64_t>(1U << 23U), .neighbours = {}}; // one vertex less
+  CHECK(near_width_bits(rows, true) == 192);
+  rows.offsets.push_back(0);
+  CHECK(near_width_bits(rows, true) == 96);
 }
 
 } // namespace tidegate::traversal
