@@ -42,10 +42,6 @@ Json object_schema(Json properties, Json required, const Record* record = nullpt
   return schema;
 }
 
-// By Kind, as people read them.
-constexpr std::array<std::string_view, 11> type_words{
-    "bool", "", "f64", "number", "string", "u64|string", "name", "object", "", "", "value"};
-
 std::string type_word(const Type& type) {
   if (type.kind == Kind::integer) {
     return fmt::format("u{}", 8 * type.bytes);
@@ -54,7 +50,7 @@ std::string type_word(const Type& type) {
     return type_word(type.items->element) + "{}";
   }
   if (type.kind != Kind::list) {
-    return std::string(type_words[static_cast<std::size_t>(type.kind)]);
+    return std::string(kind_words[static_cast<std::size_t>(type.kind)].type);
   }
   const std::string element = type_word(type.items->element);
   const std::string list = type.items->fixed_length == 0
@@ -111,7 +107,7 @@ private:
     const Json range =
         number_schema({{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}});
     const bool whole = type.minimum == 0 && type.maximum == ~std::uint64_t{0} >> (64 - 8 * type.bytes);
-    return whole ? defined(&type_words + type.bytes, type_word(type), [&] { return range; }) : range;
+    return whole ? defined(kind_words.data() + type.bytes, type_word(type), [&] { return range; }) : range;
   }
 
   Json type_schema(const Type& type, std::string_view key) {
@@ -412,7 +408,7 @@ constexpr std::array entries{
 } // namespace
 
 void fill_catalogue() {
-  set_catalogue(entries);
+  catalogue() = entries;
 }
 
 } // namespace tidegate::app

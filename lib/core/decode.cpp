@@ -20,8 +20,6 @@ Head head_of(JsonValue document) {
   return head;
 }
 
-std::span<const CatalogueEntry> entries;
-
 // How well keys fit a document type: the keys that it knows, and minus the required keys that are missing.
 using Fit = std::pair<std::size_t, std::ptrdiff_t>;
 
@@ -39,8 +37,8 @@ Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
 // or a tie.
 const Document* find_by_keys(const Head& head) {
   std::map<Fit, std::vector<const Document*>> by_fit;
-  for (const CatalogueEntry& entry : entries) {
-    by_fit[fit_of(*entry.document, head.keys)].push_back(entry.document);
+  for (const auto& [document, command] : catalogue()) {
+    by_fit[fit_of(*document, head.keys)].push_back(document);
   }
   if (!head.kind.empty() || by_fit.empty()) {
     return nullptr;
@@ -65,25 +63,22 @@ const Document* mistaken_type(const Document& wanted, JsonValue document) {
 
 // Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
 std::string fix_for_kind(const Document& wanted, const Document& found) {
-  const auto entry = std::ranges::find(entries, &found, &CatalogueEntry::document);
-  return entry != entries.end() && !entry->command.empty()
+  const auto entry = std::ranges::find(catalogue(), &found, &CatalogueEntry::document);
+  return entry != catalogue().end() && !entry->command.empty()
              ? fmt::format("`tidegate {}` takes it", entry->command)
              : fmt::format("give a document of kind \"{}\"", wanted.kind);
 }
 
 } // namespace
 
-std::span<const CatalogueEntry> catalogue() {
+std::span<const CatalogueEntry>& catalogue() {
+  static std::span<const CatalogueEntry> entries;
   return entries;
-}
-
-void set_catalogue(std::span<const CatalogueEntry> all) {
-  entries = all;
 }
 
 Result<const Document*> find_document(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const auto& [document, command] : entries) {
+  for (const auto& [document, command] : catalogue()) {
     if (document->kind == name) {
       return document;
     }
@@ -143,21 +138,7 @@ bool is_whole(std::string_view number) {
   return number.find_first_of(".eE") == std::string_view::npos;
 }
 
-// How values are written, by Kind: '0' for a number, 't' for true and false, else their first character; and in words.
-constexpr std::array<std::string_view, 11> forms{"t",  "0", "0", "0", "\"",   "0\"",
-                                                 "\"", "{", "[", "{", "0\"[{"};
-constexpr std::array<std::string_view, 11> form_words{"true or false",
-                                                      "an integer from {} to {}",
-                                                      "a number",
-                                                      "a number",
-                                                      "a string",
-                                                      "an integer from {} to {} or a name",
-                                                      "a name",
-                                                      "an object",
-                                                      "an array",
-                                                      "an object",
-                                                      "a number, a name, an array or an object"};
-
+// Returns '0' for a number, 't' for true and false, else the first character.
 char form_of(JsonValue value) {
   const char first = value.first();
   return first == '-' || (first >= '0' && first <= '9') ? '0' : first == 'f' ? 't' : first;
@@ -167,7 +148,7 @@ char form_of(JsonValue value) {
 std::optional<JsonValue> expression_of(JsonValue value) {
   std::string room;
   const JsonValue key = value.inner();
-  const bool is_use = value.first() == '{' && key != value.next() && key.next().next() == value.next() &&
+  const bool is_use = value.first() == '{' && key != value.close() && key.next().next() == value.close() &&
                       key.string(room) == "parameter" && key.next().first() == '"';
   return is_use ? std::optional(key.next()) : std::nullopt;
 }
@@ -178,8 +159,6 @@ std::string_view found(JsonValue value) {
   const std::size_t at = std::string_view("{[\"tfn").find(value.first());
   return at >= words.size() || expression_of(value) ? "a number" : words[at];
 }
-
-// Phrases of error messages.
 
 constexpr std::size_t few_choices = 12; // at most this many are listed in one line
 
@@ -196,7 +175,7 @@ std::string type_phrase(const Type& type) {
   if (type.or_single) {
     return type_phrase(type.items->element) + " or an array of them";
   }
-  return fmt::format(fmt::runtime(form_words[static_cast<std::size_t>(type.kind)]), type.minimum,
+  return fmt::format(fmt::runtime(kind_words[static_cast<std::size_t>(type.kind)].phrase), type.minimum,
                      type.maximum) +
          (type.or_null ? " or null" : "");
 }
@@ -221,18 +200,21 @@ std::optional<JsonValue> member(JsonValue object, std::string_view key) {
   return find_inner(object, [key](std::string_view name, JsonValue) { return name == key; });
 }
 
-bool has(const Record& record, std::string_view name) {
-  return std::ranges::find(record.fields, name, &Field::name) != record.fields.end();
+// Returns the number of fields if none has the name.
+std::size_t index_of(const Record& record, std::string_view name) {
+  const auto found = std::ranges::find(record.fields, name, &Field::name);
+  return static_cast<std::size_t>(found - record.fields.begin());
 }
 
 // The keys of a document in addition to those of its record. Inputs may name their schema for editors.
 struct Envelope {
-  std::optional<std::string> schema, kind;
-  std::optional<std::uint32_t> schema_version;
+  std::string kind;
+  std::uint32_t schema_version = 0;
+  std::string schema{};
 };
-constexpr Field fields_of_envelope[] = {optional<&Envelope::schema>("").named("$schema"),
-                                        optional<&Envelope::kind>(""),
-                                        optional<&Envelope::schema_version>("")};
+constexpr Field fields_of_envelope[] = {defaulted<&Envelope::schema>("").named("$schema"),
+                                        defaulted<&Envelope::kind>(""),
+                                        defaulted<&Envelope::schema_version>("")};
 
 Record envelope_of(const Document& document) {
   const std::span<const Field> fields = std::span(fields_of_envelope).first(document.has_kind ? 3 : 1);
@@ -244,7 +226,8 @@ public:
   Walk(const Document& document, std::string_view json, JsonValue whole)
       : document_(document), envelope_(envelope_of(document)), json_(json), whole_(whole) {}
 
-  void run(void* object, const Given& given) {
+  // Returns all errors.
+  Result<void> run(void* object, const Given& given) {
     if (whole_.first() != '{') {
       fail(whole_, ErrorCode::wrong_type, fmt::format("expected an object, got {}", found(whole_)),
            fmt::format("a {} is one JSON object", document_.kind));
@@ -252,45 +235,42 @@ public:
       parameters(object, given.parameters);
       record(*document_.record, whole_, object, given.fields);
     }
+    return errors_.result();
   }
-
-  // Returns all errors in document order.
-  [[nodiscard]] Result<void> result() const { return errors_.result(); }
 
 private:
   // Any other error would follow from one of the envelope, so it returns false after one.
   bool envelope() {
-    Envelope stated;
+    Envelope stated{.kind = std::string(document_.kind), .schema_version = document_.schema_version};
     record(envelope_, whole_, &stated);
-    if (stated.kind && *stated.kind != document_.kind) {
-      const auto other = find_document(*stated.kind);
+    if (stated.kind != document_.kind) {
+      const auto other = find_document(stated.kind);
       fail(*member(whole_, "kind"), ErrorCode::wrong_kind,
-           fmt::format("this is a {}, not a {}", in_quotes(*stated.kind), document_.kind),
+           fmt::format("this is a {}, not a {}", in_quotes(stated.kind), document_.kind),
            other ? fix_for_kind(document_, **other) : other.error().fix);
-    } else if (stated.schema_version && *stated.schema_version != document_.schema_version) {
+    } else if (stated.schema_version != document_.schema_version) {
       fail(*member(whole_, "schema_version"), ErrorCode::unsupported_version,
-           fmt::format("schema_version {} of {} is not supported", *stated.schema_version, document_.kind),
+           fmt::format("schema_version {} of {} is not supported", stated.schema_version, document_.kind),
            fmt::format("this version of tidegate reads schema_version {}", document_.schema_version));
-    } else if (errors_.result() && document_.has_kind && document_.direction == Direction::output &&
-               !(stated.kind && stated.schema_version)) {
-      fail_at(whole_.end() - 1, whole_,
-              {.code = ErrorCode::missing_key,
-               .message = "missing key \"kind\" or \"schema_version\"",
-               .fix = "every output document carries both"});
-      return true;
     }
-    return errors_.result().has_value();
+    const bool sound = errors_.result().has_value();
+    if (sound && document_.has_kind && document_.direction == Direction::output &&
+        !(member(whole_, "kind") && member(whole_, "schema_version"))) {
+      fail(whole_.close(), ErrorCode::missing_key, "missing key \"kind\" or \"schema_version\"",
+           "every output document carries both");
+    }
+    return sound;
   }
 
   // Decodes the parameters, if the document may have some: uses may stand before them.
   void parameters(void* object, std::span<const Parameter> given) {
     constexpr std::string_view key = "parameters";
-    const auto field = std::ranges::find(document_.record->fields, key, &Field::name);
-    if (field != document_.record->fields.end()) {
-      parameters_ = static_cast<std::vector<Parameter>*>(field->write(object));
+    if (const std::size_t index = index_of(*document_.record, key); index < document_.record->fields.size()) {
+      parameters_field_ = &document_.record->fields[index];
+      parameters_ = static_cast<std::vector<Parameter>*>(parameters_field_->write(object));
       given_ = given;
       if (const auto stated = member(whole_, key)) {
-        value(field->type, *stated, {object, &*field});
+        value(parameters_field_->type, *stated, {object, parameters_field_});
       }
     }
     for (const auto& [name, unused] : given) {
@@ -324,8 +304,7 @@ private:
     std::string room;
     char form = form_of(value);
     std::string_view text = form == '"' ? value.string(room) : form == '0' ? value.text() : "";
-    const bool may_be_use = parameters_ != nullptr && form == '{';
-    if (const auto expression = may_be_use ? expression_of(value) : std::nullopt) {
+    if (const auto expression = parameters_ != nullptr ? expression_of(value) : std::nullopt) {
       const auto number = evaluate(expression->string(room), known());
       if (!number) {
         return fail(value, number.error().code, number.error().message, number.error().fix);
@@ -338,8 +317,7 @@ private:
       text = room;
       form = '0';
     }
-    if (form == '"' &&
-        text.find('\0') != text.npos) { // the system and OpenCL would take what is before it for the whole
+    if (form == '"' && text.find('\0') != text.npos) {
       return nul(value, text);
     }
     if (form == '"' && !text.empty() && text == type.left_out_word) {
@@ -353,14 +331,14 @@ private:
     if (form == 'n' && type.kind == Kind::f64 && (type.or_null || document_.direction == Direction::output)) {
       return target.store(std::numeric_limits<double>::quiet_NaN());
     }
-    if (forms[static_cast<std::size_t>(type.kind)].find(form) == std::string_view::npos) {
+    if (kind_words[static_cast<std::size_t>(type.kind)].forms.find(form) == std::string_view::npos) {
       return wrong_type(type, value);
     }
     switch (type.kind) {
     case Kind::boolean: return target.store(value.first() == 't');
     case Kind::integer: return integer(type, value, text, target);
     case Kind::f64: return target.store(as_double(number_of(text)));
-    case Kind::number: return any_number<Number>(value, text, target);
+    case Kind::number: return number(value, text, target);
     case Kind::text: return target.store(std::string(text));
     case Kind::identifier:
       return form == '"' ? target.store(Identifier(text)) : integer(type, value, text, target);
@@ -375,13 +353,15 @@ private:
     case Kind::list: return items(*type.items, value, target.address());
     case Kind::value: break;
     }
-    if (form == '0') {
-      return any_number<Value>(value, text, target);
-    }
     auto& any = static_cast<Value*>(target.address())->is;
-    form == '"'   ? void(any = std::string(text))
-    : form == '{' ? items(detail::sequence<Value::Object>, value, &any.emplace<Value::Object>())
-                  : items(detail::sequence<Value::List>, value, &any.emplace<Value::List>());
+    using Any = decltype(Value::is);
+    any = form == '0'   ? Any(Number())
+          : form == '"' ? Any(std::string())
+          : form == '[' ? Any(Value::List())
+                        : Any(Value::Object());
+    std::visit(
+        [&](auto& is) { this->value(detail::type_of<std::remove_cvref_t<decltype(is)>>(), value, {&is}); },
+        any);
   }
 
   void integer(const Type& type, JsonValue value, std::string_view text, const Target& target) {
@@ -402,34 +382,31 @@ private:
     std::memcpy(target.address(), natural, type.bytes); // the low bytes come first
   }
 
-  template <class Stored>
-  void any_number(JsonValue value, std::string_view text, const Target& target) {
+  void number(JsonValue value, std::string_view text, const Target& target) {
     const Number number = number_of(text);
     if (std::holds_alternative<double>(number) && is_whole(text) && text != "-0") {
       return fail(value, ErrorCode::out_of_range, fmt::format("{} does not fit into 64 bits", text),
                   "give a smaller integer, or one with a decimal point");
     }
-    target.store(Stored{number});
+    target.store(number);
   }
 
   void record(const Record& record, JsonValue text, void* object,
               std::span<const std::string_view> given = {}) {
     const std::span<const Field> fields = record.fields;
-    const bool whole = text == whole_;
     FieldMask seen = 0;
     FieldMask misspelt = 0; // fields that an unknown key most likely means
     bool guesses = false;   // an unknown key may mean any field
     std::size_t next = 0;
     std::string room;
-    const auto index_of = [fields](std::string_view name) {
-      return static_cast<std::size_t>(std::ranges::find(fields, name, &Field::name) - fields.begin());
-    };
-    for (JsonValue key = text.inner(); key != text.next() && !errors_.full(); key = key.next().next()) {
+    for (JsonValue key = text.inner(); key != text.close() && !errors_.full(); key = key.next().next()) {
       const std::string_view name = key.string(room);
       // Documents mostly follow the order of the description: try the next field before searching.
-      std::size_t index = next < fields.size() && fields[next].name == name ? next : index_of(name);
+      std::size_t index = next < fields.size() && fields[next].name == name ? next : index_of(record, name);
       if (index == fields.size()) {
-        if (&record != &envelope_ && !(whole && has(envelope_, name))) {
+        const bool is_elsewhere =
+            text == whole_ && (&record == &envelope_ || index_of(envelope_, name) < envelope_.fields.size());
+        if (!is_elsewhere) {
           const auto meant = unknown_key(record, key, name);
           misspelt |= meant ? FieldMask{1} << *meant : 0;
           guesses = guesses || !meant;
@@ -445,7 +422,7 @@ private:
       next = index + 1;
       const Field* const second = key.next().first() == '{' ? second_form(record, fields[index]) : nullptr;
       const Field& field = second != nullptr ? *second : fields[index];
-      if (!whole || parameters_ == nullptr || name != "parameters") { // those are decoded
+      if (&field != parameters_field_) { // those are decoded
         value(field.type, key.next(), {object, &field});
       }
     }
@@ -453,28 +430,23 @@ private:
       return;
     }
     for (const std::string_view name : given) {
-      seen |= FieldMask{1} << index_of(name);
+      seen |= FieldMask{1} << index_of(record, name);
     }
     FieldMask missing = 0;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if ((seen >> i & 1U) != 0) {
-        continue;
-      }
-      if (fields[i].fill != nullptr) {
-        fields[i].fill(object);
-      }
-      if (fields[i].presence == Presence::required) {
-        missing |= FieldMask{1} << i & ~misspelt;
+      const FieldMask bit = FieldMask{1} << i & ~seen;
+      missing |= fields[i].presence == Presence::required ? bit & ~misspelt : 0;
+      if (bit != 0 && !fields[i].same_as.empty()) {
+        const Field& other = fields[index_of(record, fields[i].same_as)];
+        std::memcpy(fields[i].write(object), other.read(object), fields[i].type.bytes);
       }
     }
     if (missing != 0) {
       const std::vector<std::string_view> names = names_of(record, missing);
       const bool one = names.size() == 1;
-      fail_at(text.end() - 1, text,
-              {.code = ErrorCode::missing_key,
-               .message = fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
-               .fix = one ? "add it" : "add them",
-               .field = std::string(names.front())});
+      fail(text.close(), ErrorCode::missing_key,
+           fmt::format("missing {} \"{}\"", one ? "key" : "keys", fmt::join(names, "\", \"")),
+           one ? "add it" : "add them", names.front());
     }
     if (!guesses) {
       check_rules(record, seen | misspelt, text, object);
@@ -489,7 +461,8 @@ private:
     std::string room;
     std::string_view name;
     std::size_t index = 0;
-    for (JsonValue item = text.inner(); item != text.next() && !errors_.full(); item = item.next(), ++index) {
+    for (JsonValue item = text.inner(); item != text.close() && !errors_.full();
+         item = item.next(), ++index) {
       if (items.key != nullptr) {
         const JsonValue key = item;
         name = key.string(room);
@@ -514,10 +487,9 @@ private:
       }
     }
     if (index < wanted && !errors_.full()) {
-      fail_at(text.end() - 1, text,
-              {.code = ErrorCode::wrong_length,
-               .message = fmt::format("expected an array of {} items, got {}", wanted, index),
-               .fix = fmt::format("give {} items", wanted)});
+      fail(text.close(), ErrorCode::wrong_length,
+           fmt::format("expected an array of {} items, got {}", wanted, index),
+           fmt::format("give {} items", wanted));
     }
   }
 
@@ -527,16 +499,16 @@ private:
 
   void fail(JsonValue at, ErrorCode code, std::string message, std::string fix, Word field = {},
             Word nearest = {}) {
-    Error error{.code = code, .message = std::move(message), .fix = std::move(fix)};
+    Error error{.code = code,
+                .message = std::move(message),
+                .fix = std::move(fix),
+                .pointer = pointer_of(whole_, at)};
     error.field = field;
     error.nearest = nearest;
-    fail_at(at.begin(), at, std::move(error));
-  }
-  void fail_at(std::size_t offset, JsonValue at, Error error) {
-    error.pointer = pointer_of(whole_, at);
-    errors_.add(error_at(json_, offset, std::move(error)));
+    errors_.add(error_at(json_, at.begin(), std::move(error)));
   }
 
+  // The system and OpenCL would take what is before a NUL for the whole.
   void nul(JsonValue at, std::string_view text) {
     fail(at, ErrorCode::unknown_name, fmt::format("{} has a NUL character", in_quotes(text)),
          "remove \\u0000");
@@ -628,7 +600,8 @@ private:
   JsonValue whole_;
   ErrorList errors_;
 
-  std::vector<Parameter>* parameters_ = nullptr; // the document's, if it may have some
+  const Field* parameters_field_ = nullptr;      // of the document, if it may have some
+  std::vector<Parameter>* parameters_ = nullptr; // of its object
   std::size_t known_ = 0;                        // those that are decoded
   std::span<const Parameter> given_;             // in place of them
   bool trusted_ = true;                          // no parameter was refused
@@ -640,18 +613,15 @@ Result<void> decode(const Document& document, std::string_view json, void* objec
   // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
   JsonParser parser;
   TIDEGATE_TRY(const JsonValue value, parser.parse(json));
-  Walk walk(document, json, value);
-  walk.run(object, given);
-  auto read = walk.result();
-  if (!read && read.error().code != ErrorCode::wrong_kind) {
-    if (const Document* const other = mistaken_type(document, value)) {
-      return tl::unexpected(
-          error_at(json, value.begin(),
-                   {.code = ErrorCode::wrong_kind,
-                    .message = fmt::format("this has the keys of {}, not of {}", other->kind, document.kind),
-                    .fix = fix_for_kind(document, *other),
-                    .pointer = ""}));
-    }
+  auto read = Walk(document, json, value).run(object, given);
+  const bool may_be_other = !read && read.error().code != ErrorCode::wrong_kind;
+  if (const Document* const other = may_be_other ? mistaken_type(document, value) : nullptr) {
+    return tl::unexpected(
+        error_at(json, value.begin(),
+                 {.code = ErrorCode::wrong_kind,
+                  .message = fmt::format("this has the keys of {}, not of {}", other->kind, document.kind),
+                  .fix = fix_for_kind(document, *other),
+                  .pointer = ""}));
   }
   return read;
 }

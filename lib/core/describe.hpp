@@ -35,19 +35,27 @@ struct Value::Member {
 
 namespace tidegate::documents {
 
-enum class Kind : std::uint8_t {
-  boolean,
-  integer, // unsigned
-  f64,
-  number, // exact for integers
-  text,
-  identifier,
-  choice,
-  record,
-  list,
-  map,   // an object with arbitrary keys
-  value, // a number, a string, or an array or object of them
+enum class Kind { boolean, integer, f64, number, text, identifier, choice, record, list, map, value };
+
+// How a kind is written, by its number.
+struct KindWords {
+  std::string_view forms; // '0' for a number, 't' for true and false, else the first characters of its values
+  std::string_view phrase; // of messages; an integer adds its range
+  std::string_view type;   // of tables; empty if it depends on the field
 };
+inline constexpr std::array<KindWords, 11> kind_words{{
+    {"t", "true or false", "bool"},
+    {"0", "an integer from {} to {}", ""}, // unsigned
+    {"0", "a number", "f64"},
+    {"0", "a number", "number"}, // exact for integers
+    {"\"", "a string", "string"},
+    {"0\"", "an integer from {} to {} or a name", "u64|string"},
+    {"\"", "a name", "name"},
+    {"{", "an object", "object"},
+    {"[", "an array", ""},
+    {"{", "an object", ""}, // with arbitrary keys
+    {"0\"[{", "a number, a name, an array or an object", "value"},
+}};
 
 struct Record;
 struct Sequence;
@@ -90,8 +98,7 @@ struct Field {
   Presence presence = Presence::required;
   void* (*write)(void* object) = nullptr;            // address to decode to; engages a std::optional
   const void* (*read)(const void* object) = nullptr; // nullptr for an empty std::optional
-  void (*fill)(void* object) = nullptr;              // set if the default is another field's value
-  std::string_view same_as{};                        // name of that field
+  std::string_view same_as{};                        // integers only: the field whose value is the default
 
   template <class T>
   constexpr Field with(T Field::*member, std::type_identity_t<T> value) const {
@@ -121,8 +128,10 @@ struct Field {
   constexpr Field described_by(const Record& record) const { return with(&Type::record, &record); }
   // Narrows the elements of a list: see `ranged`.
   constexpr Field of(const Sequence& items) const { return with(&Type::items, &items); }
-  // Narrows a choice to its first `count` names.
-  constexpr Field first(std::size_t count) const { return with(&Type::choices, type.choices.first(count)); }
+  // If missing, an integer takes the value of another one.
+  constexpr Field or_value_of(std::string_view key) const {
+    return with(&Field::same_as, key).with(&Field::presence, Presence::defaulted);
+  }
 };
 
 __extension__ using FieldMask = unsigned __int128; // a bit for each field of a record
@@ -352,19 +361,6 @@ constexpr Field keyed(std::string_view key, std::string_view meaning) {
           }};
 }
 
-// If missing, `defaulting`, the field of Target, takes the value of Source; both are members at the path Outer….
-template <auto Target, auto Source, auto... Outer>
-constexpr Field same_as(Field defaulting) {
-  defaulting.presence = Presence::defaulted;
-  defaulting.same_as = detail::Path<Source>::name;
-  defaulting.fill = [](void* object) {
-    using Root = typename detail::Path<Outer..., Target>::Object;
-    auto& root = *static_cast<Root*>(object);
-    detail::Path<Outer..., Target>::follow(root) = detail::Path<Outer..., Source>::follow(root);
-  };
-  return defaulting;
-}
-
 // The second form of a field; null if it has none.
 constexpr const Field* second_form(const Record& record, const Field& field) {
   const Field* const next = &field + 1;
@@ -385,14 +381,13 @@ inline std::vector<std::string_view> names_of(const Record& record, FieldMask fi
 // The fields with these names, which blanks separate.
 consteval FieldMask fields_named(std::span<const Field> fields, std::string_view names) {
   FieldMask mask = 0;
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(' '));
+  for (std::size_t begin = 0, end = 0; begin < names.size(); begin = end + 1) {
+    end = std::min(names.find(' ', begin), names.size());
     std::size_t index = 0;
-    while (fields[index].name != name) { // a name that no field has does not compile
+    while (fields[index].name != names.substr(begin, end - begin)) { // an unknown name does not compile
       ++index;
     }
     mask |= FieldMask{1} << index;
-    names.remove_prefix(name.size() == names.size() ? name.size() : name.size() + 1);
   }
   return mask;
 }
@@ -456,24 +451,8 @@ struct DocumentOf {
   template <>                                                                                                \
   constinit const Document DocumentOf<T>::document = document_of<T>(__VA_ARGS__)
 
-// JSON has no infinities and no NaN: non-finite values are null, and a diagnostic names the original value.
-struct Diagnostic {
-  std::string code;    // "non_finite"
-  std::string pointer; // RFC 6901, into the same document
-  std::string message;
-};
-
-TIDEGATE_HAS_RECORD(Diagnostic);
-
 inline constexpr std::string_view parameters_meaning =
     "numbers by name; {\"parameter\": \"n * 4\"} stands for a number, with + - * / and brackets";
-
-inline constexpr std::string_view diagnostics_meaning =
-    "notes on the values, such as null for a non-finite number";
-
-// Returns one diagnostic per non-finite value, or nothing if all are finite. `pointer` is that of the list.
-std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
-                                                              std::span<const double> values);
 
 // Decodes JSON strictly, without building a tree. Every error has its own code and its location: JSON pointer, line and
 // column. All errors of a document are reported at once, as `others` of the first one; only a text that is not JSON

@@ -5,27 +5,47 @@
 namespace tidegate::documents {
 namespace {
 
+bool is_container(Kind kind) {
+  return kind == Kind::record || kind == Kind::list || kind == Kind::map;
+}
+
 class Encoder {
 public:
   Encoder(std::string& json, Style style)
       : json_(json), spaced_(style != Style::compact), brief_(style == Style::brief) {}
 
   void record(const Record& record, const void* object, const Document* document = nullptr) {
-    bracketed("{}", broken_, [&](auto begin_item) {
-      if (document != nullptr && document->has_kind) {
-        begin_item();
-        key("kind");
-        append_string(json_, document->kind);
-        begin_item();
-        key("schema_version");
-        append_number(json_, document->schema_version);
+    open('{', broken_);
+    if (document != nullptr && document->has_kind) {
+      key("kind");
+      append_string(json_, document->kind);
+      key("schema_version");
+      append_number(json_, document->schema_version);
+    }
+    for (const Field& each : record.fields) {
+      const Field* const form = second_form(record, each);
+      const bool has_form = form != nullptr && form->read(object) != nullptr;
+      const void* const given = has_form ? nullptr : each.read(object);
+      const bool is_left_out = given == nullptr
+                                   ? brief_ || each.type.left_out_word.empty()
+                                   : brief_ && each.presence == Presence::defaulted && each.same_as.empty() &&
+                                         is_default(record, each, object);
+      if (!is_left_out) {
+        key(each.name);
+        field(each, given);
       }
-      members(record, object, begin_item);
-    });
+    }
+    close('}', broken_);
   }
 
+  // A field's value, or the word for none.
+  void field(const Field& field, const void* given) {
+    given == nullptr ? append_string(json_, field.type.left_out_word) : value(field.type, given);
+  }
+
+private:
   void value(const Type& type, const void* object) {
-    if (brief_ && broken_ && on_one_line(type, object)) {
+    if (brief_ && broken_ && is_container(type.kind) && on_one_line(type, object)) {
       return;
     }
     switch (type.kind) {
@@ -47,7 +67,6 @@ public:
     }
     case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(object)]); break;
     case Kind::record: record(*type.record, object); break;
-    case Kind::value: any_value(*static_cast<const Value*>(object)); break;
     case Kind::map:
     case Kind::list:
       if (brief_ && type.or_single && type.items->size(object) == 1) {
@@ -55,136 +74,88 @@ public:
       } else {
         items(*type.items, object);
       }
+      break;
+    case Kind::value:
+      std::visit([this](const auto& is) { value(detail::type_of<std::remove_cvref_t<decltype(is)>>(), &is); },
+                 static_cast<const Value*>(object)->is);
     }
   }
 
-private:
-  static bool is_container(Kind kind) {
-    return kind == Kind::record || kind == Kind::list || kind == Kind::map;
-  }
-
-  // Appends a record, list, map or value on one line if it fits.
+  // Appends a record, list or map on one line if it fits.
   bool on_one_line(const Type& type, const void* object) {
     constexpr std::size_t line_length = 110; // characters
-    if (!is_container(type.kind) && type.kind != Kind::value) {
-      return false;
-    }
     std::string line;
     Encoder encoder(line, Style::brief);
     encoder.broken_ = false;
     encoder.value(type, object);
     const std::size_t column = json_.size() - (json_.rfind('\n') + 1);
-    if (column + line.size() > line_length) {
-      return false;
-    }
-    json_ += line;
-    return true;
-  }
-
-  void members(const Record& record, const void* object, auto begin_item) {
-    for (const Field& field : record.fields) {
-      const Field* const form = second_form(record, field);
-      const void* const given =
-          form != nullptr && form->read(object) != nullptr ? nullptr : field.read(object);
-      if (given == nullptr) {
-        if (!field.type.left_out_word.empty() && !brief_) {
-          begin_item();
-          key(field.name);
-          append_string(json_, field.type.left_out_word);
-        }
-      } else if (!brief_ || field.presence != Presence::defaulted || !field.same_as.empty() ||
-                 !is_default(record, field, object)) {
-        begin_item();
-        key(field.name);
-        value(field.type, given);
-      }
-    }
+    const bool fits = column + line.size() <= line_length;
+    json_ += fits ? line : "";
+    return fits;
   }
 
   // A list, whose scalars are on one line, or a map.
   void items(const Sequence& items, const void* object) {
-    const bool is_map = items.key != nullptr;
-    bracketed(is_map ? "{}" : "[]", broken_ && (is_map || is_container(items.element.kind)),
-              [&](auto begin_item) {
-                for (std::size_t i = 0; i < items.size(object); ++i) {
-                  begin_item();
-                  if (is_map) {
-                    key(items.key(object, i));
-                  }
-                  value(items.element, items.at(object, i));
-                }
-              });
+    const bool is_map = items.key != nullptr,
+               broken = broken_ && (is_map || is_container(items.element.kind));
+    open(is_map ? '{' : '[', broken);
+    for (std::size_t i = 0; i < items.size(object); ++i) {
+      is_map ? key(items.key(object, i)) : begin_item(broken);
+      value(items.element, items.at(object, i));
+    }
+    close(is_map ? '}' : ']', broken);
   }
 
-  void any_value(const Value& any) {
-    if (const auto* const number = std::get_if<Number>(&any.is)) {
-      append_number(json_, *number);
-    } else if (const auto* const string = std::get_if<std::string>(&any.is)) {
-      append_string(json_, *string);
-    } else if (const auto* const list = std::get_if<Value::List>(&any.is)) {
-      items(detail::sequence<Value::List>, list);
-    } else {
-      items(detail::sequence<Value::Object>, &std::get<Value::Object>(any.is));
+  void open(char bracket, bool broken) {
+    json_ += bracket;
+    depth_ += broken ? 1 : 0;
+  }
+
+  void begin_item(bool broken) {
+    if (!is_open()) {
+      json_ += spaced_ && !broken ? ", " : ",";
     }
+    break_line(broken);
   }
 
   void key(std::string_view name) {
+    begin_item(broken_);
     append_string(json_, name);
     json_ += spaced_ ? ": " : ":";
   }
 
-  // If `broken`, each item begins a new line. `fill` calls its argument before each item.
-  void bracketed(std::string_view brackets, bool broken, auto fill) {
-    bool empty = true;
-    const auto break_line = [&] {
-      if (broken) {
-        json_.append(1, '\n').append(depth_ * 2, ' ');
-      }
-    };
-    json_ += brackets.front();
-    depth_ += broken ? 1 : 0;
-    fill([&] {
-      if (!std::exchange(empty, false)) {
-        json_ += spaced_ && !broken ? ", " : ",";
-      }
-      break_line();
-    });
+  void close(char bracket, bool broken) {
     depth_ -= broken ? 1 : 0;
-    if (!empty) {
-      break_line();
+    break_line(broken && !is_open());
+    json_ += bracket;
+  }
+
+  [[nodiscard]] bool is_open() const { return json_.back() == '{' || json_.back() == '['; }
+
+  void break_line(bool broken) {
+    if (broken) {
+      json_.append(1, '\n').append(depth_ * 2, ' ');
     }
-    json_ += brackets.back();
   }
 
   std::string& json_;
   const bool spaced_;
   const bool brief_;
-  bool broken_ = spaced_; // into lines
+  bool broken_ = spaced_; // into lines: records and maps
   std::size_t depth_ = 0; // of broken brackets
 };
 
-// Adds a row "name  value" for each present value, recursively; lists of objects use names such as
-// "name.0.code".
-void add_rows(const Record& record, const void* object, const std::string& prefix, TableRows& rows) {
-  for (const Field& field : record.fields) {
-    const void* const value = field.read(object);
-    const std::string name = prefix + std::string(field.name);
-    const Type& type = field.type;
-    if (value != nullptr && type.kind == Kind::record) {
-      add_rows(*type.record, value, name + ".", rows);
-    } else if (value != nullptr && type.kind == Kind::list && type.items->element.kind == Kind::record) {
-      for (std::size_t i = 0; i < type.items->size(value); ++i) {
-        add_rows(*type.items->element.record, type.items->at(value, i), fmt::format("{}.{}.", name, i), rows);
-      }
-    } else if (value != nullptr || !type.left_out_word.empty()) {
-      std::string text(value == nullptr ? type.left_out_word : "");
-      if (value != nullptr) {
-        Encoder(text, Style::pretty).value(type, value);
-      }
-      const bool is_word = text.starts_with('"');
-      rows.push_back({name, is_word ? text.substr(1, text.size() - 2) : text});
-    }
+// Adds a row "name  value" for each value but objects and lists of them, whose parts have names such as "name.0.code".
+void add_rows(JsonValue value, const std::string& name, TableRows& rows) {
+  if (value.first() == '{' || (value.first() == '[' && value.inner().first() == '{')) {
+    (void)find_inner(value, [&](const std::string& part, JsonValue inner) {
+      add_rows(inner, name.empty() ? part : name + "." + part, rows);
+      return false;
+    });
+    return;
   }
+  const std::string_view text = value.text();
+  rows.push_back({name, std::string(value.first() == '"' ? text.substr(1, text.size() - 2) : text)});
 }
 
 } // namespace
@@ -198,42 +169,18 @@ void encode(const Record& record, const void* object, Style style, std::string& 
   if (style != Style::table) {
     return Encoder(json, style).record(record, object);
   }
+  std::string text;
+  encode(record, object, Style::pretty, text);
+  JsonParser parser;
   TableRows rows;
-  add_rows(record, object, "", rows);
+  add_rows(parser.parse(text).value(), "", rows);
   json += render_table(std::move(rows));
 }
 
 std::string json_of(const Field& field, const void* object) {
-  const void* const value = field.read(object);
   std::string json;
-  value == nullptr ? append_string(json, field.type.left_out_word)
-                   : Encoder(json, Style::compact).value(field.type, value);
+  Encoder(json, Style::compact).field(field, field.read(object));
   return json;
-}
-
-// Diagnostics: the notes on non-finite values of outputs.
-
-constexpr Field diagnostic_fields[] = {
-    required<&Diagnostic::code>("stable name"),
-    required<&Diagnostic::pointer>("the value, as an RFC 6901 pointer into this document"),
-    required<&Diagnostic::message>("the original value"),
-};
-TIDEGATE_RECORD(Diagnostic, diagnostic_fields);
-
-std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
-                                                              std::span<const double> values) {
-  std::vector<Diagnostic> found;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) {
-      const std::string_view what = std::isnan(values[i]) ? "not a number"
-                                    : values[i] > 0       ? "+infinity"
-                                                          : "-infinity";
-      found.push_back({.code = "non_finite",
-                       .pointer = fmt::format("{}/{}", pointer, i),
-                       .message = fmt::format("the value is {}, which JSON cannot hold", what)});
-    }
-  }
-  return found.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
 } // namespace tidegate::documents

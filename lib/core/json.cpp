@@ -6,17 +6,6 @@
 namespace tidegate::documents {
 namespace {
 
-// Returns the start of the next token at or after `offset`.
-std::size_t token_start(std::string_view json, std::size_t offset) {
-  const auto separates = [](char c) {
-    return c == ' ' || c == ',' || c == ':' || c == '\n' || c == '\t' || c == '\r';
-  };
-  while (offset < json.size() && separates(json[offset])) {
-    ++offset;
-  }
-  return offset;
-}
-
 // Returns the end of the scalar, of valid JSON, that starts at `begin`.
 std::size_t scalar_end(std::string_view json, std::size_t begin) {
   std::size_t end = begin + 1;
@@ -35,37 +24,38 @@ std::size_t scalar_end(std::string_view json, std::size_t begin) {
   return end;
 }
 
-std::string found_at(std::string_view json, std::size_t offset) {
-  if (offset >= json.size()) {
-    return "at the end of the input";
-  }
-  const std::string_view rest = json.substr(offset);
+std::string found_at(std::string_view rest) {
   const std::size_t length = std::min<std::size_t>(rest.find_first_of({" \t\r\n\0", 5}), 12);
-  return "at " + in_quotes(rest.substr(0, std::max<std::size_t>(length, 1)));
+  return rest.empty() ? "at the end of the input"
+                      : "at " + in_quotes(rest.substr(0, std::max<std::size_t>(length, 1)));
 }
 
-std::string_view fix_for(std::string_view reason, std::string_view rest) {
+// Returns what to do where the text goes on with `rest`, and the parser says `text`.
+std::string_view fix_for(std::string_view text, std::string_view rest) {
   constexpr std::string_view comment =
       "JSON has no comments, but a document that is not a stream may have those that start with //";
   constexpr std::string_view not_finite =
       "JSON has no NaN and no infinity: give a finite number or leave the key out";
   constexpr std::string_view utf_8 = "save the file as UTF-8";
-  constexpr std::pair<std::string_view, std::string_view> fixes_by_begin[] = {
+  constexpr std::string_view one =
+      "remove the text after the document; commands with --stream take several, one per line";
+  constexpr std::string_view key = "remove a trailing comma, or put the key in double quotes";
+  constexpr std::pair<std::string_view, std::string_view> by_rest[] = {
       {"NaN", not_finite}, {"nan", not_finite}, {"Inf", not_finite}, {"-Inf", not_finite},
       {"//", comment},     {"/*", comment},     {"#", comment},      {{"\0", 1}, utf_8},
       {"\xff\xfe", utf_8}, {"\xfe\xff", utf_8}}; // those of UTF-16
-  for (const auto& [begin, fix] : fixes_by_begin) {
-    if (rest.starts_with(begin)) {
-      return fix;
-    }
-  }
+  constexpr std::pair<std::string_view, std::string_view> by_text[] = {
+      {"expected end of input", one},
+      {"UTF-8", utf_8},
+      {"object key", key},
+      {"", "correct the JSON at this place"}};
+  const auto* const begin =
+      std::ranges::find_if(by_rest, [rest](auto& each) { return rest.starts_with(each.first); });
+  const auto* const part =
+      std::ranges::find_if(by_text, [text](auto& each) { return text.find(each.first) != text.npos; });
   return rest.empty() ? "close the open brackets and quotes; with --stream, each document is on one line"
-         : reason.ends_with("end of input")
-             ? "remove the text after the document; commands with --stream take several, one per line"
-         : reason.find("UTF-8") != std::string_view::npos ? utf_8
-         : reason.find("object key") != std::string_view::npos
-             ? "remove a trailing comma, or put the key in double quotes"
-             : "correct the JSON at this place";
+         : begin != std::end(by_rest) ? begin->second
+                                      : part->second;
 }
 
 // Returns what the parser says is wrong: of "… syntax error while parsing object key - unexpected '}'; expected string
@@ -77,13 +67,6 @@ std::string_view reason_in(std::string_view text) {
   const std::size_t expected = text.find(cuts[1]);
   return expected == std::string_view::npos || !text.starts_with("unexpected") ? text
                                                                                : text.substr(expected + 2);
-}
-
-Error not_json(std::string_view json, std::size_t at, std::string_view reason, std::string_view text) {
-  return error_at(json, at,
-                  {.code = ErrorCode::syntax_error,
-                   .message = fmt::format("not JSON: {} {}", reason, found_at(json, at)),
-                   .fix = std::string(fix_for(text, json.substr(std::min(at, json.size()))))});
 }
 
 // Notes the place of each token.
@@ -106,56 +89,81 @@ public:
 
   bool parse_error(std::size_t position, const std::string& /*last_token*/,
                    const nlohmann::json::exception& thrown) override {
+    constexpr int number_overflows = 406;
     const std::string_view text = thrown.what();
     const std::string_view reason = reason_in(text);
     // Points at the wrong byte of a string, else at the token after the last good one.
-    const std::size_t at = reason.starts_with("invalid string") ? position - 1 : token_start(json_, end);
-    constexpr int number_overflows = 406;
-    error =
-        thrown.id == number_overflows
-            ? error_at(json_, at,
-                       {.code = ErrorCode::out_of_range,
-                        .message = "a number past the range of a double",
-                        .fix = "give a number between -1.7976931348623157e308 and 1.7976931348623157e308"})
-            : not_json(json_, at, reason, text);
-    return false;
+    const std::size_t at = reason.starts_with("invalid string") ? position - 1 : next_token();
+    return thrown.id != number_overflows
+               ? not_json(at, reason, text)
+               : fail(at, ErrorCode::out_of_range, "a number past the range of a double",
+                      "give a number between -1.7976931348623157e308 and 1.7976931348623157e308");
   }
 
-  std::size_t end = 0; // of the last token
-  std::optional<Error> error;
+  Result<void> result() {
+    if (const std::size_t rest = next_token();
+        !error_ && rest < json_.size()) { // the parser ends at a zero byte
+      not_json(rest, "expected end of input", "expected end of input");
+    }
+    return error_ ? Result<void>(tl::unexpected(std::move(*error_))) : Result<void>();
+  }
 
 private:
-  bool scalar() {
-    const std::size_t begin = token_start(json_, end);
-    end = scalar_end(json_, begin);
+  // Returns the start of the token after the last one.
+  [[nodiscard]] std::size_t next_token() const {
+    const auto separates = [](char c) {
+      return c == ' ' || c == ',' || c == ':' || c == '\n' || c == '\t' || c == '\r';
+    };
+    std::size_t begin = end_;
+    while (begin < json_.size() && separates(json_[begin])) {
+      ++begin;
+    }
+    return begin;
+  }
+
+  bool add(std::size_t begin, std::size_t end) {
     entries_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
+    end_ = end;
     return true;
+  }
+
+  bool scalar() {
+    const std::size_t begin = next_token();
+    return add(begin, scalar_end(json_, begin));
   }
 
   bool open() {
-    const std::size_t begin = token_start(json_, end);
-    end = begin + 1;
+    const std::size_t begin = next_token();
     open_.push_back(entries_.size());
-    entries_.push_back({static_cast<std::uint32_t>(begin), 0});
-    if (open_.size() > nesting_limit) {
-      error = error_at(json_, begin,
-                       {.code = ErrorCode::too_deep,
-                        .message = fmt::format("nesting deeper than {} levels", nesting_limit),
-                        .fix = "no document of tidegate nests that deep; check that this is the right file"});
-    }
-    return !error;
+    return open_.size() <= nesting_limit
+               ? add(begin, begin + 1)
+               : fail(begin, ErrorCode::too_deep, fmt::format("nesting deeper than {} levels", nesting_limit),
+                      "no document of tidegate nests that deep; check that this is the right file");
   }
 
   bool close() {
-    end = token_start(json_, end) + 1;
-    entries_[open_.back()].extent = static_cast<std::uint32_t>(entries_.size() - open_.back() - 1);
+    const std::size_t begin = next_token();
+    entries_[open_.back()].extent = static_cast<std::uint32_t>(entries_.size() - open_.back());
     open_.pop_back();
-    return true;
+    return add(begin, begin + 1);
+  }
+
+  bool not_json(std::size_t at, std::string_view reason, std::string_view text) {
+    const std::string_view rest = json_.substr(std::min(at, json_.size()));
+    return fail(at, ErrorCode::syntax_error, fmt::format("not JSON: {} {}", reason, found_at(rest)),
+                fix_for(text, rest));
+  }
+
+  bool fail(std::size_t at, ErrorCode code, std::string message, std::string_view fix) {
+    error_ = error_at(json_, at, {.code = code, .message = std::move(message), .fix = std::string(fix)});
+    return false;
   }
 
   std::string_view json_;
   std::vector<JsonValue::Entry>& entries_;
-  std::vector<std::size_t> open_;
+  std::vector<std::size_t> open_; // entries of open brackets
+  std::size_t end_ = 0;           // of the last token
+  std::optional<Error> error_;
 };
 
 } // namespace
@@ -173,23 +181,7 @@ Result<JsonValue> JsonParser::parse(std::string_view json) {
   entries_.reserve(json.size() / sizeof(JsonValue::Entry));
   Events events(json, entries_);
   nlohmann::json::sax_parse(json.data(), json.data() + json.size(), &events);
-  if (const std::size_t rest = token_start(json, events.end); !events.error && rest < json.size()) {
-    events.error =
-        not_json(json, rest, "expected end of input", "end of input"); // the parser ends at a zero byte
-  }
-  return events.error ? Result<JsonValue>(tl::unexpected(std::move(*events.error)))
-                      : JsonValue(json, entries_.data());
-}
-
-std::size_t JsonValue::end() const {
-  if (!is_container()) {
-    return begin() + entry_->extent;
-  }
-  std::optional<JsonValue> last;
-  for (JsonValue value = inner(); value != next(); value = value.next()) {
-    last = value;
-  }
-  return token_start(json_, last ? last->end() : begin() + 1) + 1;
+  return events.result().map([&] { return JsonValue(json, entries_.data()); });
 }
 
 std::string_view JsonValue::string(std::string& room) const {
@@ -202,9 +194,9 @@ std::string_view JsonValue::string(std::string& room) const {
 
 std::string pointer_of(JsonValue whole, JsonValue value) {
   std::string pointer;
-  for (std::optional<JsonValue> outer = whole; outer && *outer < value;) {
+  for (std::optional<JsonValue> outer = whole; outer && outer->begin() < value.begin();) {
     outer = find_inner(*outer, [&](const std::string& name, JsonValue inner) {
-      const bool around = value < inner.next();
+      const bool around = value.begin() < inner.end();
       pointer += around ? '/' + pointer_token(shortened(name)) : "";
       return around;
     });
@@ -239,66 +231,54 @@ void remove_comments(std::string& json) {
   }
 }
 
-Position position_of(std::string_view text, std::size_t offset) {
+Error error_at(std::string_view text, std::size_t offset, Error error) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
   const std::size_t line_start = before.rfind('\n') + 1; // npos + 1 is 0
-  return {.line = 1 + static_cast<std::uint64_t>(std::ranges::count(before, '\n')),
-          .column = 1 + character_count(before.substr(line_start))};
-}
-
-Error error_at(std::string_view text, std::size_t offset, Error error) {
-  const Position position = position_of(text, offset);
-  error.line = position.line;
-  error.column = position.column;
+  error.line = 1 + static_cast<std::uint64_t>(std::ranges::count(before, '\n'));
+  error.column = 1 + character_count(before.substr(line_start));
   return error;
 }
 
 namespace {
 
-// Adds the place of the value that the error points to, or of the innermost one around it but the whole document.
-void add_place(Error& error, std::string_view json, JsonValue value) {
-  std::string_view rest = *error.pointer;
-  const auto is_next = [&rest](const std::string& name, JsonValue /*value*/) {
-    return pointer_token(name) == rest.substr(0, rest.find('/'));
-  };
-  std::optional<JsonValue> found;
-  while (!rest.empty()) {
-    rest.remove_prefix(1);
-    const auto inner = find_inner(found.value_or(value), is_next);
+// Returns the value that the pointer names, or the innermost one around it.
+JsonValue value_at(JsonValue value, std::string_view pointer) {
+  while (!pointer.empty()) {
+    const std::string_view token = pointer.substr(1, pointer.find('/', 1) - 1);
+    const auto inner = find_inner(
+        value, [token](const std::string& name, JsonValue) { return pointer_token(name) == token; });
     if (!inner) {
       break;
     }
-    found = inner;
-    rest.remove_prefix(std::min(rest.find('/'), rest.size()));
+    value = *inner;
+    pointer.remove_prefix(1 + token.size());
   }
-  if (found) {
-    error = error_at(json, found->begin(), std::move(error));
-  }
+  return value;
 }
 
 // Sort key: first errors with a location, by location, but cycles after the others of the document, because each
 // dependency of a cycle may be right; then errors without a location.
 auto order(const Error& error) {
-  constexpr auto last = std::numeric_limits<std::uint64_t>::max();
   const bool has_location = error.line && !error.source;
-  return std::tuple(!has_location, error.code == ErrorCode::cycle, has_location ? *error.line : last,
-                    has_location ? error.column.value_or(0) : last);
+  return std::tuple(!has_location, error.code == ErrorCode::cycle, has_location ? error.line : std::nullopt,
+                    has_location ? error.column : std::nullopt);
 }
 
 } // namespace
 
 Error located(Error error, std::string_view json) {
-  std::vector<Error> errors = std::move(error.others);
-  error.others.clear();
+  std::vector<Error> errors = std::exchange(error.others, {});
   errors.insert(errors.begin(), std::move(error));
   JsonParser parser;
   std::optional<Result<JsonValue>> document; // parsed if an error needs it
   for (Error& each : errors) {
-    if (each.pointer && !each.pointer->empty() && !each.line && !each.source) {
-      document = document ? document : parser.parse(json);
-      if (*document) {
-        add_place(each, json, **document);
-      }
+    if (!each.pointer || each.pointer->empty() || each.line || each.source) {
+      continue;
+    }
+    document = document ? document : parser.parse(json);
+    if (const auto value = document->map([&](JsonValue whole) { return value_at(whole, *each.pointer); });
+        value && *value != **document) {
+      each = error_at(json, value->begin(), std::move(each));
     }
   }
   std::ranges::stable_sort(errors, {}, order);
@@ -308,27 +288,21 @@ Error located(Error error, std::string_view json) {
 }
 
 void append_string(std::string& json, std::string_view text) {
-  constexpr std::string_view escaped = "\"\\\n\r\t";
-  constexpr std::string_view letters = "\"\\nrt";
+  constexpr std::string_view escaped = "\"\\\n\r\t", letters = "\"\\nrt";
+  const auto is_plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
   json += '"';
-  while (true) {
-    const auto special = std::ranges::find_if(
-        text, [](unsigned char c) { return c < 0x20 || c >= 0x7f || c == '"' || c == '\\'; });
-    json.append(text.begin(), special);
-    text.remove_prefix(static_cast<std::size_t>(special - text.begin()));
-    if (text.empty()) {
-      break;
-    }
-    const std::size_t length = utf8_sequence_length(text);
-    if (length == 0) {
-      json += "\ufffd";
-    } else if (length > 1) {
+  while (!text.empty()) {
+    const auto* const special = std::ranges::find_if_not(text, is_plain);
+    std::size_t length = static_cast<std::size_t>(special - text.begin());
+    if (length > 0) {
+      json += text.substr(0, length);
+    } else if (length = utf8_sequence_length(text); length > 1) {
       json +=
           printable(text.substr(0, length)); // JSON may be printed on terminals, and \uNNNN is valid in it
-    } else if (const std::size_t at = escaped.find(text[0]); at != std::string_view::npos) {
-      json += {'\\', letters[at]};
+    } else if (const std::size_t letter = escaped.find(text[0]); letter != std::string_view::npos) {
+      json += {'\\', letters[letter]};
     } else {
-      json += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[0]));
+      json += length == 0 ? "\ufffd" : fmt::format("\\u{:04x}", static_cast<unsigned char>(text[0]));
     }
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }

@@ -6,12 +6,12 @@
 
 namespace tidegate::documents {
 
-// A value of a parsed text: no more than its place, from which its text is read.
+// A token of a parsed text: a value, a key or a closing bracket. No more than its place, from which its text is read.
 class JsonValue {
 public:
   struct Entry {
     std::uint32_t begin;  // in bytes
-    std::uint32_t extent; // bytes of a scalar; of a container the entries in it
+    std::uint32_t extent; // bytes of a scalar; entries from a container to its closing bracket
   };
 
   JsonValue(std::string_view json, const Entry* entry) : json_(json), entry_(entry) {}
@@ -20,17 +20,15 @@ public:
   [[nodiscard]] char first() const { return json_[entry_->begin]; }
   [[nodiscard]] bool is_container() const { return first() == '{' || first() == '['; }
 
-  // for (JsonValue item = list.inner(); item != list.next(); item = item.next())
+  // for (JsonValue item = list.inner(); item != list.close(); item = item.next())
   // In an object, keys and values alternate.
   [[nodiscard]] JsonValue inner() const { return {json_, entry_ + 1}; }
-  [[nodiscard]] JsonValue next() const { return {json_, entry_ + 1 + (is_container() ? entry_->extent : 0)}; }
+  [[nodiscard]] JsonValue close() const { return {json_, entry_ + entry_->extent}; }
+  [[nodiscard]] JsonValue next() const { return is_container() ? close().inner() : inner(); }
   friend bool operator==(const JsonValue& a, const JsonValue& b) { return a.entry_ == b.entry_; }
-  friend bool operator<(const JsonValue& a, const JsonValue& b) {
-    return a.entry_ < b.entry_;
-  } // stands before
 
   [[nodiscard]] std::size_t begin() const { return entry_->begin; }
-  [[nodiscard]] std::size_t end() const; // of a container takes time
+  [[nodiscard]] std::size_t end() const { return is_container() ? close().end() : begin() + entry_->extent; }
   [[nodiscard]] std::string_view text() const { return json_.substr(begin(), end() - begin()); }
 
   // The contents of a string; `room` holds them if they have escapes.
@@ -46,7 +44,7 @@ std::optional<JsonValue> find_inner(JsonValue value, auto fits) {
   std::string room;
   std::string name;
   std::size_t index = 0;
-  for (JsonValue each = value.inner(); value.is_container() && each != value.next(); each = each.next()) {
+  for (JsonValue each = value.inner(); value.is_container() && each != value.close(); each = each.next()) {
     if (value.first() == '[') {
       name = std::to_string(index++);
     } else {
@@ -66,7 +64,7 @@ std::string pointer_of(JsonValue whole, JsonValue value);
 // Integers past 64 bits, and -0, are double.
 Number number_of(std::string_view text);
 
-// Parses with nlohmann_json, to 8 bytes for each key and each value. Keeps its memory for the next text.
+// Parses with nlohmann_json, to 8 bytes for each token.
 class JsonParser {
 public:
   // Returns the value, which refers to this object and to `json`. Errors: empty_input, syntax_error, too_deep, input_too_large,
@@ -80,14 +78,7 @@ private:
 // Removes a byte order mark, and replaces comments (from // to the end of the line) by spaces.
 void remove_comments(std::string& json);
 
-struct Position {
-  std::uint64_t line = 1;   // 1-based
-  std::uint64_t column = 1; // 1-based, in characters
-};
-
-// Returns the line and column of byte `offset`.
-Position position_of(std::string_view text, std::size_t offset);
-
+// Returns the error with the line and the column, in characters, of byte `offset`.
 Error error_at(std::string_view text, std::size_t offset, Error error);
 
 // Returns the error with line and column for each that points into the document `json` (RFC 6901), those of the enclosing value
@@ -116,11 +107,8 @@ struct CatalogueEntry {
   std::string_view command;
 };
 
-// The types that errors and `check` choose from, as passed to set_catalogue(); empty before.
-std::span<const CatalogueEntry> catalogue();
-
-// Keeps a reference to `all`, not a copy.
-void set_catalogue(std::span<const CatalogueEntry> all);
+// The types that errors and `check` choose from: the tool sets it when it starts.
+std::span<const CatalogueEntry>& catalogue();
 
 // Errors: unknown_name, with the nearest name.
 Result<const Document*> find_document(std::string_view name);

@@ -17,13 +17,6 @@ Operand operand(const Number& number) {
   return fraction != nullptr ? Operand(*fraction) : Operand(*as_integer(number));
 }
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 tl::unexpected<Error> refused(std::string message, std::string fix) {
   return failure(ErrorCode::invalid_program, std::move(message), std::move(fix));
 }
@@ -50,14 +43,22 @@ Result<Operand> computed(char sign, const Operand& left, const Operand& right) {
   return overflows ? too_great() : Result<Operand>(result);
 }
 
+// Returns the name that the text begins with.
+std::string_view name_at(std::string_view text) {
+  const auto goes_on = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  const auto* const end = std::ranges::find_if_not(text, goes_on);
+  const bool is_number = !text.empty() && text[0] >= '0' && text[0] <= '9';
+  return text.substr(0, is_number ? 0 : static_cast<std::size_t>(end - text.begin()));
+}
+
 // Reads an expression from left to right, and computes it.
 class Expression {
 public:
-  Expression(std::string_view text, std::span<const Parameter> known) : text_(text), known_(known) {}
+  Expression(std::string_view text, std::span<const Parameter> known) : rest_(text), known_(known) {}
 
   Result<Number> value() {
     constexpr std::size_t longest = 1000; // bounds the depth of brackets
-    if (text_.size() > longest) {
+    if (rest_.size() > longest) {
       return refused("the expression has more than 1000 characters", "shorten it");
     }
     TIDEGATE_TRY(const Operand result, operation(1));
@@ -65,18 +66,19 @@ public:
       return unexpected_text();
     }
     const auto* const whole = std::get_if<WideInteger>(&result);
-    if (whole == nullptr) {
-      return std::isfinite(real(result)) ? Result<Number>(real(result)) : too_great();
+    if (whole == nullptr ? !std::isfinite(real(result))
+                         : !fits<std::uint64_t>(*whole) && !fits<std::int64_t>(*whole)) {
+      return too_great();
     }
-    return fits<std::uint64_t>(*whole)  ? Number(static_cast<std::uint64_t>(*whole))
-           : fits<std::int64_t>(*whole) ? Number(static_cast<std::int64_t>(*whole))
-                                        : Result<Number>(too_great());
+    return whole == nullptr ? Number(real(result))
+           : *whole < 0     ? Number(static_cast<std::int64_t>(*whole))
+                            : Number(static_cast<std::uint64_t>(*whole));
   }
 
 private:
   char next() {
-    at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
-    return at_ == text_.size() ? '\0' : text_[at_];
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size()));
+    return rest_.empty() ? '\0' : rest_[0];
   }
 
   // Operands with signs of at least this precedence between them.
@@ -88,7 +90,7 @@ private:
       if (precedence < least) {
         return left;
       }
-      ++at_;
+      rest_.remove_prefix(1);
       TIDEGATE_TRY(const Operand right, operation(precedence + 1));
       TIDEGATE_TRY(left, computed(sign, left, right));
     }
@@ -96,16 +98,10 @@ private:
 
   Result<Operand> factor() {
     const char c = next();
-    if (is_letter(c)) {
-      return named();
-    }
-    if (is_digit(c)) {
-      return literal();
-    }
     if (c != '-' && c != '(') {
-      return unexpected_text();
+      return name_at(rest_).empty() ? literal() : named(name_at(rest_));
     }
-    ++at_;
+    rest_.remove_prefix(1);
     TIDEGATE_TRY(const Operand value, c == '-' ? factor() : operation(1));
     if (c == '-') {
       return computed('-', WideInteger{0}, value);
@@ -113,15 +109,12 @@ private:
     if (next() != ')') {
       return refused("a bracket is not closed", "add )");
     }
-    ++at_;
+    rest_.remove_prefix(1);
     return value;
   }
 
-  Result<Operand> named() {
-    const std::string_view rest = text_.substr(at_);
-    const auto end = std::ranges::find_if_not(rest, [](char c) { return is_letter(c) || is_digit(c); });
-    const std::string_view name(rest.begin(), end);
-    at_ += name.size();
+  Result<Operand> named(std::string_view name) {
+    rest_.remove_prefix(name.size());
     const auto found = std::ranges::find(known_, name, &Parameter::first);
     return found == known_.end()
                ? refused(fmt::format("there is no parameter {}", in_quotes(name)), parameters_text(known_))
@@ -130,10 +123,12 @@ private:
 
   Result<Operand> literal() {
     double value = 0;
-    const char* const begin = text_.data() + at_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    const std::string_view digits(begin, static_cast<std::size_t>(end - begin));
-    at_ += digits.size();
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    const std::string_view digits = rest_.substr(0, static_cast<std::size_t>(end - rest_.data()));
+    if (digits.empty()) {
+      return unexpected_text();
+    }
+    rest_.remove_prefix(digits.size());
     const Number number = number_of(digits);
     const bool is_real = digits.find_first_not_of("0123456789") != std::string_view::npos;
     return error != std::errc() || std::holds_alternative<double>(number) != is_real
@@ -142,22 +137,20 @@ private:
   }
 
   tl::unexpected<Error> unexpected_text() {
-    return refused(next() == '\0' ? "the expression ends early"
-                                  : fmt::format("the expression goes on with {}",
-                                                in_quotes(shortened(text_.substr(at_), 20))),
+    return refused(next() == '\0'
+                       ? "the expression ends early"
+                       : fmt::format("the expression goes on with {}", in_quotes(shortened(rest_, 20))),
                    "give numbers and parameters with + - * / and brackets, such as n * 4 + 1");
   }
 
-  std::string_view text_;
+  std::string_view rest_;
   std::span<const Parameter> known_;
-  std::size_t at_ = 0;
 };
 
 } // namespace
 
 bool is_parameter_name(std::string_view text) {
-  return !text.empty() && is_letter(text[0]) &&
-         std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c); });
+  return !text.empty() && name_at(text) == text;
 }
 
 std::string parameters_text(std::span<const Parameter> known) {

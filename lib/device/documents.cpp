@@ -22,7 +22,7 @@ TIDEGATE_RECORD(OrderingTrial, trial_fields);
 constexpr Field traversal_fields[] = {
     optional<&TraversalProfile::strategy>(
         "launch by launch, or persistent with barriers; left out, launch on a CPU, barrier elsewhere")
-        .first(2),
+        .with(&Type::choices, Choices<Strategy>::names.first(2)),
     optional<&TraversalProfile::workers>("work-groups; left out, by the device's compute units")
         .between(1, ~std::uint32_t{0}),
     optional<&TraversalProfile::alone_up_to>(

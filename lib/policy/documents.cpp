@@ -32,21 +32,18 @@ constexpr Field request_field(std::string_view meaning, Presence presence = Pres
   return field<&LaunchRequestDocument::request, Member>(meaning, presence);
 }
 
-template <auto Target, auto Source>
-constexpr Field request_same_as(std::string_view meaning) {
-  return same_as<Target, Source, &LaunchRequestDocument::request>(request_field<Target>(meaning));
-}
-
 constexpr Field request_fields[] = {
     request_field<&LaunchRequest::queue_len>("logical work items queued for this launch", Presence::required),
     request_field<&LaunchRequest::requested_worker_groups>(
         "worker work-group ceiling; 0 derives it from the adapter limits", Presence::required),
     request_field<&LaunchRequest::max_workgroup_size_x>("adapter limit: work-items of a work-group in x",
                                                         Presence::required),
-    request_same_as<&LaunchRequest::max_compute_workgroups_per_dimension,
-                    &LaunchRequest::requested_worker_groups>("adapter limit: work-groups in one dimension"),
-    request_same_as<&LaunchRequest::max_compute_invocations_per_workgroup,
-                    &LaunchRequest::max_workgroup_size_x>("adapter limit: work-items of a work-group"),
+    request_field<&LaunchRequest::max_compute_workgroups_per_dimension>(
+        "adapter limit: work-groups in one dimension")
+        .or_value_of("requested_worker_groups"),
+    request_field<&LaunchRequest::max_compute_invocations_per_workgroup>(
+        "adapter limit: work-items of a work-group")
+        .or_value_of("max_workgroup_size_x"),
     request_field<&LaunchRequest::requested_hit_capacity>("explicit sparse-hit capacity; 0 derives it"),
     request_field<&LaunchRequest::expected_hits_per_item>("hits expected of one item; 0 counts as 1"),
     request_field<&LaunchRequest::hot_opcode_count>("telemetry: opcodes seen hot"),
@@ -194,6 +191,31 @@ constexpr Field diffusion_fields[] = {
     required<&SiblingDiffusion::iterations>("steps to take"),
 };
 TIDEGATE_RECORD(SiblingDiffusion, diffusion_fields);
+
+constexpr std::string_view diagnostics_meaning = "notes on the values, such as null for a non-finite number";
+
+constexpr Field diagnostic_fields[] = {
+    required<&Diagnostic::code>("stable name"),
+    required<&Diagnostic::pointer>("the value, as an RFC 6901 pointer into this document"),
+    required<&Diagnostic::message>("the original value"),
+};
+TIDEGATE_RECORD(Diagnostic, diagnostic_fields);
+
+std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
+                                                              std::span<const double> values) {
+  std::vector<Diagnostic> found;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      const std::string_view what = std::isnan(values[i]) ? "not a number"
+                                    : values[i] > 0       ? "+infinity"
+                                                          : "-infinity";
+      found.push_back({.code = "non_finite",
+                       .pointer = fmt::format("{}/{}", pointer, i),
+                       .message = fmt::format("the value is {}, which JSON cannot hold", what)});
+    }
+  }
+  return found.empty() ? std::nullopt : std::optional(std::move(found));
+}
 
 constexpr Field diffused_fields[] = {
     required<&DiffusedPriorities::output>("priorities after the last step"),

@@ -84,6 +84,17 @@ struct SiblingDiffusion {
   std::uint32_t iterations = 0;
 };
 
+// JSON has no infinities and no NaN: they are null, and a diagnostic has the value.
+struct Diagnostic {
+  std::string code;    // "non_finite"
+  std::string pointer; // RFC 6901, into the same document
+  std::string message;
+};
+
+// Returns one diagnostic per non-finite value, or nothing if all are finite. `pointer` is that of the list.
+std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
+                                                              std::span<const double> values);
+
 struct DiffusedPriorities {
   std::vector<double> output;
   std::optional<std::vector<Diagnostic>> diagnostics;
@@ -92,6 +103,7 @@ struct DiffusedPriorities {
 TIDEGATE_CHOICES(policy::DrainReason, policy::drain_reason_names);
 
 TIDEGATE_HAS_RECORD(policy::DrainRecommendation);
+TIDEGATE_HAS_RECORD(Diagnostic);
 
 TIDEGATE_HAS_DOCUMENT(policy::RequeueAccounting);
 TIDEGATE_HAS_DOCUMENT(policy::DrainRecommendation);
