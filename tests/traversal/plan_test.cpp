@@ -268,10 +268,9 @@ TEST_CASE("rules of speed change their mind at the sizes that were measured") {
   CHECK(share_size({.vertices = (1U << 21U) + 1, .algorithm = Algorithm::pagerank}) == 4096);
   // On a GPU sssp's step shrinks with the square of the degree, between bounds, of which large graphs have a lower one.
   for (const auto& [degree, width] : {std::pair(1U, 192.0F), {4, 192.0F}, {8, 48.0F}, {16, 24.0F}}) {
-    CAPTURE(degree);
-    const graphs::Rows rows =
+    const graphs::Rows each =
         regular(10, degree, graphs::WeightType::f32, std::bit_cast<std::uint32_t>(1.0F));
-    CHECK(std::bit_cast<float>(near_width_bits(rows, true)) == width / static_cast<float>(degree));
+    CHECK(std::bit_cast<float>(near_width_bits(each, true)) == width / static_cast<float>(degree));
   }
   graphs::Rows rows{.offsets = std::vector<std::uint64_t>(1U << 23U), .neighbours = {}}; // one vertex less
   CHECK(near_width_bits(rows, true) == 192);
