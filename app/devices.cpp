@@ -35,10 +35,9 @@ TableRows figures(const device::DeviceInfo& device) {
   const device::Megakernel& persistent = device.megakernel;
   TableRows rows;
   add_row(rows, "platform", "{}", device.platform);
-  add_row(rows, "version", "{}; {}; driver {}", device.opencl_version, device.opencl_c_version,
-          device.driver_version);
-  add_row(rows, "compute units", "{} at {} MHz, work-groups of {} work-items at most", device.compute_units,
-          device.max_clock_mhz, device.max_workgroup_size);
+  add_row(rows, "version", "{}; driver {}", device.opencl_version, device.driver_version);
+  add_row(rows, "compute units", "{}, work-groups of {} work-items at most", device.compute_units,
+          device.max_workgroup_size);
   add_row(rows, "memory", "{}, largest buffer {}, local {}", bytes_text(device.global_memory_bytes),
           bytes_text(device.max_allocation_bytes), bytes_text(device.local_memory_bytes));
   add_row(rows, "persistent launch", "{}: {}", persistent.supported ? "possible" : "not possible",
@@ -81,10 +80,10 @@ Result<void> add_profile(device::DeviceInfo& device, SelfTest from, const std::f
     if (begins) {
       begins();
     }
-    auto measured = [&device] {
-      const InterruptsEndProcess at_once; // compilers take seconds
-      return device::probe(device);
-    }();
+    auto measured = device::probe(device);
+    if (InterruptWatch::interrupted()) { // which a run does not see before its kernels run
+      end_interrupted();
+    }
     if (!measured) {
       device.megakernel = {.reason = "the self-test was refused: " + measured.error().message};
       return tl::unexpected(std::move(measured.error()));

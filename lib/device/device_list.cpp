@@ -1,7 +1,6 @@
 #include "device/isolation.hpp"
 #include "device/opencl.hpp"
 #include "device/session.hpp"
-#include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 
 #include <dlfcn.h>
@@ -76,25 +75,19 @@ DeviceInfo describe(const cl::Device& device, const std::string& platform, std::
   info.type = type_of(device);
   info.vendor = query<std::string>(device, CL_DEVICE_VENDOR);
   info.opencl_version = query<std::string>(device, CL_DEVICE_VERSION);
-  info.opencl_c_version = query<std::string>(device, CL_DEVICE_OPENCL_C_VERSION);
   info.driver_version = query<std::string>(device, CL_DRIVER_VERSION);
   info.extensions = query<std::string>(device, CL_DEVICE_EXTENSIONS);
   info.uuid = uuid_of(device, info.extensions);
   info.available = query<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_TRUE;
   info.compiler_available = query<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_TRUE;
   info.compute_units = query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
-  info.max_clock_mhz = query<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
   info.max_workgroup_size = query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   const auto sizes = query<std::vector<std::size_t>>(device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
   info.max_work_item_sizes.assign(sizes.begin(), sizes.end());
   info.global_memory_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   info.max_allocation_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   info.local_memory_bytes = query<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);
-  info.dedicated_local_memory = query<cl_device_local_mem_type>(device, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   info.base_alignment_bytes = query<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8; // given in bits
-  info.double_precision = has(info.extensions, "cl_khr_fp64") ||
-                          query<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0;
-  info.half_precision = has(info.extensions, "cl_khr_fp16");
   info.int64_atomics = has(info.extensions, "cl_khr_int64_base_atomics");
   info.images = query<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT) == CL_TRUE;
   info.max_read_images = query<cl_uint>(device, CL_DEVICE_MAX_READ_IMAGE_ARGS);
@@ -281,23 +274,17 @@ std::vector<const DeviceInfo*> those(const DeviceList& list, auto fits) {
   return found;
 }
 
-// Returns the devices of a type, or without one those of GPUs if there are any, that are of the first one's platform.
-std::vector<const DeviceInfo*> of_type(const DeviceList& list, std::string_view type) {
-  const DeviceType wanted = lower_case(type) == "cpu" ? DeviceType::cpu : DeviceType::gpu;
-  auto first = std::ranges::find(list.devices, wanted, &DeviceInfo::type);
-  if (first == list.devices.end()) {
-    if (!type.empty()) {
-      return {};
-    }
-    first = list.devices.begin();
-  }
-  return those(list, [&first](const DeviceInfo& device) {
-    return device.type == first->type && device.platform == first->platform;
-  });
-}
-
-// Returns all devices that have this index, UUID or name.
+// Returns all devices that the selector names; those of a type are of one platform, that of the first.
 std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view selector) {
+  const std::string word = lower_case(selector);
+  if (names_type(selector)) {
+    auto first =
+        std::ranges::find(list.devices, word == "cpu" ? DeviceType::cpu : DeviceType::gpu, &DeviceInfo::type);
+    first = first == list.devices.end() && word.empty() ? list.devices.begin() : first;
+    return those(list, [&](const DeviceInfo& device) {
+      return first != list.devices.end() && device.type == first->type && device.platform == first->platform;
+    });
+  }
   if (const auto index = number_in<std::uint32_t>(selector); index && *index < list.devices.size()) {
     return {&list.devices[*index]};
   } // another number may be part of a name
@@ -305,7 +292,6 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
     return those(list,
                  [&](const DeviceInfo& device) { return uuid_digits(device.uuid.value_or("")) == uuid; });
   }
-  const std::string word = lower_case(selector);
   const auto whole = those(list, [&](const DeviceInfo& device) { return lower_case(device.name) == word; });
   return !whole.empty() ? whole : those(list, [&](const DeviceInfo& device) {
     return lower_case(device.name).find(word) != std::string::npos;
@@ -318,8 +304,7 @@ Result<std::vector<const DeviceInfo*>> select_devices(const DeviceList& list, st
   if (list.devices.empty()) {
     return tl::unexpected(no_device(list));
   }
-  std::vector<const DeviceInfo*> found =
-      names_type(selector) ? of_type(list, selector) : matches(list, selector);
+  std::vector<const DeviceInfo*> found = matches(list, selector);
   if (found.empty()) {
     return tl::unexpected(
         refusal(ErrorCode::no_device, fmt::format("no device is {}", in_quotes(selector)), list));

@@ -2,9 +2,7 @@
 // types.
 #pragma once
 #include <tidegate/core/describe.hpp>
-#include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
-#include <tidegate/policy/launch_policy.hpp>
 
 #include <filesystem>
 
@@ -28,22 +26,17 @@ struct DeviceInfo {
   std::optional<std::string> uuid; // requires cl_khr_device_uuid
   std::string vendor;
   std::string platform;
-  std::string opencl_version;   // "OpenCL 3.0 …", as the driver reports it
-  std::string opencl_c_version; // "OpenCL C 1.2 …"
+  std::string opencl_version; // "OpenCL 3.0 …", as the driver reports it
   std::string driver_version;
   bool available = false;
   bool compiler_available = false;
   std::uint32_t compute_units = 0;
-  std::uint32_t max_clock_mhz = 0;
   std::uint64_t max_workgroup_size = 0;
   std::vector<std::uint64_t> max_work_item_sizes; // by dimension
   std::uint64_t global_memory_bytes = 0;
   std::uint64_t max_allocation_bytes = 0;
   std::uint64_t local_memory_bytes = 0;
-  bool dedicated_local_memory = false;    // separate from global memory
   std::uint32_t base_alignment_bytes = 0; // for sub-buffers
-  bool double_precision = false;
-  bool half_precision = false;
   bool int64_atomics = false;
   bool images = false;
   std::uint32_t max_read_images = 0; // limit of image parameters per kernel
