@@ -19,7 +19,7 @@ using documents::LaunchRecommendationDocument;
 using documents::Verdict;
 using Context = const CheckContext&;
 
-// The fault of a field of evidence that is incomplete, or contradicts the rest of the document.
+// The fault of a field of evidence that is incomplete.
 tl::unexpected<Error> incomplete(std::string_view what, std::string_view document, std::string pointer,
                                  std::string_view field) {
   return tl::unexpected(Error{
@@ -30,45 +30,27 @@ tl::unexpected<Error> incomplete(std::string_view what, std::string_view documen
       .field = std::string(field)});
 }
 
-// Checks one kind of evidence: it must agree with the recommendation, and say rightly that it is complete. `further`: additional
-// arguments of contradicted_field().
-template <class EvidenceType, class... Further>
+// Checks one kind of evidence: if it is there, it must be complete, and said to be.
+template <class EvidenceType>
 Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType>& evidence,
-                        std::optional<bool> claimed_complete,
-                        const policy::LaunchRecommendation& recommendation, Further... further) {
-  const auto at = [which](std::string_view field) { return fmt::format("/evidence/{}/{}", which, field); };
-  const auto contradicts = [](std::string pointer, std::string_view field) {
-    return tl::unexpected(Error{.code = ErrorCode::inconsistent_evidence,
-                                .message = fmt::format("{} contradicts the rest of the document", field),
-                                .fix = "make the recommendation and its evidence again from the same request",
-                                .pointer = std::move(pointer),
-                                .field = std::string(field)});
-  };
-  const bool given = evidence.has_value();
-  if (const auto field =
-          given ? policy::contradicted_field(*evidence, recommendation, further...) : std::nullopt) {
-    return contradicts(at(*field), *field);
-  }
-  const auto missing = given ? policy::incomplete_field(*evidence) : std::nullopt;
-  if (given != claimed_complete.has_value() || (given && !*claimed_complete && !missing)) {
-    return contradicts(fmt::format("/evidence/complete/{}", which), which);
-  }
-  if (!missing) {
+                        std::optional<bool> said_complete) {
+  const auto missing = evidence ? policy::incomplete_field(*evidence) : std::nullopt;
+  if (!missing && (!evidence || said_complete.value_or(false))) {
     return {};
   }
-  if (*claimed_complete) {
-    return contradicts(at(*missing), *missing);
-  }
-  return incomplete(fmt::format("{} evidence", which), "launch_recommendation", at(*missing), *missing);
+  return incomplete(fmt::format("{} evidence", which), "launch_recommendation",
+                    missing ? fmt::format("/evidence/{}/{}", which, *missing)
+                            : fmt::format("/evidence/complete/{}", which),
+                    missing.value_or("complete"));
 }
 
 Result<void> judge(const LaunchRecommendationDocument& document, Context, CheckedDocument&) {
-  const auto& [recommendation, evidence, explanation, device] = document;
+  const auto& evidence = document.evidence;
   if (!evidence) {
     return {};
   }
-  TIDEGATE_CHECK(judge_kind("topology", evidence->topology, evidence->complete.topology, recommendation));
-  return judge_kind("promotion", evidence->promotion, evidence->complete.promotion, recommendation);
+  TIDEGATE_CHECK(judge_kind("topology", evidence->topology, evidence->complete.topology));
+  return judge_kind("promotion", evidence->promotion, evidence->complete.promotion);
 }
 
 tl::unexpected<Error> invalid_plan(std::string violation, std::string_view planner) {
@@ -194,14 +176,8 @@ Result<void> judge(const engine::RunReport& report) {
     const std::string_view missing = evidence.topology ? "promotion" : "topology";
     errors.add(incomplete("evidence", "run_report", "/evidence", missing).value());
   }
-  const auto complete = [](const auto& kind) {
-    return kind ? std::optional(!policy::incomplete_field(*kind)) : std::nullopt;
-  };
-  errors.check(judge_kind("topology", evidence.topology, complete(evidence.topology), report.recommendation));
-  const policy::LaunchRecommendation ran =
-      engine::as_promoted(report.recommendation, report.telemetry.execution_mode, report.promotion.promoted);
-  errors.check(judge_kind("promotion", evidence.promotion, complete(evidence.promotion), ran,
-                          ran == report.recommendation));
+  errors.check(judge_kind("topology", evidence.topology, true));
+  errors.check(judge_kind("promotion", evidence.promotion, true));
   return errors.result();
 }
 
@@ -289,7 +265,6 @@ Result<void> judge_as(const documents::Document& document, void* object, Context
 Verdict verdict_of(ErrorCode code) {
   switch (code) {
   case ErrorCode::incomplete_evidence: return Verdict::incomplete;
-  case ErrorCode::inconsistent_evidence:
   case ErrorCode::invalid_plan: return Verdict::inconsistent;
   default: return Verdict::invalid;
   }

@@ -43,7 +43,7 @@ enum class ExitCode : int {
   X(duplicate_name, input) X(unknown_key, input) X(duplicate_key, input) X(missing_key, input)               \
   X(wrong_kind, input) X(unsupported_version, input) X(missing_kind, input) X(input_too_large, input)        \
   /* verdicts of `check` */                                                                                  \
-  X(incomplete_evidence, negative) X(inconsistent_evidence, negative)                                        \
+  X(incomplete_evidence, negative)                                                                           \
   /* command line */                                                                                         \
   X(unknown_command, usage) X(unknown_option, usage) X(invalid_usage, usage)                                 \
   /* files and programs */                                                                                   \

@@ -1,8 +1,6 @@
 // Launch requests, policies and recommendations as documents.
 #pragma once
 #include <tidegate/core/describe.hpp>
-#include <tidegate/core/error.hpp>
-#include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/priority.hpp>
 
 namespace tidegate::documents {

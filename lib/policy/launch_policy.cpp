@@ -1,6 +1,5 @@
 // The steps of the policy, the arithmetic of launch geometry, and decide(), which takes the steps in order; each reads the
 // effective request and earlier results. Then the evidence of a decision.
-#include "core/prelude.hpp"
 #include "policy/topology_layout.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
@@ -381,37 +380,6 @@ std::optional<std::string_view> incomplete_field(const PromotionEvidence& eviden
                       {"fused_descriptor_window_required",
                        evidence.fused_descriptor_window_required != evidence.promote_hot_windows},
                       {"output_parity_required", !evidence.output_parity_required}});
-}
-
-std::optional<std::string_view> contradicted_field(const TopologyEvidence& evidence,
-                                                   const LaunchRecommendation& recommendation) {
-  return first_fault(
-      {{"queue_pressure", evidence.queue_pressure != recommendation.pressure},
-       {"selected_topology", evidence.selected_topology != recommendation.topology},
-       {"graphblas_switch_class", evidence.graphblas_switch_class != switch_class(recommendation.topology)},
-       {"estimated_peak_device_bytes",
-        evidence.estimated_peak_device_bytes != recommendation.estimated_peak_device_bytes},
-       {"resident_device_bytes", evidence.resident_device_bytes > recommendation.estimated_peak_device_bytes},
-       {"semiring_frontier_density_bps",
-        evidence.semiring_frontier_density_bps != evidence.frontier_density_bps}});
-}
-
-std::optional<std::string_view> contradicted_field(const PromotionEvidence& evidence,
-                                                   const LaunchRecommendation& recommendation,
-                                                   bool by_thresholds) {
-  const bool opcodes = evidence.hot_opcode_count >= evidence.hot_opcode_threshold;
-  const bool windows = evidence.hot_window_count >= evidence.hot_window_threshold;
-  // A fused topology requires a promotion, so the queue and the promotions determine the mode.
-  const bool compiled = evidence.queue_len >= evidence.jit_queue_len_threshold ||
-                        evidence.promote_hot_opcodes || evidence.promote_hot_windows;
-  return first_fault(
-      {{"execution_mode", evidence.execution_mode != recommendation.execution_mode},
-       {"promote_hot_opcodes", evidence.promote_hot_opcodes != recommendation.promote_hot_opcodes ||
-                                   (by_thresholds && evidence.promote_hot_opcodes != opcodes)},
-       {"promote_hot_windows", evidence.promote_hot_windows != recommendation.promote_hot_windows ||
-                                   (by_thresholds && evidence.promote_hot_windows != windows)},
-       {"execution_mode", by_thresholds && compiled != (evidence.execution_mode == ExecutionMode::jit)},
-       {"promotion_route", evidence.promotion_route != promotion_route(recommendation)}});
 }
 
 } // namespace tidegate::policy

@@ -353,12 +353,4 @@ PromotionEvidence promotion_evidence(const LaunchPolicy& policy, const LaunchReq
 std::optional<std::string_view> incomplete_field(const TopologyEvidence& evidence);
 std::optional<std::string_view> incomplete_field(const PromotionEvidence& evidence);
 
-// Returns the evidence field that contradicts its recommendation, or nothing.
-std::optional<std::string_view> contradicted_field(const TopologyEvidence& evidence,
-                                                   const LaunchRecommendation& recommendation);
-// `by_thresholds`: the policy decided, and no option of a run.
-std::optional<std::string_view> contradicted_field(const PromotionEvidence& evidence,
-                                                   const LaunchRecommendation& recommendation,
-                                                   bool by_thresholds = true);
-
 } // namespace tidegate::policy

@@ -2,7 +2,6 @@
 // cheapest candidate, and natural-gradient steps. Plain counters and pure functions; the order of operations in doubles is
 // fixed by the golden vectors, without fused multiply-add.
 #pragma once
-#include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
 #include <span>
