@@ -70,31 +70,19 @@ int open_pipe(const std::string& path) {
   return fd;
 }
 
-mode_t new_file_mode() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  constexpr mode_t read_and_write_for_all = 0666;
-  return read_and_write_for_all & ~mask;
-}
-
 } // namespace
 
 std::string display_name(std::string_view path) {
   return path == standard_stream ? "standard input" : std::string(path);
 }
 
-Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ > STDERR_FILENO) {
-    ::close(fd_);
-  }
-}
+Descriptor::Descriptor(int fd)
+    : fd_(new int(fd), [](const int* owned) {
+        if (*owned > STDERR_FILENO) {
+          ::close(*owned);
+        }
+        delete owned;
+      }) {}
 
 Result<Descriptor> open_input(const std::string& path, FileKinds kinds) {
   if (path.empty()) {
@@ -160,6 +148,7 @@ Result<std::string> read_all(const std::string& path, std::size_t most, FileKind
 
 namespace {
 
+constexpr mode_t for_all = 0666; // as far as the user's mask permits
 bool outputs_are_flushed = true;
 
 std::string path_of(int fd) {
@@ -170,7 +159,7 @@ std::string path_of(int fd) {
 // Returns -1 where the file system has no such files.
 int open_unnamed(const std::string& final_path) {
   const std::string folder = std::filesystem::path(final_path).parent_path().string();
-  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, for_all);
   if (fd >= 0 && ::access(path_of(fd).c_str(), F_OK) != 0) { // without /proc it would never get a name
     ::close(fd);
     return -1;
@@ -180,19 +169,12 @@ int open_unnamed(const std::string& final_path) {
 
 } // namespace
 
-Output::Output(std::string path, int file) : path_(std::move(path)), file_(file) {}
-Output::Output(Output&&) noexcept = default;
-Output& Output::operator=(Output&&) noexcept = default;
-
-Output::~Output() {
-  if (unfinished_) {
-    ::unlink(temporary_.c_str());
-  }
-}
-
-void Output::name_for_now(std::string name) {
-  temporary_ = std::move(name);
-  unfinished_ = std::make_unique<RemovedWhenInterrupted>(temporary_);
+// An interrupt waits until the name is gone: the file has another one then, or there is none.
+void Output::name_for_now() {
+  has_temporary_ = {new InterruptsWait, [name = temporary_](const InterruptsWait* wait) {
+                      ::unlink(name.c_str());
+                      delete wait;
+                    }};
 }
 
 // Follows the links that a file's name leads through, up to as many as the system does.
@@ -258,23 +240,25 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
     return tl::unexpected(cannot_write(path, errno)); // rename() would replace a protected file
   }
   TIDEGATE_TRY(const std::string final_path, written_path(path)); // the target of links, not the links
-  std::string temporary = final_path + ".XXXXXX";
+  const std::string temporary = fmt::format("{}.{:06x}", final_path, std::random_device()() & 0xffffffU);
   const bool short_enough = std::filesystem::path(temporary).filename().native().size() <= NAME_MAX;
-  const InterruptsBlocked blocked; // until the handler knows the file
+  const InterruptsWait until_it_can_be_removed;
   const int unnamed = short_enough ? open_unnamed(final_path) : -1;
-  const int fd = unnamed < 0 ? ::mkostemp(temporary.data(), O_CLOEXEC) : unnamed;
+  const int fd =
+      unnamed < 0 ? ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, for_all) : unnamed;
   if (fd < 0) {
     return tl::unexpected(cannot_write(path, errno));
   }
   Output output(path, fd);
   output.final_path_ = final_path;
+  output.temporary_ = temporary;
   if (unnamed < 0) {
-    output.name_for_now(std::move(temporary));
+    output.name_for_now();
   }
   if (exists) {
     (void)!::fchown(fd, status.st_uid, status.st_gid); // as far as permitted
+    ::fchmod(fd, status.st_mode & static_cast<mode_t>(07777));
   }
-  ::fchmod(fd, exists ? status.st_mode & static_cast<mode_t>(07777) : new_file_mode());
   return output;
 }
 
@@ -303,24 +287,15 @@ Result<void> Output::commit() {
   if (outputs_are_flushed && ::fsync(descriptor()) != 0 && errno != EINVAL) {
     return tl::unexpected(cannot_write(path_, errno));
   }
-  const InterruptsBlocked blocked;
-  const auto link_as = [this](const std::string& name) {
-    return ::linkat(AT_FDCWD, path_of(descriptor()).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
-  };
-  bool has_its_name = !unfinished_ && link_as(final_path_);
-  constexpr int most_tries = 100;
-  // rename() replaces a file, linkat() does not
-  for (int i = 0; i < most_tries && !has_its_name && !unfinished_ && errno == EEXIST; ++i) {
-    const std::string name = fmt::format("{}.{:06x}", final_path_, std::random_device()() & 0xffffffU);
-    if (link_as(name)) {
-      name_for_now(name);
-    }
+  const InterruptsWait until_it_has_its_name;
+  if (!has_temporary_ && ::linkat(AT_FDCWD, path_of(descriptor()).c_str(), AT_FDCWD, temporary_.c_str(),
+                                  AT_SYMLINK_FOLLOW) == 0) { // which replaces no file, as rename() does
+    name_for_now();
   }
-  has_its_name |= unfinished_ && ::rename(temporary_.c_str(), final_path_.c_str()) == 0;
-  if (!has_its_name) {
+  if (!has_temporary_ || ::rename(temporary_.c_str(), final_path_.c_str()) != 0) {
     return tl::unexpected(cannot_write(path_, errno));
   }
-  unfinished_.reset();
+  has_temporary_.reset();
   final_path_.clear();
   return {};
 }

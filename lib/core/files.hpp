@@ -6,26 +6,19 @@
 
 namespace tidegate {
 
-class RemovedWhenInterrupted;
-
 inline constexpr std::string_view standard_stream = "-"; // as a path: standard input or output
 
 std::string display_name(std::string_view path);
 
-// An open file descriptor; the destructor closes it unless it is a standard stream.
+// An open file descriptor, which its last copy closes unless it is a standard stream.
 class Descriptor {
 public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
+  explicit Descriptor(int fd);
 
-  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] int get() const { return *fd_; }
 
 private:
-  int fd_;
+  std::shared_ptr<const int> fd_;
 };
 
 // File types that a path may name. Opening a named pipe blocks until another process opens it, so only
@@ -45,17 +38,13 @@ Result<std::string> read_all(const std::string& path, std::size_t most,
 Result<std::string> written_path(const std::string& path);
 
 // The destination of an answer. A regular file has no name, or a temporary one in the same folder where the file system
-// knows no such files; commit() gives it its name and the permissions of the file it replaces. Without commit(), or
-// after an interrupt, nothing remains. Anything else (standard output, a device, a named pipe) is written directly.
+// knows no such files, and then an interrupt waits for its end; commit() gives it its name and the permissions of the file
+// it replaces. Without commit() nothing remains. Anything else (standard output, a device, a named pipe) is written directly.
 class Output {
 public:
   // Errors: cannot_write if the file cannot be created, has a type that `kinds` excludes, or is a named pipe
   // without a reader.
   static Result<Output> open(const std::string& path, FileKinds kinds = FileKinds::any);
-
-  Output(Output&&) noexcept;
-  Output& operator=(Output&&) noexcept;
-  ~Output();
 
   // Errors: cannot_write; but writing to a pipe without a reader succeeds, see closed().
   Result<void> write(std::string_view text);
@@ -69,14 +58,14 @@ public:
   Result<void> commit();
 
 private:
-  Output(std::string path, int file);
-  void name_for_now(std::string name);
+  Output(std::string path, int file) : path_(std::move(path)), file_(file) {}
+  void name_for_now();
 
   std::string path_;       // as given
   std::string final_path_; // empty for what is written directly, and after commit()
   Descriptor file_;
-  std::string temporary_;                              // the file's name until commit()
-  std::unique_ptr<RemovedWhenInterrupted> unfinished_; // if it has that name
+  std::string temporary_;               // a name on the way to that
+  std::shared_ptr<void> has_temporary_; // removes that name
   bool closed_ = false;
 };
 

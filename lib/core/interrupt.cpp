@@ -4,7 +4,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,16 +25,6 @@ std::atomic<int> watches{0};
 std::atomic<std::int64_t> first_at{0}; // 0: not interrupted
 std::atomic<bool> ending{false};
 
-// Fixed storage: a handler may read a path while another thread finishes its file.
-struct UnfinishedFile {
-  std::atomic<bool> taken{false};
-  std::atomic<bool> exists{false};
-  std::array<char, PATH_MAX> path{};
-};
-using UnfinishedFiles = std::array<UnfinishedFile, 4>;
-UnfinishedFiles own_unfinished;
-UnfinishedFiles* unfinished = &own_unfinished; // handle_interrupts() replaces it by shared memory
-
 std::int64_t now_ns() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now); // async-signal-safe
@@ -46,17 +36,12 @@ std::int64_t now_ns() {
     ::pause();
   }
   [[maybe_unused]] const ssize_t printed = ::write(errors, message.data(), message.size());
-  for (const UnfinishedFile& file : *unfinished) {
-    if (file.exists) {
-      ::unlink(file.path.data());
-    }
-  }
   ::_exit(static_cast<int>(ExitCode::interrupted));
 }
 
-// Adds watches. If another thread is ending the process, waits for that, so that the exit code is that thread's.
-void begin_watches(int count) {
-  if (watches.fetch_add(count) < 0) {
+// Adds a watch. If another thread is ending the process, waits for that, so that the exit code is that thread's.
+void begin_watch() {
+  if (watches++ < 0) {
     for (;;) {
       ::pause();
     }
@@ -74,15 +59,6 @@ void on_interrupt(int /*signal*/) {
   }
 }
 
-sigset_t watched_set() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : watched) {
-    ::sigaddset(&set, number);
-  }
-  return set;
-}
-
 } // namespace
 
 void handle_interrupts(std::string message, std::string again) {
@@ -92,11 +68,6 @@ void handle_interrupts(std::string message, std::string again) {
   if (const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, past_the_standard_streams); copy >= 0) {
     errors = copy;
   }
-  void* const shared =
-      ::mmap(nullptr, sizeof own_unfinished, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared != MAP_FAILED) {
-    unfinished = new (shared) UnfinishedFiles;
-  }
   for (const int number : watched) {
     struct sigaction action {};
     if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) {
@@ -104,7 +75,9 @@ void handle_interrupts(std::string message, std::string again) {
     }
     action = {};
     action.sa_handler = on_interrupt;
-    action.sa_mask = watched_set();
+    for (const int other : watched) {
+      ::sigaddset(&action.sa_mask, other);
+    }
     action.sa_flags = SA_RESTART;
     ::sigaction(number, &action, nullptr);
   }
@@ -118,28 +91,11 @@ bool is_interrupt(int signal) {
   return std::ranges::find(watched, signal) != watched.end();
 }
 
-RemovedWhenInterrupted::RemovedWhenInterrupted(const std::string& path) : place_(0) {
-  while (place_ < unfinished->size() && (*unfinished)[place_].taken.exchange(true)) {
-    ++place_;
-  }
-  if (place_ < unfinished->size() && path.size() < (*unfinished)[place_].path.size()) {
-    std::memcpy((*unfinished)[place_].path.data(), path.c_str(), path.size() + 1);
-    (*unfinished)[place_].exists = true;
-  }
-}
-
-RemovedWhenInterrupted::~RemovedWhenInterrupted() {
-  if (place_ < unfinished->size()) {
-    (*unfinished)[place_].exists = false;
-    (*unfinished)[place_].taken = false;
-  }
-}
-
 InterruptWatch::InterruptWatch() {
   if (watches == 0) {
     first_at = 0;
   }
-  begin_watches(1);
+  begin_watch();
 }
 
 InterruptWatch::~InterruptWatch() {
@@ -150,28 +106,14 @@ bool InterruptWatch::interrupted() {
   return first_at != 0;
 }
 
-InterruptsEndProcess::InterruptsEndProcess() : suspended_(watches) {
-  begin_watches(-suspended_);
-  if (InterruptWatch::interrupted()) {
+void hold_interrupts() {
+  begin_watch();
+}
+
+InterruptsWait::~InterruptsWait() {
+  if (watches == 1 && interrupted()) {
     end_interrupted();
   }
-}
-
-InterruptsEndProcess::~InterruptsEndProcess() {
-  begin_watches(suspended_);
-}
-
-void hold_interrupts() {
-  begin_watches(1);
-}
-
-InterruptsBlocked::InterruptsBlocked() {
-  const sigset_t blocked = watched_set();
-  ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-}
-
-InterruptsBlocked::~InterruptsBlocked() {
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 } // namespace tidegate

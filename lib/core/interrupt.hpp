@@ -5,8 +5,6 @@
 #pragma once
 #include "core/prelude.hpp"
 
-#include <signal.h>
-
 namespace tidegate {
 
 // Installs the handler, except for ignored signals (nohup). Before the process ends with exit code 130, it
@@ -15,22 +13,11 @@ namespace tidegate {
 void handle_interrupts(std::string message, std::string again);
 
 // Ends the process as the handler does, after a signal killed a child process: drivers briefly remove their
-// handlers, and then a second signal kills the child. Also removes the child's unfinished files.
+// handlers, and then a second signal kills the child.
 [[noreturn]] void end_interrupted();
 
 // Returns true for the three signals.
 bool is_interrupt(int signal);
-
-// Removes a file if a signal ends the process during this object's life. Has room for four files; further
-// ones are not removed.
-class RemovedWhenInterrupted : NotCopied {
-public:
-  explicit RemovedWhenInterrupted(const std::string& path);
-  ~RemovedWhenInterrupted();
-
-private:
-  std::size_t place_;
-};
 
 // While one exists, the first signal is only recorded. Watches nest. Without handle_interrupts() they have no
 // effect.
@@ -43,28 +30,14 @@ public:
   static bool interrupted();
 };
 
-// Suspends all watches: meanwhile a signal ends the process at once, and one that has come before does so here. For work
-// that cannot be asked to stop and whose result no one needs then.
-class InterruptsEndProcess : NotCopied {
-public:
-  InterruptsEndProcess();
-  ~InterruptsEndProcess();
-
-private:
-  int suspended_;
-};
-
 // Starts a watch that lasts to the end of the process, once the answer is complete.
 void hold_interrupts();
 
-// Blocks the signals in this thread while state that the handler reads is inconsistent.
-class InterruptsBlocked : NotCopied {
+// A signal that comes while it exists ends the process afterwards, unless another watch records it: for files that
+// have a name before they are complete.
+class InterruptsWait : InterruptWatch {
 public:
-  InterruptsBlocked();
-  ~InterruptsBlocked();
-
-private:
-  sigset_t before_{};
+  ~InterruptsWait();
 };
 
 } // namespace tidegate

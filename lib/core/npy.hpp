@@ -7,7 +7,6 @@
 // with spaces and a newline. All of it is untrusted input.
 #pragma once
 #include "core/files.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 namespace tidegate {
@@ -165,7 +164,9 @@ std::optional<T> converted(const Number& number) {
     return value && fits<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
   } else {
     const T value = std::visit([](auto stated) { return rounded<T>(stated); }, number);
-    return std::isfinite(to_double(value)) ? std::optional(value) : std::nullopt;
+    // Elements of arrays need not be finite.
+    return std::isfinite(to_double(value)) || !std::isfinite(as_double(number)) ? std::optional(value)
+                                                                                : std::nullopt;
   }
 }
 

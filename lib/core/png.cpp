@@ -1,6 +1,5 @@
 // libpng reports errors by longjmp, which skips destructors: what succeed() calls owns nothing. The message is in the Stream.
 #include "core/npy.hpp"
-#include "core/prelude.hpp"
 
 #include <png.h>
 
@@ -39,25 +38,21 @@ void write_bytes(png_structp png, png_bytep from, std::size_t size) {
 void flush_bytes(png_structp) {}
 
 // A libpng structure with its info, for reading or writing.
-class Png : NotCopied {
-public:
-  Png(bool writes, Stream& stream)
-      : writes_(writes),
+struct Png : NotCopied {
+  Png(bool for_writing, Stream& stream)
+      : writes(for_writing),
         png(writes ? png_create_write_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)
                    : png_create_read_struct(PNG_LIBPNG_VER_STRING, &stream, on_error, on_warning)),
         info(png == nullptr ? nullptr : png_create_info_struct(png)) {}
   ~Png() {
-    if (writes_) {
+    if (writes) {
       png_destroy_write_struct(&png, &info);
     } else {
       png_destroy_read_struct(&png, &info, nullptr);
     }
   }
 
-private:
-  bool writes_;
-
-public:
+  bool writes;
   png_structp png;
   png_infop info;
 };

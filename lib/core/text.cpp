@@ -105,23 +105,11 @@ std::optional<std::string_view> nearest_name(std::string_view word,
 
 namespace {
 
-// Returns the element type that a word of OpenCL C, C or NumPy means: i32 for int, int32, int32_t and signed; or "".
-std::string_view element_type_for(std::string_view word) {
-  constexpr std::array<std::string_view, element_type_names.size()> also{
-      "schar", "byte", "", "", "signed", "unsigned", "", "size_t", "", "single", ""};
-  for (std::size_t i = 0; i < also.size() && !word.empty(); ++i) {
-    const std::string_view name = element_type_names[i];
-    const std::string long_name = fmt::format("{}{}",
-                                              name[0] == 'i'   ? "int"
-                                              : name[0] == 'u' ? "uint"
-                                                               : "float",
-                                              name.substr(1));
-    if (word == name || word == scalar_names[i] || word == also[i] || word == long_name ||
-        word == long_name + "_t") {
-      return name;
-    }
-  }
-  return "";
+// Returns true if the word means this type in OpenCL C or NumPy: int and int32 mean i32.
+bool means(std::string_view word, ElementType type) {
+  const std::string_view ours = name(type);
+  const std::string_view kind = ours[0] == 'i' ? "int" : ours[0] == 'u' ? "uint" : "float";
+  return word == ours || element_type_of(word) == type || word == fmt::format("{}{}", kind, ours.substr(1));
 }
 
 // Returns the scalar type of a vector type: float for float4, f32 for f32x4.
@@ -134,9 +122,10 @@ std::string_view scalar_of(std::string_view vector) {
 
 std::optional<std::string_view> meant_name(std::string_view word, std::span<const std::string_view> known) {
   for (const std::string_view type : {word, scalar_of(word)}) {
-    const std::string_view name = element_type_for(type);
-    if (!name.empty() && std::ranges::find(known, name) != known.end()) {
-      return name;
+    for (std::size_t i = 0; i < element_type_names.size(); ++i) {
+      if (means(type, static_cast<ElementType>(i)) && std::ranges::count(known, element_type_names[i]) != 0) {
+        return element_type_names[i];
+      }
     }
   }
   return nearest_name(word, known);
@@ -228,20 +217,15 @@ __extension__ typedef unsigned __int128 Wide; // __extension__: ISO C++ has no s
 // "" -> 1, "KiB" -> 1024, "mb" -> 10^6.
 std::optional<std::uint64_t> scale_of(std::string_view unit) {
   std::string lower = lower_case(unit);
-  if (lower.ends_with('b')) {
-    lower.pop_back();
-  }
-  if (lower.empty()) {
-    return 1;
-  }
-  const std::size_t power = std::string_view("kmgtpe").find(lower.front());
-  const std::string_view rest = std::string_view(lower).substr(1);
-  if (power == std::string_view::npos || (!rest.empty() && rest != "i")) {
+  lower.resize(lower.size() - (lower.ends_with('b') ? 1 : 0));
+  const bool binary = lower.size() == 2 && lower.ends_with('i');
+  const std::size_t power = std::string_view(" kmgtpe").find(lower.empty() ? ' ' : lower.front());
+  if (power == std::string_view::npos || (lower.size() > 1 && !binary) || lower == " ") {
     return {};
   }
   std::uint64_t scale = 1;
-  for (std::size_t i = 0; i <= power; ++i) {
-    scale *= rest.empty() ? 1000 : 1024;
+  for (std::size_t i = 0; i < power; ++i) {
+    scale *= binary ? 1024 : 1000;
   }
   return scale;
 }
@@ -295,13 +279,9 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
 
 namespace {
 
-struct TimeUnit {
-  std::string_view name;
-  double ns;
-};
-constexpr std::array time_units{TimeUnit{"ns", 1},    TimeUnit{"us", 1e3}, TimeUnit{"ms", 1e6},
-                                TimeUnit{"s", 1e9},   TimeUnit{"m", 60e9}, TimeUnit{"min", 60e9},
-                                TimeUnit{"h", 3600e9}};
+using TimeUnit = std::pair<std::string_view, double>; // a name and its nanoseconds
+constexpr auto time_units = std::to_array<TimeUnit>(
+    {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}});
 constexpr double most_ns = 365 * 24 * 3600e9;
 
 } // namespace
@@ -318,12 +298,12 @@ Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_n
   if (unit.size() > 1 && unit.starts_with(' ')) {
     unit.remove_prefix(1);
   }
-  const auto* const found = std::ranges::find(time_units, unit, &TimeUnit::name);
+  const auto* const found = std::ranges::find(time_units, unit, &TimeUnit::first);
   if (error != std::errc() || text.starts_with('-') || !std::isfinite(number) ||
       (found == time_units.end() && !unit.empty())) {
     return refused("is not a duration");
   }
-  const double ns = number * (unit.empty() ? static_cast<double>(unit_ns) : found->ns);
+  const double ns = number * (unit.empty() ? static_cast<double>(unit_ns) : found->second);
   return ns > most_ns ? Result<std::uint64_t>(refused("is more than a year"))
                       : static_cast<std::uint64_t>(std::llround(ns));
 }
