@@ -2,7 +2,6 @@
 
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include <tidegate/core/text.hpp>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -33,6 +32,48 @@ void keep_threads_on_cores() {
   if (all) {
     ::setenv("POCL_AFFINITY", "1", 0);
   }
+}
+
+// The memory file that collects standard error.
+int captured_errors() {
+  static const int file = ::memfd_create("tidegate", MFD_CLOEXEC);
+  return file;
+}
+
+// Takes what the file holds. After a call before a fork, the parent can take what a crashed child left there.
+std::string take_captured_errors() {
+  const int captured = captured_errors();
+  struct stat status {};
+  std::string text(::fstat(captured, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0, '\0');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(::pread(captured, text.data(), text.size(), 0), 0)));
+  (void)::ftruncate(captured, 0);
+  ::lseek(captured, 0, SEEK_SET);
+  return text;
+}
+
+constexpr std::string_view fix_full_folder =
+    "make room where it writes: in POCL_CACHE_DIR, XDG_CACHE_HOME, TMPDIR";
+
+// Returns the first folder to which compilers write that has less than 1 MiB free, with its free space.
+std::optional<std::string> full_folder() {
+  constexpr std::uintmax_t little = std::uintmax_t{1} << 20U;
+  std::error_code unknown;
+  std::vector<std::filesystem::path> folders{std::filesystem::temp_directory_path(unknown), cache_folder()};
+  for (const char* const name : {"POCL_CACHE_DIR", "CUDA_CACHE_PATH"}) {
+    if (const char* const given = std::getenv(name); given != nullptr) {
+      folders.emplace_back(given);
+    }
+  }
+  for (std::filesystem::path folder : folders) {
+    while (!folder.empty() && !std::filesystem::exists(folder, unknown) && folder.has_relative_path()) {
+      folder = folder.parent_path();
+    }
+    const auto space = std::filesystem::space(folder, unknown);
+    if (!unknown && space.available < little) {
+      return fmt::format("{} has {} left", folder.string(), bytes_text(space.available));
+    }
+  }
+  return {};
 }
 
 } // namespace
@@ -119,33 +160,22 @@ static Error crash(int status) {
 
 namespace {
 
-// A folder of drivers, in place of the one in which the loader looks for them.
-struct DriverFolder : NotCopied {
-  DriverFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tidegate-XXXXXX").string();
-    path = ::mkdtemp(name.data()) == nullptr ? "" : name;
-  }
-  ~DriverFolder() {
-    if (::getpid() == owner) { // children use it
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  }
-
-  std::filesystem::path path; // empty if there is none
-  const pid_t owner = ::getpid();
-};
-
-// Adds one driver after the other to the folder, and lists the devices in a process of its own each time: a driver that ends it
-// is left out, for all further processes. Returns false if that helps nothing: none ends it, or no other has a device.
-bool leave_out_crashing_drivers(const std::filesystem::path& folder) {
+// Makes a folder of the drivers that can be listed, in place of the one in which the loader looks for them: adds one after
+// the other, and lists the devices in a process of its own each time. A driver that ends it is left out, for all further
+// processes. Returns false if that helps nothing: none ends it, or no other has a device.
+bool leave_out_crashing_drivers(std::filesystem::path& folder) {
   constexpr int no_device = 2;
   std::error_code ignored;
-  const std::vector<std::filesystem::path> drivers = driver_files();
+  std::string name = (std::filesystem::temp_directory_path(ignored) / "tidegate-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    return false;
+  }
+  const std::vector<std::filesystem::path> drivers = driver_files(); // of the loader's folder
+  folder = name;
   bool devices = false;
   for (const std::filesystem::path& driver : drivers) {
     const std::filesystem::path copy = folder / driver.filename();
-    if (folder.empty() || !std::filesystem::copy_file(driver, copy, ignored)) {
+    if (!std::filesystem::copy_file(driver, copy, ignored)) {
       continue;
     }
     ::setenv("OCL_ICD_VENDORS", (folder / "").c_str(), 1); // loaders want the slash
@@ -180,7 +210,7 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
   (void)take_captured_errors(); // shares the file with children
   WorkNotes& notes = work_notes();
   notes.begins_again = can_begin_again;
-  std::optional<DriverFolder> folder;
+  std::filesystem::path folder; // of the drivers that can be listed, once one cannot
   const pid_t parent = ::getpid();
   sigset_t waited_for, before;
   ::sigemptyset(&waited_for);
@@ -216,33 +246,34 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
     if (WIFEXITED(status) && notes.goes_on.exchange(false)) {
       continue;
     }
-    if (WIFEXITED(status) && !notes.exited) {
-      folder.reset();
-      ::_exit(WEXITSTATUS(status));
-    }
+    const bool ended = WIFEXITED(status) && !notes.exited.exchange(false);
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    if (is_interrupt(number)) {
-      folder.reset();
-      end_interrupted();
-    }
-    notes.exited = false;
+    const bool over = ended || is_interrupt(number);
     const std::uint32_t tested = notes.testing.exchange(WorkNotes::none);
     bool again = false;
-    if (notes.listing.exchange(false) && !folder) {
-      folder.emplace();
-      again = leave_out_crashing_drivers(folder->path);
-    } else if (tested != WorkNotes::none) {
+    if (!over && notes.listing.exchange(false) && folder.empty()) {
+      again = leave_out_crashing_drivers(folder);
+    } else if (!over && tested != WorkNotes::none) {
       failed_tests.push_back({tested, end_of(status)});
       again = true;
-    } else if (notes.trying.exchange(false) && number != SIGKILL && crashes != most_crashes) {
+    } else if (!over && notes.trying.exchange(false) && number != SIGKILL && crashes != most_crashes) {
       ++crashes;
       again = true;
     }
-    if (!again) {
-      ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      return tl::unexpected(crash(status));
+    if (again) {
+      (void)take_captured_errors();
+      continue;
     }
-    (void)take_captured_errors();
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    if (ended) {
+      ::_exit(WEXITSTATUS(status));
+    }
+    if (over) {
+      end_interrupted();
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return tl::unexpected(crash(status));
   }
 }
 
@@ -280,12 +311,6 @@ struct Redirection {
 Redirection redirected_output{.stream = STDOUT_FILENO};
 Redirection redirected_errors{.stream = STDERR_FILENO};
 
-// The memory file that collects standard error.
-int captured_errors() {
-  static const int file = ::memfd_create("tidegate", MFD_CLOEXEC);
-  return file;
-}
-
 } // namespace
 
 PrintsToStandardError::PrintsToStandardError() {
@@ -300,16 +325,6 @@ PrintsToStandardError::~PrintsToStandardError() {
 
 void PrintsToStandardError::end() {
   redirected_output.end(true);
-}
-
-std::string take_captured_errors() {
-  const int captured = captured_errors();
-  struct stat status {};
-  std::string text(::fstat(captured, &status) == 0 ? static_cast<std::size_t>(status.st_size) : 0, '\0');
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(::pread(captured, text.data(), text.size(), 0), 0)));
-  (void)::ftruncate(captured, 0);
-  ::lseek(captured, 0, SEEK_SET);
-  return text;
 }
 
 CapturedErrors::CapturedErrors() {
@@ -332,28 +347,24 @@ void CapturedErrors::end() {
   redirected_errors.end(true);
 }
 
-std::optional<std::string> full_folder() {
-  constexpr std::uintmax_t little = std::uintmax_t{1} << 20U;
-  std::error_code unknown;
-  std::vector<std::filesystem::path> folders{std::filesystem::temp_directory_path(unknown), cache_folder()};
-  for (const char* const name : {"POCL_CACHE_DIR", "CUDA_CACHE_PATH"}) {
-    if (const char* const given = std::getenv(name); given != nullptr) {
-      folders.emplace_back(given);
-    }
+std::optional<std::string> unresolved_function(std::string_view log) {
+  constexpr std::string_view mark = "Unresolved extern function '";
+  const std::size_t found = log.find(mark);
+  if (found == std::string_view::npos) {
+    return {};
   }
-  for (std::filesystem::path folder : folders) {
-    while (!folder.empty() && !std::filesystem::exists(folder, unknown) && folder.has_relative_path()) {
-      folder = folder.parent_path();
-    }
-    const auto space = std::filesystem::space(folder, unknown);
-    if (!unknown && space.available < little) {
-      return fmt::format("{} has {} left", folder.string(), bytes_text(space.available));
-    }
-  }
-  return {};
+  const std::string_view after = log.substr(found + mark.size());
+  return std::string(after.substr(0, after.find('\'')));
 }
 
-std::optional<LogError> first_error(std::string_view log) {
+namespace {
+
+// Returns the first error of a log that has a location. All drivers follow clang's format:
+//
+//   ops.cl:2:27: error: use of undeclared identifier 'foo'                 clang itself, NVIDIA's, Mesa's
+//   error: ops.cl:2:27: use of undeclared identifier 'foo'                 PoCL's
+//   error: ops.cl:2:27 <Spelling=ops.h:1:19>: use of undeclared …          within a macro
+std::optional<Error> first_error(std::string_view log) {
   // The place and the word, or by PoCL the word and the place, then the message. Some compilers only warn about a call of an
   // undeclared function; the linker's error later has no line.
   static const std::array<std::array<std::regex, 2>, 2> forms{
@@ -368,38 +379,44 @@ std::optional<LogError> first_error(std::string_view log) {
         return line.size() <= longest && std::regex_search(line.begin(), line.end(), parts, form);
       };
       if (std::cmatch parts; found(parts, place_first) || found(parts, word_first)) {
-        return LogError{.file = parts[1],
-                        .line = std::stoull(parts[2]),
-                        .column = std::stoull(parts[3]),
-                        .message = parts[4]};
+        return Error{.code = ErrorCode::build_failure,
+                     .message = parts[4],
+                     .source = parts[1],
+                     .line = std::stoull(parts[2]),
+                     .column = std::stoull(parts[3])};
       }
     }
   }
   return {};
 }
 
-std::optional<std::string> unresolved_function(std::string_view log) {
-  constexpr std::string_view mark = "Unresolved extern function '";
-  const std::size_t found = log.find(mark);
-  if (found == std::string_view::npos) {
-    return {};
+// Translates a location through the #line directives of `text`: NVIDIA's compiler calls every file "<kernel>"
+// and counts lines of the whole text.
+void follow_line_directives(std::string_view text, Error& error) {
+  constexpr std::string_view directive = "#line ";
+  const std::vector<std::string_view> lines = lines_of(text);
+  for (std::size_t at = std::min<std::size_t>(lines.size(), *error.line - 1); at-- > 0;) {
+    const std::size_t quote = lines[at].find('"');
+    if (lines[at].starts_with(directive) && quote != std::string_view::npos) {
+      std::uint64_t next = 0; // number of the line after the directive
+      std::from_chars(lines[at].data() + directive.size(), lines[at].data() + quote, next);
+      error.source = lines[at].substr(quote + 1, lines[at].rfind('"') - quote - 1);
+      error.line = next + (*error.line - at - 2);
+      return;
+    }
   }
-  const std::string_view after = log.substr(found + mark.size());
-  return std::string(after.substr(0, after.find('\'')));
 }
+
+} // namespace
 
 Error build_error(std::string_view text, std::string log) {
   Error error{.code = ErrorCode::build_failure};
-  auto found = first_error(log);
-  if (found) {
-    if (found->file.starts_with('<')) {
-      found = follow_line_directives(text, std::move(*found));
+  if (auto found = first_error(log)) {
+    error = *std::move(found);
+    if (error.source->starts_with('<')) {
+      follow_line_directives(text, error);
     }
-    error.fix = found->file.starts_with("tidegate/") ? fix_of_own_kernels : "correct the kernel";
-    error.source = std::move(found->file);
-    error.line = found->line;
-    error.column = found->column;
-    error.message = std::move(found->message);
+    error.fix = error.source->starts_with("tidegate/") ? fix_of_own_kernels : "correct the kernel";
   } else if (const auto full = full_folder()) {
     error.code = ErrorCode::opencl_failure;
     error.message = fmt::format("the compiler of the device failed, and {}", *full);
@@ -407,22 +424,6 @@ Error build_error(std::string_view text, std::string log) {
   }
   if (!log.empty()) {
     error.log = std::move(log);
-  }
-  return error;
-}
-
-LogError follow_line_directives(std::string_view text, LogError error) {
-  constexpr std::string_view directive = "#line ";
-  const std::vector<std::string_view> lines = lines_of(text);
-  for (std::size_t at = std::min<std::size_t>(lines.size(), error.line - 1); at-- > 0;) {
-    const std::size_t quote = lines[at].find('"');
-    if (lines[at].starts_with(directive) && quote != std::string_view::npos) {
-      std::uint64_t next = 0; // number of the line after the directive
-      std::from_chars(lines[at].data() + directive.size(), lines[at].data() + quote, next);
-      error.file = lines[at].substr(quote + 1, lines[at].rfind('"') - quote - 1);
-      error.line = next + (error.line - at - 2);
-      break;
-    }
   }
   return error;
 }

@@ -2,7 +2,6 @@
 #include "device/isolation.hpp"
 #include "device/opencl.hpp"
 #include "device/session.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::device {
 
@@ -289,23 +288,21 @@ public:
   }
 
   ImageShape largest_image(ImageKind kind) const override {
-    const auto limit = [&](cl_device_info what) {
-      std::size_t value = 0;
-      require(device_.getInfo(what, &value), "asking for the largest image");
+    const auto limit = [&](bool has, cl_device_info what) {
+      std::size_t value = 1;
+      require(has ? device_.getInfo(what, &value) : CL_SUCCESS, "asking for the largest image");
       return std::uint64_t{value};
     };
     const bool volume = kind == ImageKind::image3d;
     const bool has_height = volume || kind == ImageKind::image2d || kind == ImageKind::image2d_array;
     const bool has_layers = kind == ImageKind::image1d_array || kind == ImageKind::image2d_array;
-    ImageShape shape{.kind = kind};
-    shape.width = limit(kind == ImageKind::image1d_buffer ? CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
-                        : volume                          ? CL_DEVICE_IMAGE3D_MAX_WIDTH
-                                                          : CL_DEVICE_IMAGE2D_MAX_WIDTH);
-    shape.height =
-        has_height ? limit(volume ? CL_DEVICE_IMAGE3D_MAX_HEIGHT : CL_DEVICE_IMAGE2D_MAX_HEIGHT) : 1;
-    shape.depth = volume ? limit(CL_DEVICE_IMAGE3D_MAX_DEPTH) : 1;
-    shape.layers = has_layers ? limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE) : 1;
-    return shape;
+    return {.kind = kind,
+            .width = limit(true, kind == ImageKind::image1d_buffer ? CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
+                                 : volume                          ? CL_DEVICE_IMAGE3D_MAX_WIDTH
+                                                                   : CL_DEVICE_IMAGE2D_MAX_WIDTH),
+            .height = limit(has_height, volume ? CL_DEVICE_IMAGE3D_MAX_HEIGHT : CL_DEVICE_IMAGE2D_MAX_HEIGHT),
+            .depth = limit(volume, CL_DEVICE_IMAGE3D_MAX_DEPTH),
+            .layers = limit(has_layers, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE)};
   }
 
   Image make_image(const ImageShape& shape, ImageUse use) const override {

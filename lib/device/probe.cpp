@@ -8,28 +8,8 @@ namespace {
 
 constexpr std::uint32_t trial_items = 64; // TG_TRIAL_ITEMS
 
-// Sizes of the tests by device type: a CPU runs few groups and may lose a core to other programs for a
-// scheduler quantum at any time.
-struct Scale {
-  std::uint32_t workgroup_size;
-  std::uint32_t offered_per_unit; // groups per compute unit that the discovery launches
-  std::uint32_t most_litmus_rounds;
-  std::uint32_t most_barrier_rounds;
-  std::uint32_t most_polls;
-  double most_moved_bytes; // bytes per round, more than caches hold
-};
-constexpr Scale cpu_scale{.workgroup_size = 64,
-                          .offered_per_unit = 1,
-                          .most_litmus_rounds = 64,
-                          .most_barrier_rounds = 1024,
-                          .most_polls = std::uint32_t{1} << 28U,
-                          .most_moved_bytes = 0}; // 0: each core has separate caches
-constexpr Scale gpu_scale{.workgroup_size = 256,
-                          .offered_per_unit = 16,
-                          .most_litmus_rounds = 256,
-                          .most_barrier_rounds = 512,
-                          .most_polls = std::uint32_t{1} << 22U,
-                          .most_moved_bytes = 256e6};
+constexpr std::uint32_t most_litmus_rounds = 256;
+constexpr std::uint32_t most_barrier_rounds = 1024;
 
 // Work grows until it takes this long or reaches the scale's size: simulators are a million times slower than
 // GPUs.
@@ -39,16 +19,13 @@ constexpr std::uint32_t growth = 8;
 class SelfTest {
 public:
   SelfTest(const DeviceInfo& info, const Session& session, const Now& now)
-      : info_(info), session_(session), now_(now),
-        scale_(info.type == DeviceType::cpu ? cpu_scale : gpu_scale) {
-    scale_.workgroup_size = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(scale_.workgroup_size, std::max<std::uint64_t>(info.max_workgroup_size, 1)));
-  }
+      : info_(info), session_(session), now_(now), cpu_(info.type == DeviceType::cpu),
+        workgroup_size_(static_cast<std::uint32_t>(
+            std::clamp<std::uint64_t>(info.max_workgroup_size, 1, cpu_ ? 64 : 256))) {}
 
   DeviceProfile run() {
-    DeviceProfile profile{.device = info_.name,
-                          .driver_version = info_.driver_version,
-                          .workgroup_size = scale_.workgroup_size};
+    DeviceProfile profile{
+        .device = info_.name, .driver_version = info_.driver_version, .workgroup_size = workgroup_size_};
     auto classic = build(MemoryOrdering::classic);
     if (!classic) {
       throw Refused{std::move(classic.error())};
@@ -88,9 +65,19 @@ private:
     std::vector<std::vector<double>> times(programs.size());
     for (int turn = 0; turn < turns; ++turn) {
       for (std::size_t i = 0; i < programs.size(); ++i) {
-        if (profile.trials[i].verdict == TrialVerdict::passed) {
-          judge(profile.trials[i],
-                [&] { return time_barriers(*programs[i], groups, profile.trials[i], times[i]); });
+        OrderingTrial& trial = profile.trials[i];
+        if (trial.verdict == TrialVerdict::passed) {
+          trial.barrier_ns.reset();
+          // The median of all turns, because noise may affect either of the two lengths whose difference counts.
+          judge(trial, [&] {
+            const auto ns = time_rounds(*programs[i], "barriers", groups);
+            if (!ns) {
+              return TrialVerdict::hung;
+            }
+            times[i].push_back(*ns);
+            trial.barrier_ns = median(times[i]);
+            return TrialVerdict::passed;
+          });
         }
       }
     }
@@ -120,20 +107,14 @@ private:
                                                                           : "CL2.0";
     return session_.build(kernel_source("common/self_test.cl"),
                           fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={} -DTG_RESTRICT={}",
-                                      standard, static_cast<int>(ordering),
-                                      info_.type == DeviceType::cpu ? 1 : 0,
+                                      standard, static_cast<int>(ordering), cpu_ ? 1 : 0,
                                       nvidia ? "restrict" : "")); // as generated kernels have it
   }
 
   Buffer buffer(std::size_t words) {
     Buffer made = session_.allocate(words * sizeof(std::uint32_t));
-    clear(made, words);
+    session_.clear(made, words * sizeof(std::uint32_t));
     return made;
-  }
-
-  void clear(const Buffer& cleared, std::size_t words) {
-    const std::vector<std::uint32_t> zeros(words);
-    session_.write(cleared, 0, std::as_bytes(std::span(zeros)));
   }
 
   std::vector<std::uint32_t> read(const Buffer& source, std::size_t words) {
@@ -152,7 +133,7 @@ private:
   double launch(const Kernel& launched, std::uint32_t groups, bool wait = true,
                 std::uint32_t work_items = 0) {
     const auto start = now_();
-    const std::size_t size = work_items == 0 ? scale_.workgroup_size : work_items;
+    const std::size_t size = work_items == 0 ? workgroup_size_ : work_items;
     session_.launch(launched, work_groups(groups, size));
     if (wait) {
       session_.finish();
@@ -171,15 +152,16 @@ private:
   }
 
   std::uint32_t co_resident_groups(const Program& program) {
-    if (info_.type == DeviceType::cpu) {
+    if (cpu_) {
       // CPU drivers deal groups to threads in chunks that run one after another, so discovery would not work;
       // one group per unit runs at a time.
       return std::max(info_.compute_units, 1U);
     }
     constexpr std::uint32_t settle_polls = 1000;
+    constexpr std::uint32_t offered_per_unit = 16;
     const Buffer state = buffer(TG_CENSUS_WORDS);
-    launch(kernel(program, "discover", state, scale_.most_polls, settle_polls),
-           std::max(info_.compute_units, 1U) * scale_.offered_per_unit);
+    launch(kernel(program, "discover", state, most_polls_, settle_polls),
+           std::max(info_.compute_units, 1U) * offered_per_unit);
     const std::vector<std::uint32_t> result = read(state, TG_CENSUS_WORDS);
     if (result[TG_LOCK_GAVE_UP] != 0) {
       throw Refused{{.code = ErrorCode::opencl_failure,
@@ -192,15 +174,12 @@ private:
   // Returns true if kernels with barriers compute the same results as cases of one kernel, in both kinds of
   // launch, as they do when launched alone.
   bool barrier_kernels_share(const Program& program) {
-    struct Set {
-      std::string name;
-      std::vector<std::string> cases;
-    };
-    const std::array sets{Set{"pair", {"sum", "most"}}, Set{"open", {"few", "third"}},
-                          Set{"all", {"sum", "most", "mirror", "few", "rounds", "sum", "mirror"}}};
+    using Cases = std::vector<std::string>;
+    const std::array sets{std::pair("pair", Cases{"sum", "most"}), std::pair("open", Cases{"few", "third"}),
+                          std::pair("all", Cases{"sum", "most", "mirror", "few", "rounds", "sum", "mirror"})};
     try {
-      return std::ranges::all_of(sets,
-                                 [&](const Set& set) { return set_is_right(program, set.name, set.cases); });
+      return std::ranges::all_of(
+          sets, [&](const auto& set) { return set_is_right(program, set.first, set.second); });
     } catch (const Refused&) {
       return false;
     }
@@ -246,29 +225,15 @@ private:
     const std::size_t counter_words = TG_COUNTER_WORDS(std::size_t{groups});
     const Buffer counters = buffer(counter_words);
     const Buffer errors = buffer(1);
-    const Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size + 1);
-    grow(scale_.most_litmus_rounds, [&](std::uint32_t rounds) {
-      clear(counters, counter_words);
-      return launch(kernel(program, "litmus", data, counters, errors, rounds, scale_.most_polls), groups);
+    const Buffer data = buffer(std::size_t{2} * groups * workgroup_size_ + 1);
+    grow(most_litmus_rounds, [&](std::uint32_t rounds) {
+      session_.clear(counters, counter_words * sizeof(std::uint32_t));
+      return launch(kernel(program, "litmus", data, counters, errors, rounds, most_polls_), groups);
     });
     if (read(counters, counter_words)[TG_GAVE_UP] != 0) {
       return TrialVerdict::hung;
     }
     return read(errors, 1).front() != 0 ? TrialVerdict::wrong : TrialVerdict::passed;
-  }
-
-  // Uses the median of all turns, because noise may affect either of the two lengths whose difference counts.
-  // A timeout in any turn sets the verdict.
-  TrialVerdict time_barriers(const Program& program, std::uint32_t groups, OrderingTrial& trial,
-                             std::vector<double>& times) {
-    trial.barrier_ns.reset();
-    const auto ns = time_rounds(program, "barriers", groups);
-    if (!ns) {
-      return TrialVerdict::hung;
-    }
-    times.push_back(*ns);
-    trial.barrier_ns = median(times);
-    return TrialVerdict::passed;
   }
 
   // Returns nanoseconds of one round of a kernel whose groups wait for each other, or nullopt if a wait timed
@@ -280,15 +245,15 @@ private:
     constexpr std::uint32_t few_rounds = 8;
     const std::size_t counter_words = TG_COUNTER_WORDS(std::size_t{groups});
     const Buffer counters = buffer(counter_words);
-    const std::uint64_t vectors = std::uint64_t{2} * groups * tiles * scale_.workgroup_size;
+    const std::uint64_t vectors = std::uint64_t{2} * groups * tiles * workgroup_size_;
     const Buffer data = buffer(std::max<std::uint64_t>(vectors * 4, 1));
     const auto seconds = [&](std::uint32_t rounds) {
       double best = 0;
       for (int i = 0; i < tries; ++i) {
-        clear(counters, counter_words);
+        session_.clear(counters, counter_words * sizeof(std::uint32_t));
         const double once =
-            launch(tiles == 0 ? kernel(program, name, counters, rounds, scale_.most_polls)
-                              : kernel(program, name, data, counters, tiles, rounds, scale_.most_polls),
+            launch(tiles == 0 ? kernel(program, name, counters, rounds, most_polls_)
+                              : kernel(program, name, data, counters, tiles, rounds, most_polls_),
                    groups);
         best = i == 0 ? once : std::min(best, once);
       }
@@ -296,7 +261,7 @@ private:
     };
     const double few = seconds(few_rounds);
     double many = 0;
-    const std::uint32_t rounds = grow(scale_.most_barrier_rounds, [&](std::uint32_t more_rounds) {
+    const std::uint32_t rounds = grow(most_barrier_rounds, [&](std::uint32_t more_rounds) {
       many = seconds(few_rounds + more_rounds);
       return many;
     });
@@ -337,7 +302,7 @@ private:
     const auto work = [&](std::uint32_t groups, std::uint32_t tiles, double barrier) {
       return std::max(time_rounds(*program, "waves", groups, tiles).value_or(0) - barrier, 0.0);
     };
-    const double bytes_of_tile = 2.0 * 16 * scale_.workgroup_size;
+    const double bytes_of_tile = 2.0 * 16 * workgroup_size_;
     const double one = work(units, 1, *of_units);
     const double row = work(units, several, *of_units);
     if (one > 0 && row > one) {
@@ -356,10 +321,11 @@ private:
   void measure_memory(Work work, double bytes_of_tile, std::uint32_t groups, double barrier,
                       DeviceCosts& costs) {
     constexpr double times_memory = 4; // upper bound of cache over memory bandwidth; larger values were noise
+    const double most_moved_bytes = cpu_ ? 0 : 256e6; // more than caches hold; each core of a CPU has its own
     double fastest = 0;
     costs.memory_bytes_per_ns = costs.cached_bytes_per_ns;
     costs.cache_bytes = 0;
-    for (std::uint32_t tiles = 1; bytes_of_tile * tiles * groups <= scale_.most_moved_bytes;
+    for (std::uint32_t tiles = 1; bytes_of_tile * tiles * groups <= most_moved_bytes;
          tiles += std::max(tiles / 2, 1U)) {
       const double bytes = bytes_of_tile * tiles * groups;
       const double ns = work(groups, tiles, barrier);
@@ -406,7 +372,10 @@ private:
   const DeviceInfo& info_;
   const Session& session_;
   const Now& now_;
-  Scale scale_;
+  const bool
+      cpu_; // which runs few groups, and may lose a core to other programs for a scheduler quantum at any time
+  const std::uint32_t workgroup_size_;
+  const std::uint32_t most_polls_ = std::uint32_t{1} << (cpu_ ? 28U : 22U);
 };
 
 } // namespace

@@ -2,7 +2,6 @@
 // implements it (opencl_session.cpp); tests put a stand-in in its place (tests/stand_in.hpp).
 #pragma once
 #include "device/image_format.hpp"
-#include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
 namespace tidegate::device {
@@ -23,12 +22,7 @@ using CallCounts = CallsOf<std::uint64_t>;
 // Counts that other threads may read.
 struct Calls : CallsOf<std::atomic<std::uint64_t>> {
   [[nodiscard]] CallCounts now() const {
-    return {.launches = launches,
-            .waits = waits,
-            .bytes_written = bytes_written,
-            .bytes_read = bytes_read,
-            .blocks = blocks,
-            .buffer_bytes = buffer_bytes};
+    return {launches, waits, bytes_written, bytes_read, blocks, buffer_bytes};
   }
   // Returns the calls after `before`, and the memory that is allocated now.
   [[nodiscard]] CallCounts since(const CallCounts& before) const {

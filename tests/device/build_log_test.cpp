@@ -5,10 +5,9 @@ namespace tidegate::device {
 namespace {
 
 std::string first(std::string_view log) {
-  const auto error = first_error(log);
-  return error ? error->file + '|' + std::to_string(error->line) + '|' + std::to_string(error->column) + '|' +
-                     error->message
-               : "none";
+  const Error error = build_error("", std::string(log));
+  return error.line ? fmt::format("{}|{}|{}|{}", *error.source, *error.line, *error.column, error.message)
+                    : "none";
 }
 
 TEST_CASE("clang, NVIDIA and Mesa: the place, then the word") {
@@ -43,9 +42,8 @@ TEST_CASE("what has no place is none") {
 TEST_CASE("the lines of the whole text become those of the files in it") {
   const std::string_view text = "#define X 1\n#line 1 \"a.cl\"\none\ntwo\n#line 7 \"b.cl\"\nseven\n";
   const auto place = [text](std::uint64_t line) {
-    const LogError found =
-        follow_line_directives(text, {.file = "<kernel>", .line = line, .column = 1, .message = {}});
-    return found.file + ':' + std::to_string(found.line);
+    const Error error = build_error(text, fmt::format("<kernel>:{}:1: error: no", line));
+    return fmt::format("{}:{}", *error.source, *error.line);
   };
   CHECK(place(1) == "<kernel>:1");
   CHECK(place(3) == "a.cl:1");
