@@ -1,5 +1,4 @@
 #include "tune/workbench.hpp"
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::tuning {
 namespace {
@@ -10,34 +9,30 @@ using policy::PromotionRoute;
 
 constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
 
-std::uint32_t largest_open_group(const CompiledProgram& compiled, const engine::WaveProgram& program) {
-  std::uint32_t size = 0;
-  for (std::size_t i = 0; i < compiled.written.waves.size(); ++i) {
-    const engine::ProgramWave& wave = compiled.written.waves[i];
-    if (wave.users_kernel && !program.waves[wave.place.value_or(i)].local_size &&
-        !compiled.written.function(wave.op).required_local_size) {
-      size = std::max(size, wave.range.group_size());
-    }
-  }
-  return size;
+// Returns true if a kernel takes work-groups of any size.
+bool has_open_group(const CompiledProgram& compiled, const engine::WaveProgram& program) {
+  const std::vector<engine::ProgramWave>& waves = compiled.written.waves;
+  return std::ranges::any_of(waves, [&](const engine::ProgramWave& wave) {
+    const std::size_t place = wave.place.value_or(static_cast<std::size_t>(&wave - waves.data()));
+    return wave.users_kernel && !program.waves[place].local_size &&
+           !compiled.written.function(wave.op).required_local_size;
+  });
 }
 
-// Returns the most packs of tiles in a stage; more work-groups would be idle.
-std::uint32_t most_packs(const CompiledProgram& compiled) {
-  std::uint32_t packs = 1;
+// Returns the largest number of a stage of a persistent launch, at least 1.
+std::uint32_t most_of_stages(const CompiledProgram& compiled, auto number) {
+  std::uint32_t most = 1;
   for (const engine::Stage& stage : compiled.schedule.stages) {
-    packs = stage.plain ? packs : std::max(packs, stage.packs);
-  }
-  return packs;
-}
-
-std::uint64_t tiles_side_by_side(const CompiledProgram& compiled) {
-  std::uint64_t most = 1;
-  for (const engine::Stage& stage : compiled.schedule.stages) {
-    const std::uint64_t packs = std::max<std::uint64_t>(stage.packs, 1);
-    most = stage.plain ? most : std::max<std::uint64_t>(most, (stage.tiles + packs - 1) / packs);
+    most = stage.plain ? most : std::max(most, static_cast<std::uint32_t>(number(stage)));
   }
   return most;
+}
+
+std::uint32_t tiles_side_by_side(const CompiledProgram& compiled) {
+  return most_of_stages(compiled, [](const engine::Stage& stage) {
+    const std::uint64_t packs = std::max<std::uint64_t>(stage.packs, 1);
+    return (stage.tiles + packs - 1) / packs;
+  });
 }
 
 std::vector<PromotionRoute> routes_of(const policy::PromotionEvidence& evidence) {
@@ -197,7 +192,7 @@ KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dis
   Others found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::workgroup_size:
-    if (largest_open_group(compiled, lowering_.program()) != 0) {
+    if (has_open_group(compiled, lowering_.program())) {
       const auto most = static_cast<std::uint32_t>(std::min<std::uint64_t>(device_.max_workgroup_size, 1024));
       for (const std::uint32_t size : powers_up_to(32, most)) {
         found.add(number(size)).tuning.open_workgroup_size = size;
@@ -242,7 +237,10 @@ KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dis
     return found.besides(of_persistent(number(tiles_side_by_side(compiled))));
   case Knob::workers:
     if (persistent) {
-      const std::uint32_t most = std::min(incumbent.residency.resident, most_packs(compiled));
+      const std::uint32_t most =
+          std::min(incumbent.residency.resident, most_of_stages(compiled, [](const engine::Stage& stage) {
+                     return stage.packs;
+                   })); // more would be idle
       const std::uint32_t units = std::clamp(device_.compute_units, 1U, most);
       for (const std::uint32_t workers : powers_up_to(std::max(units / 2, 1U), most)) {
         found.add(number(workers)).tuning.workers = workers;
@@ -264,42 +262,27 @@ KnobValues Workbench::values_of(Knob knob, std::size_t configuration, double dis
 
 policy::LaunchPolicy policy_for(PromotionRoute route, const policy::PromotionEvidence& evidence,
                                 policy::LaunchPolicy policy) {
-  const auto reached = [](std::uint32_t threshold, std::uint32_t count) {
-    return std::min(threshold, std::max(count, 1U));
-  };
-  const auto missed = [](std::uint32_t threshold, std::uint32_t count) {
-    return std::max(threshold, count == u32_max ? u32_max : count + 1);
+  const auto move = [](std::uint32_t& threshold, std::uint32_t count, bool reached) {
+    threshold = reached ? std::min(threshold, std::max(count, 1U))
+                        : std::max(threshold, count == u32_max ? u32_max : count + 1);
   };
   const bool both = route == PromotionRoute::opcode_and_window_jit;
-  const bool opcodes = both || route == PromotionRoute::opcode_jit;
-  const bool windows = both || route == PromotionRoute::window_jit;
-  policy.hot_opcode_threshold = opcodes ? reached(policy.hot_opcode_threshold, evidence.hot_opcode_count)
-                                        : missed(policy.hot_opcode_threshold, evidence.hot_opcode_count);
-  policy.hot_window_threshold = windows ? reached(policy.hot_window_threshold, evidence.hot_window_count)
-                                        : missed(policy.hot_window_threshold, evidence.hot_window_count);
-  if (route == PromotionRoute::queue_jit) {
-    policy.jit_queue_len_threshold = reached(policy.jit_queue_len_threshold, evidence.queue_len);
-  } else if (route == PromotionRoute::interpreter) {
-    policy.jit_queue_len_threshold = missed(policy.jit_queue_len_threshold, evidence.queue_len);
+  move(policy.hot_opcode_threshold, evidence.hot_opcode_count, both || route == PromotionRoute::opcode_jit);
+  move(policy.hot_window_threshold, evidence.hot_window_count, both || route == PromotionRoute::window_jit);
+  if (route == PromotionRoute::queue_jit || route == PromotionRoute::interpreter) {
+    move(policy.jit_queue_len_threshold, evidence.queue_len, route == PromotionRoute::queue_jit);
   }
   return policy;
 }
-
-namespace {
-
-using policy::SwitchRule;
-
-std::string alone_text(std::uint32_t vertices) {
-  return vertices == 0 ? "none" : fmt::format("{}", vertices);
-}
-
-} // namespace
 
 KnobValues values_of(Knob knob, const TraversalIncumbent& incumbent, const device::DeviceInfo& device,
                      bool self_test_passed) {
   const Settings& settings = incumbent.settings;
   const bool changes_topologies = !incumbent.constrained;
   const std::uint32_t units = std::max(device.compute_units, 1U);
+  const auto alone_text = [](std::uint32_t vertices) {
+    return vertices == 0 ? "none" : fmt::format("{}", vertices);
+  };
   Others found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::strategy:
@@ -327,7 +310,7 @@ KnobValues values_of(Knob knob, const TraversalIncumbent& incumbent, const devic
     return found.besides(incumbent.from_few ? alone_text(incumbent.alone_up_to) : "-");
   case Knob::switch_rule:
     if (!incumbent.rule_is_given && changes_topologies) {
-      for (const SwitchRule rule : {SwitchRule::density, SwitchRule::edges}) {
+      for (const auto rule : {policy::SwitchRule::density, policy::SwitchRule::edges}) {
         found.add(name_in(policy::switch_rule_names, rule)).traversal.switch_rule = rule;
       }
     }

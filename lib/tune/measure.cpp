@@ -1,13 +1,8 @@
 #include "tune/measure.hpp"
 
 #include "core/interrupt.hpp"
-#include "core/statistics.hpp"
-#include "device/isolation.hpp"
 #include "engine/report.hpp"
-#include "runtime/monitor.hpp"
 #include "tune/workbench.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::tuning {
 namespace {
@@ -63,10 +58,8 @@ public:
     report.runs = bench_.runs();
     const Settings& settings = bench_.settings(incumbent_);
     report.profile.tuning = settings.tuning;
-    report.profile.traversal.reset();
-    if (settings.traversal != device::TraversalProfile()) {
-      report.profile.traversal = settings.traversal;
-    }
+    report.profile.traversal =
+        settings.traversal == device::TraversalProfile() ? std::nullopt : std::optional(settings.traversal);
     report.policy = settings.policy;
     return report;
   }

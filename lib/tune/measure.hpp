@@ -1,13 +1,9 @@
 // The two searches for the fastest way to run a program. `tidegate tune measure` is the patient one: it measures one
 // knob after another. First runs try a short list of candidates, each once, within a time that plain launches set.
 #pragma once
-#include "engine/arena_run.hpp"
 #include "graph/program.hpp"
-#include "runtime/monitor.hpp"
 #include "tune/report.hpp"
 #include "work/run.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
 
 namespace tidegate::tuning {
 

@@ -1,7 +1,5 @@
 #include "tune/report.hpp"
 
-#include "core/statistics.hpp"
-
 namespace tidegate::tuning {
 
 Duel judge(const std::vector<double>& ratios) {

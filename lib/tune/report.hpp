@@ -1,7 +1,6 @@
 // Knobs, configurations that are timed in pairs, and the document tuning_report, which has what `tidegate tune measure` found.
 #pragma once
 #include "engine/proof.hpp"
-#include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/documents.hpp>
 
 namespace tidegate::tuning {

@@ -1,10 +1,7 @@
 // Candidates of a frontier program on one device. They share one copy of the graph and differ in thresholds
 // and in the number of work-groups; only the strategies need separate kernels.
-#include "traversal/checks.hpp"
 #include "traversal/own_checks.hpp"
-#include "traversal/resident.hpp"
 #include "tune/workbench.hpp"
-#include <tidegate/core/error.hpp>
 
 namespace tidegate::tuning {
 namespace {
@@ -140,26 +137,22 @@ runtime::DispatchOutcome TraversalBench::dispatch(std::size_t configuration, std
   return run(configurations_[configuration], most_ns);
 }
 
-TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
-  const Configuration& configuration = configurations_[index];
-  using graphs::Algorithm;
-  const Algorithm algorithm = program_.algorithm;
-  const traversal::TraversalPlan& plan = configuration.plan;
-  return {.settings = configuration.settings,
-          .strategy = plan.strategy.strategy,
-          .workers = configuration.groups.workers,
-          .resident = configuration.groups.resident,
-          .switch_rule = plan.switch_rule,
-          .rule_is_given = program_.policy.switch_rule.has_value(),
-          .from_few = algorithm != Algorithm::cc && algorithm != Algorithm::pagerank,
-          .alone_up_to = plan.geometry.alone_vertices,
-          .most_alone = plan.geometry.alone_room,
-          .constrained = plan.memory.constrained};
-}
-
 KnobValues TraversalBench::values_of(Knob knob, std::size_t configuration, double /*dispatch_ns*/) const {
+  const auto& [settings, plan, kernel, groups, resident] = configurations_[configuration];
   const bool passed = device_.profile && device_.profile->ordering;
-  return tuning::values_of(knob, incumbent(configuration), device_, passed);
+  return tuning::values_of(knob,
+                           {.settings = settings,
+                            .strategy = plan.strategy.strategy,
+                            .workers = groups.workers,
+                            .resident = groups.resident,
+                            .switch_rule = plan.switch_rule,
+                            .rule_is_given = program_.policy.switch_rule.has_value(),
+                            .from_few = program_.algorithm != graphs::Algorithm::cc &&
+                                        program_.algorithm != graphs::Algorithm::pagerank,
+                            .alone_up_to = plan.geometry.alone_vertices,
+                            .most_alone = plan.geometry.alone_room,
+                            .constrained = plan.memory.constrained},
+                           device_, passed);
 }
 
 } // namespace tidegate::tuning

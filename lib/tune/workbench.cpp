@@ -1,21 +1,15 @@
 #include "tune/workbench.hpp"
 
 #include "core/interrupt.hpp"
-#include "engine/compile.hpp"
-#include "engine/device_memory.hpp"
-#include "engine/kinds.hpp"
-#include "engine/proof.hpp"
-#include "engine/queue_outcome.hpp"
 #include "engine/report.hpp"
-#include "work/run.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/core/text.hpp>
 
 namespace tidegate::tuning {
 namespace {
 
 using Clock = runtime::Monitor::Clock;
 using engine::CompiledProgram;
+
+std::atomic<std::size_t> builds_under_way = 0;
 
 // Returns true if two configurations differ only in the number of work-groups.
 bool alike(const CompiledProgram& a, const CompiledProgram& b) {
@@ -30,6 +24,10 @@ bool alike(const CompiledProgram& a, const CompiledProgram& b) {
                             &engine::ProgramWave::range) &&
          (!persistent ||
           (a.synchronization.mapping == b.synchronization.mapping && a.tuning.slice_ns == b.tuning.slice_ns));
+}
+
+void set_iterations(CompiledProgram& compiled, std::uint32_t iterations) {
+  compiled.written.iterations = compiled.program.iterations = iterations;
 }
 
 std::shared_ptr<device::Session> opened(const device::DeviceInfo& device, const engine::RunOptions& options) {
@@ -104,7 +102,9 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   begin_building(runtime::Activity::compiling);
   TIDEGATE_TRY(const engine::Job* const job, lowering_.job(settings.tuning));
   TIDEGATE_TRY(CompiledProgram compiled, engine::compile(*job, &device_, options));
-  limit(compiled);
+  if (iterations_ != 0) {
+    set_iterations(compiled, std::min(compiled.written.iterations, iterations_));
+  }
   return compiled;
 }
 
@@ -112,19 +112,6 @@ std::size_t Workbench::outputs() const {
   return static_cast<std::size_t>(std::ranges::count_if(configurations_.front()->compiled.written.buffers,
                                                         &engine::ProgramBuffer::is_result));
 }
-
-void Workbench::limit(CompiledProgram& compiled) const {
-  if (iterations_ != 0) {
-    compiled.written.iterations = std::min(compiled.written.iterations, iterations_);
-    compiled.program.iterations = std::min(compiled.program.iterations, iterations_);
-  }
-}
-
-namespace {
-
-std::atomic<std::size_t> builds_under_way = 0;
-
-} // namespace
 
 bool abandoned_builds() {
   return builds_under_way != 0;
@@ -278,9 +265,7 @@ bool Workbench::give_more_room(std::optional<engine::WaveProgram> larger) {
 }
 
 Result<bool> Workbench::make_in_this_room(const Settings& settings) {
-  TIDEGATE_CHECK(begin(settings));
-  (void)built_by(Clock::time_point::max());
-  TIDEGATE_CHECK(finish(options_.max_wall_time_ns));
+  TIDEGATE_CHECK(add(settings, options_.max_wall_time_ns));
   Configuration& configuration = *configurations_.front();
   TIDEGATE_CHECK(engine::keep_inputs(configuration.compiled.written, options_.files));
   TIDEGATE_TRY(first_, engine::first_contents(session_, configuration.compiled.program,
@@ -320,7 +305,7 @@ Result<engine::PlainRun> Workbench::run_plain(Configuration& configuration) {
   const bool bounded = most_plain_ns_ != ~std::uint64_t{0};
   iterations_ = bounded ? 1 : all;
   while (true) {
-    limit(configuration.compiled);
+    set_iterations(configuration.compiled, iterations_);
     const auto now = Clock::now();
     monitor_.deadline = now + std::chrono::nanoseconds(options_.max_wall_time_ns);
     // The run itself needs most of the wall time; a single launch may take all of it.
@@ -341,8 +326,6 @@ Result<engine::PlainRun> Workbench::run_plain(Configuration& configuration) {
       return plain;
     }
     iterations_ = all / times < iterations_ ? all : iterations_ * times;
-    configuration.compiled.written.iterations = all;
-    configuration.compiled.program.iterations = all;
   }
 }
 

@@ -1,18 +1,10 @@
 // Candidates of a wave program on one device. Each is compiled and built once, its first run is compared with
 // plain launches, and then configurations can be timed in any order.
 #pragma once
-#include "device/isolation.hpp"
-#include "device/session.hpp"
-#include "engine/arena_run.hpp"
 #include "engine/execute.hpp"
-#include "engine/proof.hpp"
-#include "runtime/monitor.hpp"
-#include "traversal/own.hpp"
 #include "traversal/run.hpp"
 #include "tune/report.hpp"
 #include "work/run.hpp"
-#include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
 
 #include <future>
 
@@ -160,7 +152,6 @@ private:
   bool give_more_room(std::optional<engine::WaveProgram> larger);
   runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   Result<engine::CompiledProgram> compile(const Settings& settings);
-  void limit(engine::CompiledProgram& compiled) const;
   Result<engine::PlainRun> run_plain(Configuration& configuration);
   [[nodiscard]] bool is_first_run() const { return knobs().data() == first_run_knobs.data(); }
   [[nodiscard]] bool one_group_may_pay(double dispatch_ns) const;
@@ -214,7 +205,6 @@ private:
 
   runtime::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   Result<Configuration> make(const Settings& settings);
-  [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;
   [[nodiscard]] bool runs_as_another(const Configuration& configuration) const;
   traversal::TraversalOutcome run(Configuration& configuration, std::uint64_t most_ns);
   Result<traversal::TraversalResults> prove(Configuration& configuration, std::uint64_t most_ns);
