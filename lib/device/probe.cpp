@@ -280,7 +280,9 @@ private:
       return;
     }
     DeviceCosts& costs = profile.costs;
-    measure_start(*program, costs);
+    const Buffer counters = buffer(TG_COUNTER_WORDS(1));
+    const Kernel once = kernel(*program, "barriers", counters, 0U, 1U); // as a run starts and ends
+    costs.persistent_start_ns = round_trip_ns(once, std::max(info_.compute_units, 1U), 15);
 
     // Barriers of few groups and of all groups.
     const std::uint32_t all = profile.co_resident_groups;
@@ -338,17 +340,13 @@ private:
                                            times_memory * costs.memory_bytes_per_ns);
   }
 
-  // Measures a persistent launch and the wait for its end, as a run does it.
-  void measure_start(const Program& program, DeviceCosts& costs) {
-    constexpr int times = 15;
-    const Buffer counters = buffer(TG_COUNTER_WORDS(1));
-    const Kernel once = kernel(program, "barriers", counters, 0U, 1U);
-    const std::uint32_t groups = std::max(info_.compute_units, 1U);
+  // Returns the median nanoseconds of launches that are waited for.
+  double round_trip_ns(const Kernel& launched, std::uint32_t groups, int times) {
     std::vector<double> seconds;
     for (int i = 0; i < times; ++i) {
-      seconds.push_back(launch(once, groups));
+      seconds.push_back(launch(launched, groups));
     }
-    costs.persistent_start_ns = median(std::move(seconds)) * 1e9;
+    return median(std::move(seconds)) * 1e9;
   }
 
   void measure_launches(const Program& program, DeviceProfile& profile) {
@@ -356,17 +354,13 @@ private:
     const Buffer unused = buffer(1);
     const Kernel empty = kernel(program, "nothing", unused);
     launch(empty, 1); // the first launch compiles or uploads
-    std::vector<double> round_trips;
     const auto start = now_();
     for (int i = 0; i < launches; ++i) {
       launch(empty, 1, false);
     }
     session_.finish();
     profile.launch_ns = std::chrono::duration<double>(now_() - start).count() * 1e9 / launches;
-    for (int i = 0; i < launches; ++i) {
-      round_trips.push_back(launch(empty, 1));
-    }
-    profile.launch_round_trip_ns = median(std::move(round_trips)) * 1e9;
+    profile.launch_round_trip_ns = round_trip_ns(empty, 1, launches);
   }
 
   const DeviceInfo& info_;
