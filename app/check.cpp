@@ -154,43 +154,6 @@ Result<void> judge_parity(const engine::RunReport& report) {
   return {};
 }
 
-} // namespace
-
-Result<void> judge(const traversal::FrontierReport& report) {
-  if (report.verification && !report.verification->right) {
-    return differ("the result is not what the serial algorithm computes",
-                  "error in the report says where to look", "/verification/right");
-  }
-  return judge_status(report);
-}
-
-Result<void> judge(const engine::RunReport& report) {
-  ErrorList errors;
-  if (const auto equal = judge_parity(report); !equal) {
-    errors.check(equal);
-  } else {
-    errors.check(judge_status(report));
-  }
-  const documents::Evidence& evidence = report.evidence;
-  if (!evidence.topology || !evidence.promotion) {
-    const std::string_view missing = evidence.topology ? "promotion" : "topology";
-    errors.add(incomplete("evidence", "run_report", "/evidence", missing).value());
-  }
-  errors.check(judge_kind("topology", evidence.topology, true));
-  errors.check(judge_kind("promotion", evidence.promotion, true));
-  return errors.result();
-}
-
-namespace {
-
-void add_warning(const Warning& warning, CheckedDocument& entry) {
-  entry.warnings = entry.warnings.value_or(std::vector<Error>());
-  entry.warnings->push_back({.code = ErrorCode::warning,
-                             .message = warning.message,
-                             .fix = warning.fix,
-                             .pointer = warning.pointer});
-}
-
 // Checks everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold something
 // else, cannot be written or would be overwritten. Warns of likely mistakes.
 Result<void> judge(const engine::WaveProgram& program, Context context, CheckedDocument& entry) {
@@ -202,9 +165,8 @@ Result<void> judge(const engine::WaveProgram& program, Context context, CheckedD
       engine::keep_inputs(resolved, {.inputs = {{entry.file, "the program", {}}}, .outputs = {}});
   const auto compiled = engine::compile(resolved, nullptr, {.dry_run = true});
   if (compiled && files) {
-    for (const Warning& warning : compiled->warnings) {
-      add_warning(warning, entry);
-    }
+    std::ranges::transform(compiled->warnings, std::back_inserter(entry.warnings.emplace()),
+                           [](const Warning& warning) { return as_error(warning); });
     return {};
   }
   // Each of these passes may find further errors, where compiling ends at the first one.
@@ -292,67 +254,23 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
                documents::BufferLifetimes, LaunchRecommendationDocument, engine::RunReport,
                documents::FrontierMemoryPlan, documents::ArenaPlanDocument, traversal::FrontierReport>(
           *document, object.get(), context, entry);
-  if (!sound || !context.strict || !entry.warnings) {
-    return sound;
+  if (entry.warnings && (entry.warnings->empty() || context.strict)) {
+    ErrorList errors;
+    auto warnings = std::exchange(entry.warnings, std::nullopt);
+    for (Error& warning : *warnings) {
+      warning.code = ErrorCode::invalid_program;
+      errors.add(std::move(warning));
+    }
+    return errors.result();
   }
-  ErrorList errors;
-  std::vector<Error> warnings = std::move(*entry.warnings);
-  entry.warnings.reset();
-  for (Error& warning : warnings) {
-    warning.code = ErrorCode::invalid_program;
-    errors.add(std::move(warning));
-  }
-  return errors.result();
+  return sound;
 }
-
-} // namespace
-
-CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
-                               const std::string& file, std::optional<std::uint64_t> line,
-                               const CheckContext& context) {
-  CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
-  const auto locate = [&](Error error) {
-    error = at_document(std::move(error), file, json);
-    const auto in_stream = [&](Error& each) {
-      if (line && each.source == display_name(file)) {
-        each.line = line; // a document of a stream is one line of its file
-      }
-    };
-    in_stream(error);
-    std::ranges::for_each(error.others, in_stream);
-    return error;
-  };
-  if (auto sound = find_faults(json, document, context, checked); !sound) {
-    checked.verdict = verdict_of(sound.error().code);
-    checked.error = locate(std::move(sound.error())); // sorts the errors by their places
-    checked.others = documents::take_others(*checked.error);
-  }
-  if (checked.warnings) {
-    std::ranges::transform(*checked.warnings, checked.warnings->begin(), locate);
-  }
-  return checked;
-}
-
-namespace {
 
 CheckReport report_of(std::vector<CheckedDocument> documents) {
   const std::size_t all = documents.size();
   const auto valid =
       static_cast<std::uint64_t>(std::ranges::count(documents, Verdict::valid, &CheckedDocument::verdict));
   return {.checked = all, .valid = valid, .failed = all - valid, .documents = std::move(documents)};
-}
-
-// `check graph`: what a graph file contains.
-CheckedDocument check_graph(const std::string& file) {
-  CheckedDocument checked{.file = file, .line = {}, .document = "graph", .error = {}};
-  if (const auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}})) {
-    checked.graph = documents::GraphContents{.facts = *loaded->facts, // set, because no cache is used
-                                             .summary = summarise(loaded->graph)};
-  } else {
-    checked.verdict = Verdict::invalid;
-    checked.error = loaded.error();
-  }
-  return checked;
 }
 
 // Findings for services that show them in a change: `check --format github|sarif|junit`.
@@ -462,25 +380,20 @@ std::string junit(const CheckReport& report) {
                      report.documents.size(), failed, cases);
 }
 
-struct CheckSettings {
+struct CheckSettings : CheckContext {
   std::optional<std::string> document;       // the type of every document; without it each says its own
   std::vector<std::string> files;            // paths, or - for standard input
   bool stream = false;                       // each line of a file is a document
   std::optional<std::string> against;        // path of a wave_dag, wave_program or buffer_lifetimes
   std::optional<std::uint64_t> budget_bytes; // or capacity, instead of that document's
-  std::vector<documents::Parameter>
-      parameters;                      // of the reference, where there is one, else of every document
-  PathScope scope = PathScope::folder; // of the paths of programs
   std::string output = "-";
   std::string_view format{};
-  bool strict = false;
 };
 
-Result<CheckContext> read_context(const CheckSettings& request) {
-  CheckContext context{.scope = request.scope, .strict = request.strict};
+// Reads the reference, if there is one; the parameters are its own then.
+Result<void> read_reference(CheckSettings& request) {
   if (!request.against) {
-    context.parameters = request.parameters;
-    return context;
+    return {};
   }
   TIDEGATE_TRY(const std::string json, read_document(*request.against));
   const auto at = [&](Error error) { return at_document(std::move(error), *request.against, json); };
@@ -489,46 +402,39 @@ Result<CheckContext> read_context(const CheckSettings& request) {
     TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
                                                  .folder = program_folder(*request.against),
                                                  .scope = request.scope,
-                                                 .parameters = request.parameters})
+                                                 .parameters = std::exchange(request.parameters, {})})
                                      .map_error(at));
-    context.dag = std::move(named.dag);
-    return context;
+    request.dag = std::move(named.dag);
+    return {};
   }
-  TIDEGATE_TRY(context.lifetimes, documents::decode<documents::BufferLifetimes>(json).map_error(at));
+  TIDEGATE_TRY(request.lifetimes, documents::decode<documents::BufferLifetimes>(json).map_error(at));
   if (request.budget_bytes) {
-    context.lifetimes->capacity_bytes = request.budget_bytes;
+    request.lifetimes->capacity_bytes = request.budget_bytes;
   }
-  TIDEGATE_CHECK(index_buffers(*context.lifetimes).map_error(at));
-  return context;
+  return index_buffers(*request.lifetimes).map_error(at).map([](const auto& /*index*/) {});
 }
 
 // Answers each line of each file with a report; a line that is not JSON has none.
-Result<ExitCode> check_streams(const CheckSettings& request, Context context) {
+Result<ExitCode> check_streams(const CheckSettings& request) {
   const auto answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
     CheckedDocument checked =
-        check_document(line, request.document, std::string(reply.input), reply.line, context);
+        check_document(line, request.document, std::string(reply.input), reply.line, request);
     if (checked.error && checked.error->code == ErrorCode::syntax_error) {
       return tl::unexpected(*std::move(checked.error));
     }
     reply.exit_code = exit_code_of(checked);
-    std::vector<CheckedDocument> all;
-    all.push_back(std::move(checked));
-    append(report_of(std::move(all)), documents::Style::compact, reply.text);
+    append(report_of({std::move(checked)}), documents::Style::compact, reply.text);
     return {};
   };
   return serve_lines(request.files, request.output, answer);
 }
 
 // Checks every document of every file. A file that cannot be read is a verdict like any other.
-CheckReport check_documents(const CheckSettings& request, Context context, bool graphs) {
+CheckReport check_documents(const CheckSettings& request) {
   std::vector<CheckedDocument> all;
   for (const std::string& file : request.files) {
-    if (graphs) {
-      all.push_back(check_graph(file));
-      continue;
-    }
     const auto json = read_document(file);
-    all.push_back(json ? check_document(*json, request.document, file, {}, context)
+    all.push_back(json ? check_document(*json, request.document, file, {}, request)
                        : CheckedDocument{.file = file,
                                          .document = request.document,
                                          .verdict = Verdict::invalid,
@@ -538,16 +444,8 @@ CheckReport check_documents(const CheckSettings& request, Context context, bool 
 }
 
 std::string check_table(const CheckReport& report, bool colour) {
-  std::string graphs;
   TableRows rows;
   for (const CheckedDocument& checked : report.documents) {
-    if (checked.graph) {
-      graphs += bold(display_name(checked.file), colour) + '\n';
-      documents::encode(documents::Description<documents::GraphContents>::record, &*checked.graph,
-                        documents::Style::table, graphs);
-      graphs += '\n';
-      continue;
-    }
     std::string why = checked.error ? checked.error->message : "";
     if (checked.others) {
       why += fmt::format(" (and {})", plural(checked.others->size(), "more error"));
@@ -555,22 +453,14 @@ std::string check_table(const CheckReport& report, bool colour) {
     rows.push_back({display_name(checked.file), checked.document.value_or("?"),
                     std::string(choice_name(checked.verdict)), std::move(why)});
   }
-  return graphs + render_table(rows) +
+  return render_table(rows) +
          bold(fmt::format("{} checked, {} valid, {} invalid", report.checked, report.valid, report.failed),
               colour) +
          '\n';
 }
 
-// Refuses options that have no effect, words that are not files, and an output that would replace an input.
-Result<void> check_words(const CheckSettings& request, bool graphs) {
-  const std::string_view of_documents = request.stream                ? "--stream"
-                                        : request.against             ? "--dag"
-                                        : !request.parameters.empty() ? "--param"
-                                                                      : "";
-  if (graphs && !of_documents.empty()) {
-    return misuse(fmt::format("{} is for documents, and check graph reads graphs", of_documents),
-                  "leave it out");
-  }
+// Refuses options that have no effect, and an output that would replace an input.
+Result<void> check_words(const CheckSettings& request) {
   if (request.budget_bytes && !request.against) {
     return misuse("--budget has no effect without --dag or --lifetimes",
                   "give what the plans are checked against");
@@ -587,19 +477,11 @@ Result<void> check_words(const CheckSettings& request, bool graphs) {
     return misuse("standard input can be read once",
                   "give - once; with --stream each of its lines is a document");
   }
-  // A mistyped document type looks like a file that does not exist.
-  const std::string& first = request.files.front();
-  if (auto found = documents::find_document(first);
-      !request.document && !found && found.error().nearest && ::access(first.c_str(), F_OK) != 0) {
-    found.error().code = ErrorCode::invalid_usage;
-    return tl::unexpected(std::move(found.error()));
-  }
   return refuse_overwriting(files);
 }
 
 Result<ExitCode> run_check(CheckSettings& settings) {
   const std::string first = settings.files.empty() ? "" : settings.files.front();
-  const bool graphs = first == "graph";
   const std::string type = first == "plan" ? "frontier_memory_plan" : first == "arena" ? "arena_plan" : first;
   if (type != first && !settings.against) {
     const std::string_view needed = first == "plan" ? "--dag" : "--lifetimes";
@@ -608,19 +490,22 @@ Result<ExitCode> run_check(CheckSettings& settings) {
         fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the document alone",
                     first, needed, type));
   }
-  if (graphs || documents::find_document(type)) { // the type of all; of a graph all further words are files
+  if (auto found = documents::find_document(type)) { // the type of all
     settings.document = type;
     settings.files.erase(settings.files.begin());
+  } else if (found.error().nearest && ::access(first.c_str(), F_OK) != 0) { // mistyped
+    found.error().code = ErrorCode::invalid_usage;
+    return tl::unexpected(std::move(found.error()));
   }
   if (settings.files.empty()) {
     settings.files.emplace_back("-");
   }
-  TIDEGATE_CHECK(check_words(settings, graphs));
-  TIDEGATE_TRY(const CheckContext context, read_context(settings));
+  TIDEGATE_CHECK(check_words(settings));
+  TIDEGATE_CHECK(read_reference(settings));
   if (settings.stream) {
-    return check_streams(settings, context);
+    return check_streams(settings);
   }
-  const CheckReport report = check_documents(settings, context, graphs);
+  const CheckReport report = check_documents(settings);
   ExitCode code = ExitCode::done; // the worst of the errors
   for (const CheckedDocument& checked : report.documents) {
     print_findings(findings_of(checked));
@@ -637,24 +522,73 @@ Result<ExitCode> run_check(CheckSettings& settings) {
 
 } // namespace
 
+Result<void> judge(const traversal::FrontierReport& report) {
+  if (report.verification && !report.verification->right) {
+    return differ("the result is not what the serial algorithm computes",
+                  "error in the report says where to look", "/verification/right");
+  }
+  return judge_status(report);
+}
+
+Result<void> judge(const engine::RunReport& report) {
+  ErrorList errors;
+  if (const auto equal = judge_parity(report); !equal) {
+    errors.check(equal);
+  } else {
+    errors.check(judge_status(report));
+  }
+  const documents::Evidence& evidence = report.evidence;
+  if (!evidence.topology || !evidence.promotion) {
+    const std::string_view missing = evidence.topology ? "promotion" : "topology";
+    errors.add(incomplete("evidence", "run_report", "/evidence", missing).value());
+  }
+  errors.check(judge_kind("topology", evidence.topology, true));
+  errors.check(judge_kind("promotion", evidence.promotion, true));
+  return errors.result();
+}
+
+CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
+                               const std::string& file, std::optional<std::uint64_t> line,
+                               const CheckContext& context) {
+  CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
+  const auto locate = [&](Error error) {
+    error = at_document(std::move(error), file, json);
+    const auto in_stream = [&](Error& each) {
+      if (line && each.source == display_name(file)) {
+        each.line = line; // a document of a stream is one line of its file
+      }
+    };
+    in_stream(error);
+    std::ranges::for_each(error.others, in_stream);
+    return error;
+  };
+  if (auto sound = find_faults(json, document, context, checked); !sound) {
+    checked.verdict = verdict_of(sound.error().code);
+    checked.error = locate(std::move(sound.error())); // sorts the errors by their places
+    checked.others = documents::take_others(*checked.error);
+  }
+  if (checked.warnings) {
+    std::ranges::transform(*checked.warnings, checked.warnings->begin(), locate);
+  }
+  return checked;
+}
+
 CommandModel check_command() {
   const auto settings = std::make_shared<CheckSettings>();
   CheckSettings& request = *settings;
-  OptionModel files = positional(
-      "[KIND] FILE...",
-      file_option(
-          "", request.files,
-          "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
-          "`check plan` and `check arena` compare plans with their input; `check graph` describes graph files"));
+  OptionModel files = option(
+      "", as_file("[KIND] FILE..."), request.files,
+      "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
+      "`check plan` and `check arena` compare plans with their input");
   files.choices = document_kinds();
   return {
       .options =
           {flag("--stream", request.stream, "Treat each line of a file as a document; print a line for each"),
-           file_option(
-               "--dag,--lifetimes", request.against,
+           option(
+               "--dag,--lifetimes", as_file(), request.against,
                "Wave DAG, or wave program, to check plans against; buffer lifetimes, to check arena plans against"),
-           bytes_option("--budget,--capacity", request.budget_bytes,
-                        "Budget of the wave DAG, or capacity of the lifetimes, instead of its own"),
+           option("--budget,--capacity", as_bytes(), request.budget_bytes,
+                  "Budget of the wave DAG, or capacity of the lifetimes, instead of its own"),
            parameter_option(request.parameters), path_scope_option(request.scope),
            flag("--strict", request.strict, "Count warnings as errors"),
            format_option(settings->format, {"json", "table", "github", "sarif", "junit"},

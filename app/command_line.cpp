@@ -47,7 +47,8 @@ constexpr std::array subcommands{
                export_command},
     Subcommand{more, "schema", "Print the JSON Schema or the reference of a document type", schema_command},
     Subcommand{more, "completion", "Print a completion script for a shell", completion_command},
-    Subcommand{more, "version", "Print versions, system and environment, for bug reports", version_command},
+    Subcommand{more, "version", "Print the versions of the tool and its libraries, for bug reports",
+               version_command},
 };
 
 // Spellings of earlier versions, which are refused with what to give in their place.
@@ -143,8 +144,8 @@ void add_command(CLI::App& parser, const CommandModel& command, Action& run) {
     add_command(*added, subcommand, run);
   }
   std::string examples = "Examples:";
-  for (const CommandExample& example : command.examples) {
-    examples += fmt::format("\n  {}\n      {}", example.purpose, example.line);
+  for (const auto& [purpose, line] : command.examples) {
+    examples += fmt::format("\n  {}\n      {}", purpose, line);
   }
   if (!command.examples.empty()) {
     parser.footer(examples);
@@ -223,6 +224,10 @@ Error usage_error(const CLI::App& parser, const std::vector<std::string>& argume
   return error;
 }
 
+// Names of files that end so are of these formats, whatever wrote them. All others may hold anything.
+constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
+                                                           "jpg",  "jpeg", "gif", "webp", "ps",  "eps"};
+
 } // namespace
 
 bool wants_json_errors(const std::vector<std::string>& arguments) {
@@ -235,13 +240,13 @@ CommandModel command_line(std::span<const std::string> words) {
   CommandModel root{
       .name = "tidegate",
       .summary = "Runs programs of OpenCL kernels, and graph algorithms, as one persistent launch.",
-      .options = {{.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
-                  {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
-                  choice_option(
-                      "--errors", reporting.json, {{"text", false}, {"json", true}},
-                      "Errors and warnings on standard error as text, or each as one JSON object on a line"),
-                  flag("-q,--quiet", reporting.quiet,
-                       "No warnings, hints, summaries or progress on standard error, only errors")}};
+      .options = {
+          {.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
+          {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},
+          option("--errors", as_choice<bool>({{"text", false}, {"json", true}}), reporting.json,
+                 "Errors and warnings on standard error as text, or each as one JSON object on a line"),
+          flag("-q,--quiet", reporting.quiet,
+               "No warnings, hints, summaries or progress on standard error, only errors")}};
   for (const Subcommand& subcommand : subcommands) {
     CommandModel& command = root.subcommands.emplace_back();
     if (words.empty() || std::ranges::find(words, subcommand.name) != words.end()) {
@@ -349,16 +354,6 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
   return exit_code(error);
 }
 
-// Kinds of options.
-
-namespace {
-
-// Names of files that end so are of these formats, whatever wrote them. All others may hold anything.
-constexpr std::array<std::string_view, 13> telling_endings{"json", "html", "htm", "svg",  "dot", "pdf", "png",
-                                                           "jpg",  "jpeg", "gif", "webp", "ps",  "eps"};
-
-} // namespace
-
 std::vector<std::string> words_in(std::string_view list, char separator) {
   std::vector<std::string> words;
   for (std::size_t begin = 0, end = 0; begin <= list.size(); begin = end + 1) {
@@ -368,19 +363,20 @@ std::vector<std::string> words_in(std::string_view list, char separator) {
   return words;
 }
 
-Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
-  const auto count = number_in<std::uint64_t>(text);
-  if (!count || *count < least || *count > most) {
-    return tl::unexpected(
-        Error{.message = fmt::format("{} is not a whole number from {} to {}", in_quotes(text), least,
-                                     most == ~std::uint64_t{0} ? "2^64 - 1" : std::to_string(most))});
-  }
-  return *count;
+ValueKind<std::string> as_text(std::string value) {
+  return {.value = std::move(value),
+          .read = [](const std::string& text) -> Result<std::string> { return text; }};
 }
 
-OptionModel written_file_option(std::string_view names, std::string& target, std::vector<std::string> endings,
-                                std::string meaning) {
-  const auto read = [endings = std::move(endings)](const std::string& file) -> Result<std::string> {
+ValueKind<std::string> as_file(std::string value) {
+  ValueKind<std::string> file = as_text(std::move(value));
+  file.takes_file = true;
+  return file;
+}
+
+ValueKind<std::string> as_written_file(std::vector<std::string> endings) {
+  ValueKind<std::string> written = as_file();
+  written.read = [endings = std::move(endings)](const std::string& file) -> Result<std::string> {
     const std::string dotted = std::filesystem::path(file).extension().string();
     std::string ending = lower_case(dotted.substr(dotted.empty() ? 0 : 1));
     if (std::ranges::find(telling_endings, ending) == telling_endings.end() ||
@@ -391,36 +387,49 @@ OptionModel written_file_option(std::string_view names, std::string& target, std
     return tl::unexpected(Error{.message = fmt::format("cannot write {}; use a name ending in .{}", ending,
                                                        fmt::join(endings, " or ."))});
   };
-  OptionModel model = option(names, "FILE", target, read, std::move(meaning));
-  model.takes_file = true;
-  return model;
+  return written;
 }
 
-OptionModel number_option(std::string_view names, std::optional<std::uint32_t>& target, std::uint32_t least,
-                          std::uint32_t most, std::string meaning) {
-  const auto read = [least, most](const std::string& text) {
-    return read_count(text, 0, most).map([least](std::uint64_t given) {
-      return given < least ? std::nullopt : std::optional(static_cast<std::uint32_t>(given));
-    });
-  };
-  return option(names, "N", target, read, std::move(meaning), least == 0 ? "" : "0");
+ValueKind<std::uint64_t> as_bytes() {
+  return {.value = "BYTES", .read = parse_bytes};
 }
 
-OptionModel path_scope_option(PathScope& scope) {
-  const auto read = [](const std::string&) -> Result<PathScope> { return PathScope::anywhere; };
-  return option("--allow-outside", "", scope, read,
-                "Let the paths of a program, and of #include, leave its folder");
+ValueKind<std::uint64_t> as_duration(std::uint64_t unit_ns) {
+  return {.value = "TIME",
+          .read =
+              [unit_ns](const std::string& text) {
+                return parse_duration(text, unit_ns).map([](std::uint64_t ns) {
+                  return ns == 0 ? std::nullopt : std::optional(ns);
+                });
+              },
+          .no_value = "0"};
 }
 
-OptionModel flag(std::string_view names, bool& given, std::string meaning) {
-  const auto read = [](const std::string&) -> Result<bool> { return true; };
-  return option(names, "", given, read, std::move(meaning));
+ValueKind<std::string> as_device() {
+  ValueKind<std::string> device = as_text("SEL");
+  device.choices = {"cpu", "gpu"};
+  return device;
+}
+
+Result<std::uint64_t> read_count(const std::string& text, std::uint64_t most) {
+  const auto count = number_in<std::uint64_t>(text);
+  if (!count || *count > most) {
+    return tl::unexpected(
+        Error{.message = fmt::format("{} is not a whole number from 0 to {}", in_quotes(text),
+                                     most == ~std::uint64_t{0} ? "2^64 - 1" : std::to_string(most))});
+  }
+  return *count;
 }
 
 Error unknown_word(std::string_view word, std::span<const std::string_view> known) {
   Error error{.message = fmt::format("{} is not one of {}", in_quotes(word), one_of(known))};
   error.nearest = nearest_name(word, known);
   return error;
+}
+
+OptionModel path_scope_option(PathScope& scope) {
+  return flag("--allow-outside", scope, "Let the paths of a program, and of #include, leave its folder",
+              PathScope::anywhere);
 }
 
 OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {
@@ -441,36 +450,28 @@ OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {
           .take = take};
 }
 
-OptionModel positional(std::string value, OptionModel option) {
-  option.names.clear();
-  option.value = std::move(value);
-  return option;
-}
-
 OptionModel format_option(std::string_view& format, std::initializer_list<std::string_view> names,
                           std::string meaning) {
   Words<std::string_view> words;
   std::ranges::transform(names, std::back_inserter(words), [](auto name) { return std::pair(name, name); });
-  return choice_option("--format", format, words, std::move(meaning));
+  return option("--format", as_choice(std::move(words)), format, std::move(meaning));
 }
 
 OptionModel output_option(std::string& output, std::vector<std::string> endings) {
-  return written_file_option("-o,--output", output, std::move(endings),
-                             "Write to a file, which appears complete or not at all");
+  return option("-o,--output", as_written_file(std::move(endings)), output,
+                "Write to a file, which appears complete or not at all");
 }
 
 CommandModel answering(Route& route, const std::string& document, CommandModel command, bool draws_pictures) {
-  command.options.push_back(
-      draws_pictures
-          ? format_option(route.format, {"json", "table", "svg"},
-                          "JSON (default), a table for people, or a picture; -o x.svg means that")
-          : format_option(route.format, {"json", "table"}, "JSON (default) or a table for people"));
-  command.options.push_back(
-      flag("--stream", route.stream, "Read newline-delimited JSON, write one line per line, in order"));
-  command.options.push_back(draws_pictures ? output_option(route.output, {"json", "svg"})
-                                           : output_option(route.output));
+  const std::vector<OptionModel> common{
+      draws_pictures ? format_option(route.format, {"json", "table", "svg"},
+                                     "JSON (default), a table for people, or a picture; -o x.svg means that")
+                     : format_option(route.format, {"json", "table"}, "JSON (default) or a table for people"),
+      flag("--stream", route.stream, "Read newline-delimited JSON, write one line per line, in order"),
+      draws_pictures ? output_option(route.output, {"json", "svg"}) : output_option(route.output)};
+  command.options.insert(command.options.end(), common.begin(), common.end());
   command.positionals = {
-      positional("[FILE]", file_option("", route.input, document + " to read; - or none is standard input"))};
+      option("", as_file("[FILE]"), route.input, document + " to read; - or none is standard input")};
   return command;
 }
 

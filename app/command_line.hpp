@@ -21,11 +21,8 @@ struct OptionModel {
   std::function<Result<void>(const std::string& value)> take;
 };
 
-// A command line that works in the repository's folder, and its purpose.
-struct CommandExample {
-  std::string purpose; // ends with a colon
-  std::string line;
-};
+// A purpose, which ends with a colon, and a command line that works in the repository's folder.
+using CommandExample = std::pair<std::string, std::string>;
 
 struct CommandModel {
   std::string name;
@@ -67,91 +64,50 @@ Error uncaught_error(const std::exception& exception, std::string fix_of_bug);
 // Runs one command line with the process's standard streams, and prints its error. A process may call it again.
 ExitCode run_tidegate(const std::vector<std::string>& arguments);
 
-// Kinds of options, and options that several commands share.
+// Kinds of values, and options that several commands share.
 
 // "a,b" as its parts, one at least.
 std::vector<std::string> words_in(std::string_view list, char separator = ',');
 
-// Sets `target`, or appends to it if it is a list, to `read` of the given text, which help calls `value`.
-template <class Target, class Read>
-OptionModel option(std::string_view names, std::string value, Target& target, Read read, std::string meaning,
-                   std::string no_value = "") {
-  constexpr bool is_list = requires {
-    target.emplace_back(*read(std::string()));
-  };
-  const auto take = [&target, read](const std::string& text) -> Result<void> {
-    return read(text).map([&target](auto&& given) {
-      if constexpr (is_list) {
-        target.push_back(std::move(given));
-      } else {
-        target = std::move(given);
-      }
-    });
-  };
-  return {.names = words_in(names),
-          .value = std::move(value),
-          .repeats = is_list,
-          .meaning = std::move(meaning),
-          .no_value = std::move(no_value),
-          .take = take};
-}
+// A kind of values, and how help and shells show it: the members are those of OptionModel.
+template <class T>
+struct ValueKind {
+  std::string value;
+  std::function<Result<std::optional<T>>(const std::string& text)> read; // nothing: of no_value
+  std::vector<std::string> choices{};
+  bool takes_file = false;
+  std::string no_value{};
+};
 
-Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least = 0,
-                                 std::uint64_t most = ~std::uint64_t{0});
-
-template <class Target>
-OptionModel text_option(std::string_view names, std::string value, Target& target, std::string meaning) {
-  const auto read = [](const std::string& text) -> Result<std::string> { return text; };
-  return option(names, std::move(value), target, read, std::move(meaning));
-}
-template <class Target>
-OptionModel file_option(std::string_view names, Target& target, std::string meaning) {
-  OptionModel file = text_option(names, "FILE", target, std::move(meaning));
-  file.takes_file = true;
-  return file;
-}
+// `value`: of an option "FILE", of a positional "SHELL", "[FILE]" if it may be left out, "FILE..." or "[KIND] FILE...".
+ValueKind<std::string> as_text(std::string value);
+ValueKind<std::string> as_file(std::string value = "FILE");
 // A file that is written. `endings` are those of the right formats, without the dot; those of other formats are refused:
 // run.pdf that is no PDF helps no one.
-OptionModel written_file_option(std::string_view names, std::string& target, std::vector<std::string> endings,
-                                std::string meaning);
-template <class Target>
-OptionModel count_option(std::string_view names, Target& target, std::string meaning) {
-  const auto read = [](const std::string& text) { return read_count(text); };
-  return option(names, "N", target, read, std::move(meaning), "0");
-}
-// A number; one below `least` leaves the choice to tidegate.
-OptionModel number_option(std::string_view names, std::optional<std::uint32_t>& target, std::uint32_t least,
-                          std::uint32_t most, std::string meaning);
-template <class Target>
-OptionModel bytes_option(std::string_view names, Target& target, std::string meaning) {
-  return option(names, "BYTES", target, parse_bytes, std::move(meaning));
-}
-// Takes 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
-template <class Target>
-OptionModel duration_option(std::string_view names, Target& target_ns, std::uint64_t unit_ns,
-                            std::string meaning) {
-  const auto read = [unit_ns](const std::string& text) {
-    return parse_duration(text, unit_ns).map([](std::uint64_t ns) {
-      return ns == 0 ? Target() : Target(ns);
+ValueKind<std::string> as_written_file(std::vector<std::string> endings);
+ValueKind<std::uint64_t> as_bytes();
+// Takes 10s, 2m or 150ms, or a plain number of `unit_ns`; the value is in nanoseconds.
+ValueKind<std::uint64_t> as_duration(std::uint64_t unit_ns = 1'000'000'000);
+ValueKind<std::string> as_device();
+
+Result<std::uint64_t> read_count(const std::string& text, std::uint64_t most);
+template <class T = std::uint64_t>
+ValueKind<T> as_count(T most = std::numeric_limits<T>::max(), std::string no_value = "0") {
+  const auto read = [most, may_be_0 = no_value.empty()](const std::string& text) {
+    return read_count(text, most).map([may_be_0](std::uint64_t count) {
+      return count != 0 || may_be_0 ? std::optional(static_cast<T>(count)) : std::nullopt;
     });
   };
-  return option(names, "TIME", target_ns, read, std::move(meaning), "0");
+  return {.value = "N", .read = read, .no_value = std::move(no_value)};
 }
-template <class Target>
-OptionModel device_option(Target& target, std::string meaning) {
-  OptionModel device = text_option("--device", "SEL", target, std::move(meaning));
-  device.choices = {"cpu", "gpu"};
-  return device;
-}
-OptionModel flag(std::string_view names, bool& given, std::string meaning);
 
 // Words, and what each stands for.
 template <class T>
 using Words = std::vector<std::pair<std::string_view, T>>;
 
 template <class E>
-Words<std::optional<E>> words_for() {
-  Words<std::optional<E>> words;
+Words<E> words_for() {
+  Words<E> words;
   for (const std::string_view name : documents::Choices<E>::names) {
     words.emplace_back(name, static_cast<E>(words.size()));
   }
@@ -160,44 +116,67 @@ Words<std::optional<E>> words_for() {
 
 Error unknown_word(std::string_view word, std::span<const std::string_view> known);
 
+// One of these words; `no_value` stands in front of them if it is another one.
 template <class T>
-Result<T> value_of(const std::string& word, const Words<T>& words) {
-  const auto found = std::ranges::find(words, word, &Words<T>::value_type::first);
-  if (found == words.end()) {
-    std::vector<std::string_view> known;
-    std::ranges::transform(words, std::back_inserter(known), &Words<T>::value_type::first);
-    return tl::unexpected(unknown_word(word, known));
+ValueKind<T> as_choice(Words<T> words, std::string_view no_value = "") {
+  std::vector<std::string_view> names;
+  std::ranges::transform(words, std::back_inserter(names), &Words<T>::value_type::first);
+  if (!no_value.empty() && std::ranges::find(names, no_value) == names.end()) {
+    names.insert(names.begin(), no_value);
   }
-  return found->second;
+  const auto read = [words = std::move(words), names](const std::string& word) -> Result<std::optional<T>> {
+    if (std::ranges::find(names, word) == names.end()) {
+      return tl::unexpected(unknown_word(word, names));
+    }
+    const auto found = std::ranges::find(words, word, &Words<T>::value_type::first);
+    return found == words.end() ? std::nullopt : std::optional(found->second);
+  };
+  return {.value = fmt::format("{}", fmt::join(names, "|")),
+          .read = read,
+          .choices = {names.begin(), names.end()},
+          .no_value = std::string(no_value)};
+}
+inline ValueKind<bool> as_switch(std::string_view usual = "") {
+  return as_choice<bool>({{"yes", true}, {"no", false}}, usual);
 }
 
-// Takes one of these words.
-template <class Target>
-OptionModel choice_option(std::string_view names, Target& target,
-                          const Words<std::type_identity_t<Target>>& words, std::string meaning,
-                          std::string no_value = "") {
-  const auto read = [words](const std::string& word) { return value_of(word, words); };
-  OptionModel choice = option(names, "", target, read, std::move(meaning), std::move(no_value));
-  for (const auto& [word, value] : words) {
-    choice.choices.emplace_back(word);
-  }
-  choice.value = fmt::format("{}", fmt::join(choice.choices, "|"));
-  return choice;
+// Sets `target` to the given value, or appends it if that is a list. Positionals have no names.
+template <class T, class Target>
+OptionModel option(std::string_view names, ValueKind<T> kind, Target& target, std::string meaning) {
+  constexpr bool is_list = requires(T given) {
+    target.emplace_back(given);
+  };
+  const auto take = [&target, read = std::move(kind.read)](const std::string& text) -> Result<void> {
+    return read(text).map([&target](std::optional<T> given) {
+      if constexpr (is_list) {
+        target.push_back(given.value_or(T()));
+      } else if constexpr (requires { target.reset(); }) {
+        target = std::move(given);
+      } else {
+        target = std::move(given).value_or(T());
+      }
+    });
+  };
+  return {.names = names.empty() ? std::vector<std::string>() : words_in(names),
+          .value = std::move(kind.value),
+          .repeats = is_list,
+          .choices = std::move(kind.choices),
+          .takes_file = kind.takes_file,
+          .meaning = std::move(meaning),
+          .no_value = std::move(kind.no_value),
+          .take = take};
 }
-template <class Target>
-OptionModel switch_option(std::string_view name, Target& on, std::string meaning, std::string usual = "") {
-  return choice_option(name, on, {{"yes", true}, {"no", false}}, std::move(meaning), std::move(usual));
+template <class T>
+OptionModel flag(std::string_view names, T& target, std::string meaning, T given = T{true}) {
+  const auto read = [given](const std::string& /*none*/) -> Result<std::optional<T>> { return given; };
+  return option(names, ValueKind<T>{.value = "", .read = read}, target, std::move(meaning));
 }
-
-// Returns the option as a word without a name: "SHELL", or "[FILE]" if it may be left out; of a list "FILE..." or
-// "[KIND] FILE...".
-OptionModel positional(std::string value, OptionModel option);
 
 // --format; `meaning` explains the names.
 OptionModel
 format_option(std::string_view& format, std::initializer_list<std::string_view> names = {"json", "table"},
               std::string meaning = "JSON or a table for people (default: a table on a terminal)");
-// -o; `endings` as in written_file_option().
+// -o; `endings` as in as_written_file().
 OptionModel output_option(std::string& output, std::vector<std::string> endings = {"json"});
 
 // Adds what commands that answer documents have: --format, --stream, -o and the input.

@@ -15,34 +15,6 @@ std::string range_text(double low, double high) {
   return fmt::format("{} to {}", factor_text(low), factor_text(high));
 }
 
-} // namespace
-
-std::string speed_text(const runtime::Comparison& speed, std::string_view other) {
-  const std::string counted = plural(speed.rounds, "round");
-  const std::string ratio = factor_text(speed.speedup);
-  const std::string spread = range_text(speed.speedup_low, speed.speedup_high);
-  switch (speed.verdict) {
-  case SpeedVerdict::faster:
-    return fmt::format("{} times as fast as {} ({} with 95 % confidence, {})", ratio, other, spread, counted);
-  case SpeedVerdict::slower:
-    return fmt::format("takes {} times as long as {} ({} with 95 % confidence, {})",
-                       factor_text(1 / speed.speedup), other,
-                       range_text(1 / speed.speedup_high, 1 / speed.speedup_low), counted);
-  case SpeedVerdict::no_difference:
-    return fmt::format("no difference from {} is shown ({} times as fast with 95 % confidence, {})", other,
-                       spread, counted);
-  case SpeedVerdict::same_launches:
-    return fmt::format("the same launches as {}; the difference is chance ({} times as fast, {})", other,
-                       spread, counted);
-  case SpeedVerdict::too_few_rounds:
-    return fmt::format("{} times as fast as {} ({}; too few rounds for a verdict: {} of 6)", ratio, other,
-                       spread, speed.rounds);
-  }
-  return {};
-}
-
-namespace {
-
 using documents::ComparedNumber;
 using documents::ReportComparison;
 using ReportJson = nlohmann::json;
@@ -280,15 +252,38 @@ Result<ExitCode> run_compare(const CompareSettings& settings) {
 
 } // namespace
 
+std::string speed_text(const runtime::Comparison& speed, std::string_view other) {
+  const std::string counted = plural(speed.rounds, "round");
+  const std::string ratio = factor_text(speed.speedup);
+  const std::string spread = range_text(speed.speedup_low, speed.speedup_high);
+  switch (speed.verdict) {
+  case SpeedVerdict::faster:
+    return fmt::format("{} times as fast as {} ({} with 95 % confidence, {})", ratio, other, spread, counted);
+  case SpeedVerdict::slower:
+    return fmt::format("takes {} times as long as {} ({} with 95 % confidence, {})",
+                       factor_text(1 / speed.speedup), other,
+                       range_text(1 / speed.speedup_high, 1 / speed.speedup_low), counted);
+  case SpeedVerdict::no_difference:
+    return fmt::format("no difference from {} is shown ({} times as fast with 95 % confidence, {})", other,
+                       spread, counted);
+  case SpeedVerdict::same_launches:
+    return fmt::format("the same launches as {}; the difference is chance ({} times as fast, {})", other,
+                       spread, counted);
+  case SpeedVerdict::too_few_rounds:
+    return fmt::format("{} times as fast as {} ({}; too few rounds for a verdict: {} of 6)", ratio, other,
+                       spread, speed.rounds);
+  }
+  return {};
+}
+
 CommandModel compare_command() {
   const auto settings = std::make_shared<CompareSettings>();
   return {
-      .options = {option("--fail-slower", "PERCENT", settings->fail_slower, read_percent,
+      .options = {option("--fail-slower", ValueKind<double>{"PERCENT", read_percent}, settings->fail_slower,
                          "Exit with 1 if B is slower than A by more, such as 5%"),
                   format_option(settings->format), output_option(settings->output)},
-      .positionals = {positional(
-          "A B...",
-          file_option("", settings->reports, "Two reports of tidegate run, the earlier one first"))},
+      .positionals = {option("", as_file("A B..."), settings->reports,
+                             "Two reports of tidegate run, the earlier one first")},
       .examples =
           {{"Which wave became slower:",
             "tidegate run examples/programs/heat/program.json --by-wave -o a.json && tidegate run "

@@ -167,11 +167,12 @@ CommandModel completion_command() {
     std::string output = "-";
   };
   const auto settings = std::make_shared<Settings>();
+  OptionModel shell =
+      option("", as_choice<std::string_view>({{"bash", bash_stub}, {"zsh", zsh_stub}, {"fish", fish_stub}}),
+             settings->stub, "Shell to print the script for");
+  shell.value = "SHELL";
   return {.options = {output_option(settings->output)},
-          .positionals = {positional(
-              "SHELL",
-              choice_option("", settings->stub, {{"bash", bash_stub}, {"zsh", zsh_stub}, {"fish", fish_stub}},
-                            "Shell to print the script for"))},
+          .positionals = {std::move(shell)},
           .examples = {{"In this shell, at once:", "source <(tidegate completion bash)"}},
           .run = [settings] { return write_text(settings->output, settings->stub); }};
 }

@@ -19,53 +19,11 @@ constexpr Field run_request_fields[] = {
 };
 TIDEGATE_RECORD(RunRequest, run_request_fields);
 
-constexpr Field degree_fields[] = {
-    required<&graphs::DegreeRange::min>("least degree"),
-    required<&graphs::DegreeRange::median>("median degree"),
-    required<&graphs::DegreeRange::max>("greatest degree"),
-};
-TIDEGATE_RECORD(graphs::DegreeRange, degree_fields);
-
-template <auto... Members>
-constexpr Field fact(std::string_view meaning) {
-  return required<&GraphContents::facts, Members...>(meaning);
-}
-template <auto Member>
-constexpr Field summary_field(std::string_view meaning) {
-  return required<&GraphContents::summary, Member>(meaning);
-}
-
-using graphs::FileFacts;
-
-constexpr Field contents_fields[] = {
-    fact<&FileFacts::format>("format of the file"),
-    fact<&FileFacts::first_vertex>("number that the file has for its first vertex").named("first_id"),
-    fact<&FileFacts::entries>("edges as they are listed: one a line, or each neighbour of METIS"),
-    fact<&FileFacts::both_directions>("whether each also represents its opposite"),
-    summary_field<&graphs::GraphSummary::vertices>("vertices"),
-    summary_field<&graphs::GraphSummary::edges>("directed edges"),
-    summary_field<&graphs::GraphSummary::symmetric>("whether each edge has its opposite"),
-    summary_field<&graphs::GraphSummary::out_degree>("edges from a vertex"),
-    summary_field<&graphs::GraphSummary::in_degree>("edges to a vertex"),
-    summary_field<&graphs::GraphSummary::isolated_vertices>(
-        "vertices without an edge to or from another one"),
-    summary_field<&graphs::GraphSummary::self_loops>("edges from a vertex to itself"),
-    summary_field<&graphs::GraphSummary::repeated_edges>("further edges between the same two vertices"),
-    summary_field<&graphs::GraphSummary::components>("connected components, including isolated vertices"),
-    summary_field<&graphs::GraphSummary::largest_component>("vertices of the largest component"),
-    fact<&FileFacts::values>(
-        "type of the value after the two vertices of an entry, which sssp uses as weight"),
-    fact<&FileFacts::value_range, &graphs::ValueRange::least>("the least value").named("least_value"),
-    fact<&FileFacts::value_range, &graphs::ValueRange::greatest>("the greatest").named("greatest_value"),
-};
-TIDEGATE_RECORD(GraphContents, contents_fields);
-
 constexpr Field checked_fields[] = {
     required<&CheckedDocument::file>("path, or - for standard input"),
     optional<&CheckedDocument::line>("line of a stream, counted from 1"),
     optional<&CheckedDocument::document>("kind of the document, once known"),
     required<&CheckedDocument::verdict>("valid, or the kind of fault"),
-    optional<&CheckedDocument::graph>("of `check graph`: content of the file"),
     optional<&CheckedDocument::error>("why it is invalid"),
     optional<&CheckedDocument::others>("further errors, in document order"),
     optional<&CheckedDocument::warnings>("likely mistakes in a valid program"),
@@ -139,8 +97,6 @@ constexpr Field version_fields[] = {
     required<&VersionReport::nlohmann_json>("version of nlohmann_json"),
     required<&VersionReport::fmt>("version of {fmt}"),
     required<&VersionReport::opencl_loader>("the OpenCL ICD loader"),
-    required<&VersionReport::system>("distribution, kernel and architecture"),
-    required<&VersionReport::environment>("variables that affect the tool, as NAME=value"),
 };
 TIDEGATE_RECORD(VersionReport, version_fields);
 

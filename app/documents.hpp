@@ -18,18 +18,11 @@ struct RunRequest {
   std::vector<std::pair<std::string, Value>> set; // replaced values of the program, by RFC 6901 pointer
 };
 
-// A file of a graph.
-struct GraphContents {
-  graphs::FileFacts facts;
-  graphs::GraphSummary summary;
-};
-
 struct CheckedDocument {
   std::string file;
   std::optional<std::uint64_t> line;   // within a stream
   std::optional<std::string> document; // kind of document, once known
   Verdict verdict = Verdict::valid;
-  std::optional<GraphContents> graph; // of `check graph`
   std::optional<Error> error;
   std::optional<std::vector<Error>> others;   // none has others itself
   std::optional<std::vector<Error>> warnings; // of a valid program, with the code `warning`
@@ -85,14 +78,8 @@ struct VersionReport {
   std::string nlohmann_json;
   std::string fmt;
   std::string opencl_loader;
-  std::string system;                   // distribution, kernel, architecture
-  std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
 };
 
-TIDEGATE_CHOICES(graphs::FileFormat, graphs::file_format_names);
-TIDEGATE_CHOICES(graphs::ValueColumn, graphs::value_column_names);
-
-TIDEGATE_HAS_RECORD(GraphContents);
 TIDEGATE_HAS_DOCUMENT(StreamError);
 TIDEGATE_HAS_DOCUMENT(RunRequest);
 TIDEGATE_HAS_DOCUMENT(CheckReport);

@@ -95,13 +95,12 @@ Result<ExitCode> run_init(const InitSettings& settings) {
 CommandModel init_command() {
   const auto settings = std::make_shared<InitSettings>();
   return {
-      .options = {text_option("--options", "TEXT", settings->options,
-                              "Compiler options for the kernels, as for clBuildProgram"),
+      .options = {option("--options", as_text("TEXT"), settings->options,
+                         "Compiler options for the kernels, as for clBuildProgram"),
                   flag("--force", settings->force, "Replace the file of -o"),
                   output_option(settings->output)},
-      .positionals = {positional(
-          "KERNELS...",
-          file_option("", settings->sources, "OpenCL C files; each of their kernels becomes a wave"))},
+      .positionals = {option("", as_file("KERNELS..."), settings->sources,
+                             "OpenCL C files; each of their kernels becomes a wave")},
       .examples = {{"A first program, with the list of its placeholders:",
                     "tidegate init examples/programs/heat/heat.cl"},
                    {"Fill it in, and run it:",

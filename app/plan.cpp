@@ -1,8 +1,7 @@
+// `tidegate plan` and `tidegate arena`.
 #include "app/run.hpp"
 #include "core/json.hpp"
 #include "work/resolve.hpp"
-
-#include <unistd.h>
 
 namespace tidegate::app {
 namespace {
@@ -43,6 +42,110 @@ WaveNames take_waves(std::vector<documents::NamedWave>& waves, NamedDag& named, 
   }
   names.erase("");
   return names;
+}
+
+constexpr std::size_t most_names = 6;
+
+std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> waves) {
+  std::string text;
+  const std::size_t shown = waves.size() <= most_names + 1 ? waves.size() : most_names;
+  for (const std::uint32_t wave : waves.first(shown)) {
+    text += (text.empty() ? "" : ", ") + named.wave_label(wave);
+  }
+  return shown == waves.size() ? text : fmt::format("{} and {} more", text, waves.size() - shown);
+}
+
+struct PlanSettings {
+  Route route;
+  PlanOptions plan;
+  std::optional<Planner> planner;
+  std::optional<PlanObjective> objective;
+};
+
+Result<ExitCode> run_plan(PlanSettings& settings) {
+  auto& [route, plan, planner, objective] = settings;
+  if (objective && planner == Planner::layered) {
+    return misuse("--objective is for --planner compact", "leave it out, or plan with --planner compact");
+  }
+  plan.planner = planner.value_or(objective ? Planner::compact : plan.planner);
+  plan.objective = objective.value_or(plan.objective);
+  plan.folder = program_folder(route.input);
+  plan.files = route.files();
+  plan.parameters = route.parameters;
+  return serve(
+      route, [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
+        TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
+        if (settings.route.format == "json") {
+          planned.named = {}; // the answer takes room too
+          append(documents::plan_to_document(planned.plan, settings.plan.planner, settings.plan.objective),
+                 style, text);
+        } else {
+          text += settings.route.format == "svg"
+                      ? plan_svg(planned, settings.plan)
+                      : plan_table(planned, settings.plan, use_colour(settings.route.output));
+        }
+        return {};
+      });
+}
+
+// The planner's error with the id of the buffer.
+Error with_id(Error error, const documents::BufferLifetimes& lifetimes) {
+  constexpr std::string_view buffers = "/buffers/";
+  if (error.pointer->starts_with(buffers)) {
+    const std::size_t index = std::stoull(error.pointer->substr(buffers.size()));
+    error.message += fmt::format(" (id {})", describe(lifetimes.buffers[index].id));
+  }
+  return error;
+}
+
+// "arena of 3.9 KiB (4003 bytes) for 8 buffers, which is the least possible".
+std::string arena_headline(const planning::ArenaPlan& plan) {
+  const std::string_view verdict = plan.proof == planning::ArenaProof::meets_bound
+                                       ? "which is the least possible"
+                                   : plan.proof == planning::ArenaProof::exhausted_search
+                                       ? "which an exhaustive search proves to be the least"
+                                       : "not proved to be the least";
+  const std::uint64_t height = plan.height_bytes;
+  return fmt::format("arena of {}{} for {}, {}", bytes_text(height),
+                     height < 1024 ? "" : fmt::format(" ({} bytes)", height),
+                     plural(plan.offsets.size(), "buffer"), verdict);
+}
+
+// Errors of decoding, and of the planner with ids, a pointer and a fix.
+Result<PlannedArena> arena_document(std::string_view json, std::optional<std::uint64_t> capacity_bytes) {
+  TIDEGATE_TRY(auto lifetimes, documents::decode<documents::BufferLifetimes>(json));
+  lifetimes.capacity_bytes = capacity_bytes ? capacity_bytes : lifetimes.capacity_bytes;
+  TIDEGATE_CHECK(index_buffers(lifetimes));
+  auto plan = planning::plan_arena(arena_problem(lifetimes), {});
+  if (!plan) {
+    TIDEGATE_CHECK(check_lifetimes(lifetimes)); // reports every fault
+    return tl::unexpected(with_id(std::move(plan.error()), lifetimes));
+  }
+  return PlannedArena{.lifetimes = std::move(lifetimes), .plan = std::move(*plan)};
+}
+
+struct ArenaSettings {
+  Route route;
+  std::optional<std::uint64_t> capacity_bytes; // instead of the document's
+};
+
+Result<ExitCode> run_arena(ArenaSettings& settings) {
+  Route& route = settings.route;
+  return serve(route, [&](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
+    TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.capacity_bytes));
+    if (route.format == "svg") {
+      text += arena_svg(planned, arena_headline(planned.plan));
+    } else {
+      documents::ArenaPlanDocument document{.plan = std::move(planned.plan), .buffers = {}};
+      document.buffers.reserve(document.plan.offsets.size());
+      for (std::size_t i = 0; i < document.plan.offsets.size(); ++i) {
+        document.buffers.push_back(
+            {.id = std::move(planned.lifetimes.buffers[i].id), .offset = document.plan.offsets[i]});
+      }
+      append(document, style, text);
+    }
+    return {};
+  });
 }
 
 } // namespace
@@ -205,21 +308,6 @@ std::string share_text(std::uint64_t bytes, std::uint64_t budget) {
   return fmt::format("{:.1f}%", bytes < budget ? std::min(tenths, 999.0) / 10.0 : 100.0);
 }
 
-namespace {
-
-constexpr std::size_t most_names = 6;
-
-std::string wave_list(const NamedDag& named, std::span<const std::uint32_t> waves) {
-  std::string text;
-  const std::size_t shown = waves.size() <= most_names + 1 ? waves.size() : most_names;
-  for (const std::uint32_t wave : waves.first(shown)) {
-    text += (text.empty() ? "" : ", ") + named.wave_label(wave);
-  }
-  return shown == waves.size() ? text : fmt::format("{} and {} more", text, waves.size() - shown);
-}
-
-} // namespace
-
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour) {
   const auto& [named, plan] = planned;
   const std::uint64_t budget = named.dag.budget_bytes - named.dag.resident_graph_bytes;
@@ -235,64 +323,84 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
                      render_table(rows));
 }
 
-namespace {
-
-struct PlanSettings {
-  Route route;
-  PlanOptions plan;
-  std::optional<Planner> planner;
-  std::optional<PlanObjective> objective;
-};
-
-Result<ExitCode> run_plan(PlanSettings& settings) {
-  auto& [route, plan, planner, objective] = settings;
-  if (objective && planner == Planner::layered) {
-    return misuse("--objective is for --planner compact", "leave it out, or plan with --planner compact");
-  }
-  plan.planner = planner.value_or(objective ? Planner::compact : plan.planner);
-  plan.objective = objective.value_or(plan.objective);
-  plan.folder = program_folder(route.input);
-  plan.files = route.files();
-  plan.parameters = route.parameters;
-  return serve(
-      route, [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
-        TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
-        if (settings.route.format == "json") {
-          planned.named = {}; // the answer takes room too
-          append(documents::plan_to_document(planned.plan, settings.plan.planner, settings.plan.objective),
-                 style, text);
-        } else {
-          text += settings.route.format == "svg"
-                      ? plan_svg(planned, settings.plan)
-                      : plan_table(planned, settings.plan, use_colour(settings.route.output));
-        }
-        return {};
-      });
+std::string buffer_key(const Identifier& id) {
+  return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
 }
 
-} // namespace
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes) {
+  ErrorList errors;
+  BufferIndex index;
+  index.reserve(lifetimes.buffers.size());
+  for (std::size_t i = 0; i < lifetimes.buffers.size(); ++i) {
+    const auto [found, is_new] = index.try_emplace(buffer_key(lifetimes.buffers[i].id), i);
+    if (!is_new) {
+      errors.add({.code = ErrorCode::duplicate_name,
+                  .message = fmt::format("buffers {} and {} have the same id, {}", found->second, i,
+                                         describe(lifetimes.buffers[i].id)),
+                  .fix = "give each its own",
+                  .pointer = fmt::format("/buffers/{}/id", i)});
+    }
+  }
+  TIDEGATE_CHECK(errors.result());
+  return index;
+}
+
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes) {
+  const planning::ArenaProblem problem = arena_problem(lifetimes);
+  ErrorList errors;
+  for (std::size_t i = 0; i < problem.buffers.size() && !errors.full(); ++i) {
+    if (auto error = planning::unsound(problem.buffers[i], i)) {
+      errors.add(with_id(*std::move(error), lifetimes));
+    }
+  }
+  TIDEGATE_CHECK(errors.result());
+  return planning::check_arena_problem(problem).map_error( // of all buffers together
+      [&lifetimes](Error error) { return with_id(std::move(error), lifetimes); });
+}
+
+planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes) {
+  planning::ArenaProblem problem{.buffers = {}, .capacity_bytes = lifetimes.capacity_bytes};
+  problem.buffers.reserve(lifetimes.buffers.size());
+  for (const documents::NamedBuffer& buffer : lifetimes.buffers) {
+    problem.buffers.push_back(buffer.lifetime);
+  }
+  return problem;
+}
 
 CommandModel plan_command() {
   const auto settings = std::make_shared<PlanSettings>();
   return answering(
       settings->route, "Wave DAG, or a wave program,",
       {.options =
-           {choice_option(
-                "--planner", settings->planner, words_for<Planner>(),
+           {option(
+                "--planner", as_choice(words_for<Planner>()), settings->planner,
                 "layered: each wave as early as possible, a full group is closed (default); compact: as few groups as "
                 "possible"),
-            choice_option(
-                "--objective", settings->objective, words_for<PlanObjective>(),
-                "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
-                "Means --planner compact"),
-            bytes_option("--budget", settings->plan.budget_bytes,
-                         "Memory budget, in place of the document's"),
+            option("--objective", as_choice(words_for<PlanObjective>()), settings->objective,
+                   "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
+                   "Means --planner compact"),
+            option("--budget", as_bytes(), settings->plan.budget_bytes,
+                   "Memory budget, in place of the document's"),
             parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope)},
        .examples = {{"A picture of the plan with the fewest groups:",
                      "tidegate plan --planner compact examples/stereo_camera.json -o plan.svg"},
                     {"The plan of a wave program:",
                      "tidegate plan examples/programs/reduction/program.json --format table"}},
        .run = [settings] { return run_plan(*settings); }},
+      true);
+}
+
+CommandModel arena_command() {
+  const auto settings = std::make_shared<ArenaSettings>();
+  return answering(
+      settings->route, "Buffer lifetimes",
+      {.options = {option("--capacity", as_bytes(), settings->capacity_bytes,
+                          "Capacity instead of the document's")},
+       .examples = {{"A picture of the arena:", "tidegate arena examples/stereo_buffers.json -o arena.svg"},
+                    {"Offsets that a checker verifies:",
+                     "tidegate arena examples/stereo_buffers.json | tidegate check arena --lifetimes "
+                     "examples/stereo_buffers.json -"}},
+       .run = [settings] { return run_arena(*settings); }},
       true);
 }
 

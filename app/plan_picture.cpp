@@ -1,4 +1,4 @@
-// Pictures of plans, and what all pictures share. A dependency that other dependencies imply is left out: groups are drawn
+// Pictures of plans and arenas, and what all pictures share. A dependency that other dependencies imply is left out: groups are drawn
 // in order, so the direct ones suffice, and long arrows across the page are hard to follow.
 #include "app/plan.hpp"
 
@@ -14,12 +14,6 @@ std::string xml_text(std::string_view text) {
             : c == '>' ? "&gt;"
             : c == '"' ? "&quot;"
                        : std::string(1, c);
-  }
-  // XML does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
-  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
-    for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at)) {
-      safe.replace(at, forbidden.size(), "\xef\xbf\xbd");
-    }
   }
   return safe;
 }
@@ -164,18 +158,15 @@ constexpr double boxes_left = 180;
 // A group whose boxes are drawn.
 struct GroupFrame {
   double top = 0, height = 0;
-  std::size_t left_out = 0; // waves
-  double x = 0, y = 0;      // of the note on them
 };
 
 // Places the boxes of each group in rows that wrap, near the boxes that they depend on. Returns the frames of the groups.
-std::vector<GroupFrame> place_boxes(BoxedPlan& boxed, const planning::MemoryPlan& plan) {
+std::vector<GroupFrame> place_boxes(BoxedPlan& boxed) {
   std::vector<GroupFrame> frames;
   double top = 0;
   for (std::size_t first = 0; first < boxed.boxes.size();) {
     std::vector<std::pair<double, PlanBox*>> row; // with the mean position of what each box depends on
-    GroupFrame frame{
-        .top = top, .left_out = plan.group(frames.size()).size(), .x = boxes_left, .y = top + pad};
+    double x = boxes_left, y = top + pad;         // of the next box
     for (; first < boxed.boxes.size() && boxed.boxes[first].group == frames.size(); ++first) {
       double sum = 0, count = 0;
       for (const auto& [before, after] : boxed.edges) {
@@ -185,30 +176,22 @@ std::vector<GroupFrame> place_boxes(BoxedPlan& boxed, const planning::MemoryPlan
         }
       }
       row.emplace_back(count == 0 ? 0 : sum / count, &boxed.boxes[first]);
-      frame.left_out -= boxed.boxes[first].waves.size();
     }
     std::ranges::stable_sort(row, {}, &std::pair<double, PlanBox*>::first);
-    const auto flow = [&frame](double width) {
-      if (frame.x > boxes_left && frame.x + width > page_width - margin - pad) {
-        frame.x = boxes_left;
-        frame.y += box_height + row_gap;
-      }
-    };
     for (const auto& [at, box] : row) {
       constexpr std::size_t most_characters = 32;
       box->name = shortened_middle(box->name, most_characters);
       box->width = 28 + std::max(7.8 * static_cast<double>(character_count(box->name)),
                                  6.4 * static_cast<double>(character_count(box->bytes)));
-      flow(box->width);
-      box->x = std::exchange(frame.x, frame.x + box->width + row_gap);
-      box->y = frame.y;
+      if (x > boxes_left && x + box->width > page_width - margin - pad) {
+        x = boxes_left;
+        y += box_height + row_gap;
+      }
+      box->x = std::exchange(x, x + box->width + row_gap);
+      box->y = y;
     }
-    if (frame.left_out != 0) {
-      flow(120);
-    }
-    frame.height = frame.y + box_height + pad - top;
-    top += frame.height + group_gap;
-    frames.push_back(frame);
+    frames.push_back({.top = top, .height = y + box_height + pad - top});
+    top += frames.back().height + group_gap;
   }
   return frames;
 }
@@ -224,9 +207,6 @@ void draw_frame(const planning::MemoryPlan& plan, std::size_t group, const Group
   picture.add_text(margin + pad, frame.top + pad + 14, "head", fmt::format("group {}", group));
   picture.add_text(margin + pad, frame.top + pad + 31, "soft",
                    bytes_text(bytes) + (share.empty() ? "" : ", ") + share);
-  if (frame.left_out != 0) {
-    picture.add_text(frame.x, frame.y + 24, "soft", plural(frame.left_out, "wave") + " more");
-  }
 }
 
 void draw_edge(const PlanBox& from, const PlanBox& to, Drawing& picture) {
@@ -252,6 +232,15 @@ void draw_box(const NamedDag& named, const PlanBox& box, std::string_view colour
   picture.add("</g>\n");
 }
 
+// The number, or the name, which has quotes when it could be taken for a number.
+std::string arena_label(const Identifier& id) {
+  if (id.name() == nullptr) {
+    return std::to_string(id.number());
+  }
+  return id.name()->find_first_not_of("0123456789") == std::string::npos ? in_quotes(*id.name())
+                                                                         : shortened(*id.name());
+}
+
 } // namespace
 
 std::string_view Palette::operator()(const std::string& name) {
@@ -264,7 +253,7 @@ std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, Pale
   const std::uint64_t budget = planned.named.dag.budget_bytes - planned.named.dag.resident_graph_bytes;
   const std::uint64_t shared = budget == no_limit ? 0 : budget; // nothing is a share of no limit
   BoxedPlan boxed = box_plan(planned);
-  const std::vector<GroupFrame> frames = place_boxes(boxed, plan);
+  const std::vector<GroupFrame> frames = place_boxes(boxed);
 
   std::vector<std::string> title{plan_headline(planned, options), budget_text(planned)};
   if (planned.named.iterations > 1) {
@@ -306,6 +295,76 @@ std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, Pale
     draw_box(planned.named, box, palette(planned.named.wave_label(box.waves.front())), picture);
   }
   picture.add("</g>\n</svg>\n");
+  return picture.svg;
+}
+
+std::string arena_svg(const PlannedArena& planned, const std::string& headline) {
+  constexpr double left = 80, top = 70, width = 860, height = 490; // pixels of the arena
+  const documents::BufferLifetimes& lifetimes = planned.lifetimes;
+  const planning::ArenaPlan& plan = planned.plan;
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0; // of time
+  for (const auto& [id, lifetime] : lifetimes.buffers) {
+    begin = std::min(begin, lifetime.lower);
+    end = std::max(end, lifetime.upper);
+  }
+  begin = std::min(begin, end);
+  const auto share = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  const auto x = [&](std::uint64_t time) { return left + width * share(time - begin, end - begin); };
+  const auto y = [&](std::uint64_t offset) { return top + height * (1 - share(offset, plan.height_bytes)); };
+  Drawing picture;
+  picture.begin(left + width + 20, top + height + 40);
+  picture.add_text(left, 26, "head", headline);
+  picture.add_text(
+      left, 46, "soft",
+      fmt::format("lower bound {}{}", bytes_text(plan.lower_bound_bytes),
+                  lifetimes.capacity_bytes ? ", capacity " + bytes_text(*lifetimes.capacity_bytes) : ""));
+  const auto step_of = [](std::uint64_t whole) { // a power of two, so that there are 3 to 6
+    return std::bit_ceil(std::max<std::uint64_t>(whole / 5, 1));
+  };
+  const std::uint64_t bytes_step = step_of(plan.height_bytes), time_step = step_of(end - begin);
+  for (std::uint64_t step = 0; step <= plan.height_bytes / bytes_step; ++step) {
+    const double at = y(step * bytes_step);
+    picture.add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"group\"/>\n", left,
+                left + width, at, at);
+    picture.add_text(left - 8, at + 4, "soft", bytes_text(step * bytes_step), "end");
+  }
+  for (std::uint64_t step = (begin + time_step - 1) / time_step; step <= end / time_step; ++step) {
+    picture.add_text(x(step * time_step), top + height + 18, "soft", std::to_string(step * time_step),
+                     "middle");
+  }
+  picture.add_text(left + width / 2, top + height + 34, "soft", "time", "middle");
+  for (std::size_t i = 0; i < lifetimes.buffers.size(); ++i) {
+    const auto& [id, lifetime] = lifetimes.buffers[i];
+    if (lifetime.size == 0) {
+      continue; // takes no room
+    }
+    const std::string name = arena_label(id), size = bytes_text(lifetime.size);
+    const double from = x(lifetime.lower), upper = y(plan.offsets[i] + lifetime.size);
+    const double across = x(lifetime.upper) - from, high = y(plan.offsets[i]) - upper;
+    picture.add(
+        R"(<g><title>{}: {} at {}, alive in [{}, {})</title><rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" fill-opacity="0.4" stroke="{}"/>)",
+        xml_text(name), size, plan.offsets[i], lifetime.lower, lifetime.upper, from, upper, across, high,
+        picture_colours[i % picture_colours.size()], picture_colours[i % picture_colours.size()]);
+    // The label is as much of the name and the size as there is room for.
+    const auto fits = [across](std::string_view label) {
+      constexpr double character = 6.6;
+      return static_cast<double>(character_count(label)) * character < across - 4;
+    };
+    constexpr double line_height = 13;
+    const std::string both = name + "  " + size;
+    if (const std::string label = fits(both)   ? both
+                                  : fits(name) ? name
+                                               : "";
+        !label.empty() && high >= line_height) {
+      picture.add_text(from + across / 2, upper + high / 2 + 4, "name", label, "middle");
+    }
+    picture.add("</g>\n");
+  }
+  picture.add(
+      "<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" class=\"bound\"><title>lower bound</title></line>\n</svg>\n",
+      left, left + width, y(plan.lower_bound_bytes));
   return picture.svg;
 }
 

@@ -56,24 +56,6 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
   return document;
 }
 
-} // namespace
-
-std::string launch_text(const policy::LaunchRecommendation& launch) {
-  return fmt::format("{} in {} mode, {} of {}, queue {}", name(launch.topology), name(launch.execution_mode),
-                     plural(launch.geometry.dispatch_grid[0], "work-group"), launch.geometry.workgroup_size_x,
-                     name(launch.pressure));
-}
-
-TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps) {
-  TableRows rows;
-  for (const policy::ExplanationStep& step : steps) {
-    rows.push_back({step.step, step.outcome, step.because});
-  }
-  return rows;
-}
-
-namespace {
-
 std::string recommendation_table(const LaunchRecommendationDocument& document, bool colour) {
   return bold(launch_text(document.recommendation), colour) + "\n\n" +
          render_table(reason_rows(*document.explanation));
@@ -81,11 +63,11 @@ std::string recommendation_table(const LaunchRecommendationDocument& document, b
 
 // A bit for each kind of evidence: topology, promotion or all, or several of them with commas.
 Result<unsigned> read_evidence(const std::string& words) {
+  const auto one = as_choice<unsigned>({{"topology", 1}, {"promotion", 2}, {"all", 3}});
   unsigned kinds = 0;
   for (const std::string& word : words_in(words)) {
-    TIDEGATE_TRY(const unsigned kind,
-                 value_of<unsigned>(word, {{"topology", 1}, {"promotion", 2}, {"all", 3}}));
-    kinds |= kind;
+    TIDEGATE_TRY(const auto kind, one.read(word));
+    kinds |= *kind;
   }
   return kinds;
 }
@@ -105,8 +87,9 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
     settings.device = chosen->name;
   }
   if (settings.policy_file) {
-    settings.route.other_inputs.push_back({*settings.policy_file, "the policy", {}});
-    TIDEGATE_CHECK(refuse_overwriting(settings.route.files()));
+    FileUses files = settings.route.files();
+    files.inputs.insert(files.inputs.begin(), {*settings.policy_file, "the policy", {}});
+    TIDEGATE_CHECK(refuse_overwriting(files));
     TIDEGATE_TRY(settings.first.policy, read_as<policy::LaunchPolicy>(*settings.policy_file));
   }
   settings.explain |= settings.route.format == "table";
@@ -124,34 +107,7 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
       });
 }
 
-} // namespace
-
-CommandModel recommend_command() {
-  const auto settings = std::make_shared<RecommendSettings>();
-  return answering(
-      settings->route, "Launch request",
-      {.options =
-           {file_option("--policy", settings->policy_file,
-                        "Launch policy that a request's own policy overrides"),
-            choice_option("--previous-topology", settings->first.previous_topology,
-                          words_for<policy::Topology>(),
-                          "Topology of the previous launch, for requests that state none"),
-            option("--evidence", "topology|promotion|all", settings->evidence, read_evidence,
-                   "Add the evidence of the choice, and whether it is complete"),
-            flag("--explain", settings->explain, "Add the rule of each step and its reason"),
-            device_option(
-                settings->selector,
-                "Take the device limits and the memory budget that a request leaves out from a device: an index, "
-                "cpu, gpu, a UUID, a name or a part of one")},
-       .examples = {{"How should this launch run, and why?",
-                     "tidegate recommend examples/bfs_wave.json --format table"},
-                    {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
-       .run = [settings] { return run_recommend(*settings); }});
-}
-
 // Parts of the launch policy by themselves: priority drain, priority diffuse, tune choose and tune step.
-
-namespace {
 
 using namespace documents;
 
@@ -218,6 +174,43 @@ Result<NaturalGradientStep> gradient_step(const NaturalGradient& of) {
 }
 
 } // namespace
+
+std::string launch_text(const policy::LaunchRecommendation& launch) {
+  return fmt::format("{} in {} mode, {} of {}, queue {}", name(launch.topology), name(launch.execution_mode),
+                     plural(launch.geometry.dispatch_grid[0], "work-group"), launch.geometry.workgroup_size_x,
+                     name(launch.pressure));
+}
+
+TableRows reason_rows(const std::vector<policy::ExplanationStep>& steps) {
+  TableRows rows;
+  for (const policy::ExplanationStep& step : steps) {
+    rows.push_back({step.step, step.outcome, step.because});
+  }
+  return rows;
+}
+
+CommandModel recommend_command() {
+  const auto settings = std::make_shared<RecommendSettings>();
+  return answering(
+      settings->route, "Launch request",
+      {.options =
+           {option("--policy", as_file(), settings->policy_file,
+                   "Launch policy that a request's own policy overrides"),
+            option("--previous-topology", as_choice(words_for<policy::Topology>()),
+                   settings->first.previous_topology,
+                   "Topology of the previous launch, for requests that state none"),
+            option("--evidence", ValueKind<unsigned>{"topology|promotion|all", read_evidence},
+                   settings->evidence, "Add the evidence of the choice, and whether it is complete"),
+            flag("--explain", settings->explain, "Add the rule of each step and its reason"),
+            option(
+                "--device", as_device(), settings->selector,
+                "Take the device limits and the memory budget that a request leaves out from a device: an index, "
+                "cpu, gpu, a UUID, a name or a part of one")},
+       .examples = {{"How should this launch run, and why?",
+                     "tidegate recommend examples/bfs_wave.json --format table"},
+                    {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
+       .run = [settings] { return run_recommend(*settings); }});
+}
 
 CommandModel priority_command() {
   return {.subcommands = {

@@ -232,16 +232,10 @@ std::string timeline_part(const runtime::Timeline& timeline, const std::vector<s
           next == i + 1 ? "" : fmt::format("; and {} more", next - i - 1));
     }
   }
-  return fmt::format(
-             "<p>{}{}{}, {} in all. <span class=\"soft\">{}</span></p>\n",
-             plural(timeline.span_count(), "span"),
-             timeline.left_out == 0 ? "" : fmt::format(", {} more had no room", timeline.left_out),
-             shown == lanes.size() ? "" : fmt::format(", {} of {} lanes", shown, lanes.size()),
-             time_text(end),
-             timeline.clock == runtime::DeviceClock::none
-                 ? "Launches are timed by their events."
-                 : fmt::format("Work-groups read the clock {}.",
-                               runtime::device_clock_names[static_cast<std::size_t>(timeline.clock)])) +
+  return fmt::format("<p>{}{}{}, {} in all.</p>\n", plural(timeline.span_count(), "span"),
+                     timeline.left_out == 0 ? "" : fmt::format(", {} more had no room", timeline.left_out),
+                     shown == lanes.size() ? "" : fmt::format(", {} of {} lanes", shown, lanes.size()),
+                     time_text(end)) +
          fmt::format(
              R"(<div><label><input type="radio" name="wide" checked> Whole run</label> <label><input type="radio" name="wide" id="wide4"> 4 ×</label>
 <label><input type="radio" name="wide" id="wide16"> 16 × as wide</label>
@@ -419,6 +413,14 @@ std::string row_text(const RunTable& made, std::string_view name) {
   return row == made.rows.end() ? "" : (*row)[1];
 }
 
+// `--trace`: the timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  documents::append_string(json, text);
+  return json;
+}
+
 } // namespace
 
 std::string script_safe(std::string_view json) {
@@ -485,18 +487,6 @@ std::string report_page(const traversal::FrontierReport& report, const std::stri
   shown.further = section("memory", "Memory", parts.empty() ? "" : part_bar(parts, bytes_text));
   return page_of(report, made, program, shown);
 }
-
-// `--trace`: the timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.
-
-namespace {
-
-std::string quoted(std::string_view text) {
-  std::string json;
-  documents::append_string(json, text);
-  return json;
-}
-
-} // namespace
 
 std::string trace_json(const runtime::Timeline& timeline, std::string_view title) {
   std::string text = fmt::format(

@@ -1,4 +1,4 @@
-// `tidegate run`: checks the options, runs the program and writes the report.
+// `tidegate run`: checks the options, runs the program and writes the report; with --stream, those of many requests.
 #include "app/run.hpp"
 
 #include "core/interrupt.hpp"
@@ -7,6 +7,7 @@
 #include "engine/report.hpp"
 #include "traversal/run.hpp"
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace tidegate::app {
@@ -19,9 +20,6 @@ bool is_frontier_program(std::string_view json) {
 }
 
 std::string program_folder(const std::string& program_path) {
-  if (program_path == "-") {
-    return ".";
-  }
   const std::filesystem::path folder = std::filesystem::path(program_path).parent_path();
   return folder.empty() ? "." : folder.string();
 }
@@ -123,7 +121,7 @@ Result<ExitCode> write_report(Report report, const Run& run) {
     }
   }
   for (const Warning& warning : report.warnings) {
-    print_warning(warning, run.graph.empty() ? run.program : run.graph);
+    print_error(as_error(warning, display_name(run.graph.empty() ? run.program : run.graph)));
   }
   TIDEGATE_CHECK(write_trace_and_page(report, run));
   auto document = report;
@@ -143,11 +141,11 @@ Result<std::string> graph_program(Run& run) {
   const bool algorithm =
       std::ranges::find(graphs::built_in_algorithms, run.program) != graphs::built_in_algorithms.end();
   std::error_code unknown;
-  if (run.graph.empty() && algorithm && !std::filesystem::exists(run.program, unknown)) {
-    return misuse(fmt::format("{} needs a graph", run.program),
-                  fmt::format("give its file, as in `tidegate run {} roads.mtx`", run.program));
-  }
   if (run.graph.empty()) {
+    if (algorithm && !std::filesystem::exists(run.program, unknown)) {
+      return misuse(fmt::format("{} needs a graph", run.program),
+                    fmt::format("give its file, as in `tidegate run {} roads.mtx`", run.program));
+    }
     if (run.sources.empty() && !run.undirected) {
       return std::string();
     }
@@ -236,7 +234,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   report.profile_file = prepared->profile_file;
   report.policy_file = prepared->policy_file;
   // The load of this machine or the program's inputs have changed: choose again.
-  if (must_choose_again(report, options.compile)) {
+  if (!out_of_date(report, options.compile).empty()) {
     options.kept->programs.erase(options.kept_key);
   }
   return report;
@@ -255,6 +253,56 @@ void complete(runtime::ReportHead& report, const Run& run, const TakenTuning& ta
       report.warnings.push_back(*each);
     }
   }
+}
+
+// Sets the value at an RFC 6901 pointer. The pointer names an existing value, or a new key of an existing object other than
+// the parameters.
+Result<void> replace(nlohmann::ordered_json& program, const std::string& place,
+                     const nlohmann::ordered_json& value) {
+  try {
+    const nlohmann::ordered_json::json_pointer at(place);
+    const auto parent = at.parent_pointer();
+    const bool may_grow = parent.to_string() != "/parameters" && program.at(parent).is_object();
+    if (!at.empty() && (may_grow || program.contains(at))) {
+      program[at] = value;
+      return {};
+    }
+  } catch (const nlohmann::ordered_json::exception&) { // not a pointer, or it names nothing
+  }
+  return failure(ErrorCode::unknown_name, fmt::format("the program has no {}", in_quotes(place)),
+                 R"(give the place of a value, such as "/buffers/x/init/random/seed")",
+                 "/set/" + pointer_token(place));
+}
+
+// Sets run.json to the text of the request's program, with the values of `set` in the request, which is a line of JSON.
+Result<void> read_program_of(const documents::RunRequest& request, std::string_view line, Run& run) {
+  run.program = request.program.value_or(run.program);
+  if (run.program == standard_stream) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::missing_key,
+              .message = "the request names no program, and the command line does not either",
+              .fix = R"(give {"program": "program.json"}, or run --stream PROGRAM)",
+              .field = "program"});
+  }
+  TIDEGATE_CHECK(read_text(run));
+  if (request.set.empty()) {
+    return {};
+  }
+  // Refuses an invalid file before changes are applied.
+  const auto at = [&](Error error) { return at_program(std::move(error), run); };
+  if (is_frontier_program(run.json)) {
+    TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(run.json).map_error(at));
+  } else {
+    TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.json).map_error(at));
+  }
+  run.changed = true;
+  nlohmann::ordered_json changed = nlohmann::ordered_json::parse(run.json);
+  const nlohmann::ordered_json whole = nlohmann::ordered_json::parse(line);
+  for (const auto& [place, value] : whole.at("set").items()) {
+    TIDEGATE_CHECK(replace(changed, place, value));
+  }
+  run.json = changed.dump();
+  return {};
 }
 
 } // namespace
@@ -353,23 +401,62 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   return report;
 }
 
-// Lists the files that the command line names, so that no output replaces an input.
-static void collect_files(Run& run) {
-  engine::RunOptions& options = run.options;
-  options.files = {.inputs = {{run.program, "the program", {}}}, .outputs = {{run.output, "-o", {}}}};
-  for (const auto& [file, option] :
-       {std::pair(options.trace, "--trace"), std::pair(options.page, "--html")}) {
-    if (!file.empty()) {
-      options.files.outputs.push_back({file, option, {}});
+// Reads one request per line and writes one report per line. All requests share one session with the device; programs, inputs and
+// graphs that a request leaves there serve the next ones (engine/device_memory.hpp).
+static Result<ExitCode> run_stream(const Run& given) {
+  hint_at_terminal(std::string(standard_stream));
+  flush_outputs(false); // no wait for the disk: later requests write the outputs again
+  runtime::Kept kept;
+  Run shared = given;
+  shared.options.kept = &kept;
+  shared.options.open_session = [&](const device::DeviceInfo& device,
+                                    device::Profiling profiling) -> Result<std::shared_ptr<device::Session>> {
+    if (!kept.session) {
+      TIDEGATE_TRY(kept.session, given.options.open_session(device, profiling));
     }
-  }
-  for (const auto& [file, role] :
-       {std::pair(run.profile == "none" ? std::nullopt : run.profile, "the profile"),
-        std::pair(run.policy, "the policy"), std::pair(run.plan, "the plan")}) {
-    if (file) {
-      options.files.inputs.push_back({*file, role, {}});
+    return kept.session;
+  };
+  const auto answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
+    documents::RunRequest request;
+    const auto decoded =
+        documents::decode(documents::DocumentOf<documents::RunRequest>::document, line, &request);
+    reply.id = request.id; // also if decoding fails
+    TIDEGATE_CHECK(decoded);
+    ++kept.run;
+    if (!shared.device) {
+      TIDEGATE_TRY(shared.device, find_device(shared));
     }
-  }
+    Run run = shared;
+    TIDEGATE_CHECK(read_program_of(request, line, run));
+    const bool frontier = is_frontier_program(run.json);
+    TIDEGATE_CHECK(check_options_for(run, frontier));
+    const auto report_line = [&](auto report) {
+      report.id = request.id;
+      reply.exit_code = report.error ? exit_code(*report.error) : ExitCode::done;
+      shorten(report, run);
+      append(report, documents::Style::compact, reply.text);
+    };
+    const auto abandon = [&](const auto& report) { // the device has not come back, so this ends the process
+      report_line(report);
+      device::PrintsToStandardError::end();
+      reply.text += '\n';
+      (void)!::write(STDOUT_FILENO, reply.text.data(), reply.text.size());
+      ::_exit(static_cast<int>(reply.exit_code));
+    };
+    run.options.abandon = abandon;
+    run.graphs.abandon = abandon;
+    runtime::Monitor monitor;
+    const InterruptWatch interrupts;
+    auto done =
+        frontier ? run_frontier(run, monitor).map(report_line) : run_waves(run, monitor).map(report_line);
+    if (!done && done.error().code == ErrorCode::opencl_failure) {
+      kept.forget(); // the session may be unusable after a failure
+    }
+    return done;
+  };
+  const std::string input(standard_stream);
+  // One worker answers all requests in order, because they share the device.
+  return serve_lines({&input, 1}, given.output, answer, 1);
 }
 
 static Result<ExitCode> run_here(Run& run) {
@@ -382,7 +469,13 @@ static Result<ExitCode> run_here(Run& run) {
     options.compile.promote = engine::Promotion::none;
   }
   options.compile.trace = run.by_wave || !options.trace.empty() || !options.page.empty();
-  collect_files(run);
+  const std::string profile = run.profile == "none" ? "" : run.profile.value_or("");
+  options.files = {
+      .inputs = {{run.program, "the program", {}},
+                 {profile, "the profile", {}},
+                 {run.policy.value_or(""), "the policy", {}},
+                 {run.plan.value_or(""), "the plan", {}}},
+      .outputs = {{run.output, "-o", {}}, {options.trace, "--trace", {}}, {options.page, "--html", {}}}};
   TIDEGATE_CHECK(refuse_overwriting(options.files));
   if (needs_device(run)) {
     const bool reads_input = run.stream || std::ranges::find(options.files.inputs, standard_stream,

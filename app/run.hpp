@@ -60,7 +60,6 @@ Result<device::DeviceInfo> find_device(Run& run);
 
 ProgressStyle progress_style(const AskedRun& request);
 Result<ExitCode> run_program(const AskedRun& request);
-Result<ExitCode> run_stream(const Run& run);
 
 // Run the program, and store in `run` what was chosen, such as the tuning.
 Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor);
@@ -133,8 +132,9 @@ struct TakenTuning {
 Result<TakenTuning> take_tuning(const Run& run, std::string_view program_key,
                                 const device::DeviceInfo* device, std::optional<std::uint64_t> repeat = {});
 
-// True if a CPU is busy now, or far more or fewer tiles are active, than when a first run chose.
-bool must_choose_again(const engine::RunReport& report, const engine::CompileOptions& options);
+// Returns why the choice of a first run is out of date: a persistent launch on a CPU took far longer than plain launches, or was
+// aborted for that, or far more or fewer tiles were active. Empty if it is not.
+std::string out_of_date(const engine::RunReport& report, const engine::CompileOptions& options);
 
 // Forgets what earlier runs kept if it is out of date; otherwise notes what later runs and requests compare with.
 void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options,

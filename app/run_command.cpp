@@ -2,18 +2,9 @@
 #include "app/run.hpp"
 
 namespace tidegate::app {
-
 namespace {
 
 constexpr std::string_view with_graph = "an algorithm with a graph", exports = "export";
-
-// Takes one of the names of an enumeration, or auto, which leaves the value empty.
-template <class E>
-OptionModel choice_or_auto(std::string_view names, std::optional<E>& value, std::string meaning) {
-  Words<std::optional<E>> words = words_for<E>();
-  words.insert(words.begin(), {"auto", std::nullopt});
-  return choice_option(names, value, words, std::move(meaning), "auto");
-}
 
 // Notes which options are given: "--strategy", with its value "--strategy plain", and "--set tuning.mode".
 void note_given(std::vector<OptionModel>& options, const std::string& prefix, std::set<std::string>& given) {
@@ -28,137 +19,7 @@ void note_given(std::vector<OptionModel>& options, const std::string& prefix, st
   }
 }
 
-} // namespace
-
-std::vector<OptionModel> run_settings(AskedRun& request) {
-  engine::RunOptions& options = request.options;
-  Words<std::optional<policy::Topology>> topologies = words_for<policy::Topology>();
-  topologies.erase(topologies.begin()); // the one of an empty frontier
-  return {
-      switch_option("cache", request.cache, "no: neither use nor store built kernels, tunings and first runs",
-                    "yes"),
-      switch_option("require-convergence", request.require_convergence,
-                    "yes: exit with 1 if `repeat` ends before `until`, or pagerank's tolerance, is met",
-                    "no"),
-      count_option("source", request.sources,
-                   "With GRAPH: start vertex, numbered as in the file; --set source=N again for more"),
-      switch_option("undirected", request.undirected,
-                    "With GRAPH: whether each edge also counts as its opposite; no (default)", "no"),
-      file_option("plan", request.plan, "Run this frontier_memory_plan, after checking it"),
-      file_option("policy", request.policy, "Launch policy in place of the program's own"),
-      file_option("profile", request.profile,
-                  "Use this device_profile in place of the one kept by tune; none: use none"),
-      switch_option(
-          "measure", request.measure,
-          "yes: time candidates on the first run; no: take what the cost model says, compared but not "
-          "timed; default: yes if it can be kept and is no single launch"),
-      switch_option("verify-first", options.verify_first,
-                    "no: neither compare, check nor time anything on the first run", "yes"),
-      duration_option(
-          "measure-time", options.first_run_budget_ns, 1'000'000'000,
-          "How long a first run may compare, check and time: 10s, 2m (default: 2s, on a CPU also twice "
-          "what plain launches take; 10s for frontier programs)"),
-      choice_or_auto(
-          "tuning.mode", options.compile.mode,
-          "interpreter: read arguments; jit: compile them in; auto (default): by the launch policy"),
-      choice_or_auto(
-          "tuning.promote", options.compile.promote,
-          "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles get code "
-          "of their own; auto (default): as the launch policy says"),
-      choice_option(
-          "fp-contract", options.compile.fp_contract_off, {{"default", false}, {"off", true}},
-          "default: the compiler may join a * b + c, here and in plain launches differently; off: in neither",
-          "default"),
-      duration_option(
-          "tuning.slice", request.slice_ns, 1'000'000,
-          "Longest persistent launch, such as 150ms; 0 (default): as the profile says, 150ms without one"),
-      count_option("tuning.stress-seed", options.stress_seed,
-                   "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
-      number_option(
-          "tuning.side-by-side", options.compile.side_by_side, 1, 1024,
-          "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
-      choice_or_auto(
-          "tuning.order", options.compile.mapping,
-          "Which work-group runs which tiles of a persistent launch; strided: only with --strategy barrier"),
-      choice_option("tuning.force-topology", request.graphs.force_topology, topologies,
-                    "Run all waves of a frontier program with this one"),
-      number_option(
-          "tuning.group-size", request.graphs.group_size, 1, ~0U,
-          "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
-      number_option(
-          "tuning.alone-up-to", request.graphs.alone_vertices, 0, ~0U,
-          "Largest frontier, in vertices, that one work-group works on alone (default: by the device)"),
-      count_option("tuning.trace-spans", options.trace_spans,
-                   "Spans that the trace and the page keep at most (default 200000)")};
-}
-
-CommandModel run_command() {
-  const auto request = std::make_shared<AskedRun>();
-  engine::RunOptions& options = request->options;
-  CommandModel command{
-      .options =
-          {device_option(request->selector, "Index, cpu, gpu, UUID or part of a name; else $TIDEGATE_DEVICE"),
-           choice_or_auto(
-               "--strategy", options.compile.strategy,
-               "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
-               "for all; auto (default): the fastest"),
-           number_option("--workers", options.compile.workers, 1, ~0U,
-                         "Persistent work-groups; 0 (default): chosen by the number of tiles"),
-           parameter_option(request->parameters),
-           flag("--verify", options.verify, "Run plain launches too, and compare every byte of the outputs"),
-           count_option("--stress", options.stress_runs,
-                        "Verify, then N more runs in other orders, with delays"),
-           count_option("--compare", options.compare_rounds,
-                        "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
-           choice_option("--check", options.check_bounds, {{"bounds", true}},
-                         "bounds: only check for writes past buffers"),
-           flag("--stream", request->stream, "Answer requests from standard input, a line of JSON each"),
-           flag("--dry-run", options.compile.dry_run,
-                "Use no device; report plan, recommendation, evidence and memory"),
-           duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
-                           "End the run without outputs after this: 10s, 2m (default 60s)"),
-           {.names = {"--set"},
-            .value = "KEY=VALUE",
-            .repeats = true,
-            .meaning = "Change a setting, also --KEY VALUE; `tidegate schema run_settings` lists them",
-            .take =
-                [](const std::string&) { return Result<void>(); }}, // parse() puts the setting in its place
-           flag("--by-wave", request->by_wave,
-                "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
-           written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
-           written_file_option("--html", options.page, {"html", "htm"},
-                               "Write the run as one HTML page: plan, timeline, memory, reasons"),
-           file_option("--emit-kernel", options.emit_kernel,
-                       "Write the generated kernel; with --stress that of its last run"),
-           flag("--explain", request->explain,
-                "Report candidates, groups, offsets and choices, too; --dry-run always does"),
-           format_option(request->format),
-           output_option(request->output),
-           flag("-v,--verbose", request->verbose, "Print what the run is doing, a line a second"),
-           path_scope_option(options.scope)},
-      .settings = run_settings(*request),
-      .positionals = {positional("[PROGRAM]",
-                                 file_option("", request->program,
-                                             "Program or algorithm to run; - or none is standard input")),
-                      positional("[GRAPH]",
-                                 file_option("", request->graph,
-                                             "Graph, if PROGRAM is bfs, reach, sssp, cc or pagerank"))},
-      .examples = {{"Compared with plain launches, and timed:",
-                    "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
-      .run = [request] {
-        if (!request->graph.empty()) {
-          request->given.emplace(with_graph);
-        }
-        return run_program(*request);
-      }};
-  note_given(command.options, "", request->given);
-  note_given(command.settings, "--set ", request->given);
-  return command;
-}
-
 // The options of `tidegate run` that do not go together, or not with this kind of program: one row for each.
-
-namespace {
 
 // Where an option has no effect, or does not work.
 enum Limit : unsigned {
@@ -238,7 +99,144 @@ Result<void> refuse(const AskedRun& request, std::span<const Restriction> restri
   return {};
 }
 
+// `tidegate export`: a program's persistent launch as a folder that is built and run without tidegate.
+
+// Refuses a folder that is not empty, unless `force` is given.
+Result<void> check_folder(const std::string& folder, bool force) {
+  if (folder.empty() || folder == "-") {
+    return misuse("export writes a folder, and none is named", "give -o FOLDER");
+  }
+  std::error_code unknown;
+  // Resolves "new/.." although "new" does not exist yet.
+  const std::filesystem::path path = std::filesystem::weakly_canonical(folder, unknown);
+  const bool is_folder = std::filesystem::is_directory(path, unknown);
+  if (is_folder ? force || std::filesystem::is_empty(path, unknown)
+                : !std::filesystem::exists(path, unknown)) {
+    return {};
+  }
+  return misuse(fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
+                is_folder ? "name another folder, or give --force to replace an earlier export"
+                          : "name a folder");
+}
+
 } // namespace
+
+std::vector<OptionModel> run_settings(AskedRun& request) {
+  engine::RunOptions& options = request.options;
+  Words<policy::Topology> topologies = words_for<policy::Topology>();
+  topologies.erase(topologies.begin()); // the one of an empty frontier
+  return {
+      option("cache", as_switch("yes"), request.cache,
+             "no: neither use nor store built kernels, tunings and first runs"),
+      option("require-convergence", as_switch("no"), request.require_convergence,
+             "yes: exit with 1 if `repeat` ends before `until`, or pagerank's tolerance, is met"),
+      option("source", as_count(), request.sources,
+             "With GRAPH: start vertex, numbered as in the file; --set source=N again for more"),
+      option("undirected", as_switch("no"), request.undirected,
+             "With GRAPH: whether each edge also counts as its opposite; no (default)"),
+      option("plan", as_file(), request.plan, "Run this frontier_memory_plan, after checking it"),
+      option("policy", as_file(), request.policy, "Launch policy in place of the program's own"),
+      option("profile", as_file(), request.profile,
+             "Use this device_profile in place of the one kept by tune; none: use none"),
+      option("measure", as_switch(), request.measure,
+             "yes: time candidates on the first run; no: take what the cost model says, compared but not "
+             "timed; default: yes if it can be kept and is no single launch"),
+      option("verify-first", as_switch("yes"), options.verify_first,
+             "no: neither compare, check nor time anything on the first run"),
+      option("measure-time", as_duration(), options.first_run_budget_ns,
+             "How long a first run may compare, check and time: 10s, 2m (default: 2s, on a CPU also twice "
+             "what plain launches take; 10s for frontier programs)"),
+      option("tuning.mode", as_choice(words_for<engine::Mode>(), "auto"), options.compile.mode,
+             "interpreter: read arguments; jit: compile them in; auto (default): by the launch policy"),
+      option(
+          "tuning.promote", as_choice(words_for<engine::Promotion>(), "auto"), options.compile.promote,
+          "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles get code "
+          "of their own; auto (default): as the launch policy says"),
+      option(
+          "fp-contract", as_choice<bool>({{"default", false}, {"off", true}}, "default"),
+          options.compile.fp_contract_off,
+          "default: the compiler may join a * b + c, here and in plain launches differently; off: in neither"),
+      option("tuning.slice", as_duration(1'000'000), request.slice_ns,
+             "Longest persistent launch, such as 150ms; 0 (default): as the profile says, 150ms without one"),
+      option("tuning.stress-seed", as_count(), options.stress_seed,
+             "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
+      option("tuning.side-by-side", as_count<std::uint32_t>(1024), options.compile.side_by_side,
+             "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
+      option(
+          "tuning.order", as_choice(words_for<engine::TileMapping>(), "auto"), options.compile.mapping,
+          "Which work-group runs which tiles of a persistent launch; strided: only with --strategy barrier"),
+      option("tuning.force-topology", as_choice(topologies), request.graphs.force_topology,
+             "Run all waves of a frontier program with this one"),
+      option("tuning.group-size", as_count<std::uint32_t>(), request.graphs.group_size,
+             "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
+      option("tuning.alone-up-to", as_count<std::uint32_t>(~0U, ""), request.graphs.alone_vertices,
+             "Largest frontier, in vertices, that one work-group works on alone (default: by the device)"),
+      option("tuning.trace-spans", as_count(), options.trace_spans,
+             "Spans that the trace and the page keep at most (default 200000)")};
+}
+
+CommandModel run_command() {
+  const auto request = std::make_shared<AskedRun>();
+  engine::RunOptions& options = request->options;
+  CommandModel command{
+      .options =
+          {option("--device", as_device(), request->selector,
+                  "Index, cpu, gpu, UUID or part of a name; else $TIDEGATE_DEVICE"),
+           option("--strategy", as_choice(words_for<engine::Strategy>(), "auto"), options.compile.strategy,
+                  "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
+                  "for all; auto (default): the fastest"),
+           option("--workers", as_count<std::uint32_t>(), options.compile.workers,
+                  "Persistent work-groups; 0 (default): chosen by the number of tiles"),
+           parameter_option(request->parameters),
+           flag("--verify", options.verify, "Run plain launches too, and compare every byte of the outputs"),
+           option("--stress", as_count(), options.stress_runs,
+                  "Verify, then N more runs in other orders, with delays"),
+           option("--compare", as_count(), options.compare_rounds,
+                  "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
+           option("--check", as_choice<bool>({{"bounds", true}}), options.check_bounds,
+                  "bounds: only check for writes past buffers"),
+           flag("--stream", request->stream, "Answer requests from standard input, a line of JSON each"),
+           flag("--dry-run", options.compile.dry_run,
+                "Use no device; report plan, recommendation, evidence and memory"),
+           option("--max-wall-time", as_duration(), options.max_wall_time_ns,
+                  "End the run without outputs after this: 10s, 2m (default 60s)"),
+           {.names = {"--set"},
+            .value = "KEY=VALUE",
+            .repeats = true,
+            .meaning = "Change a setting, also --KEY VALUE; `tidegate schema run_settings` lists them",
+            .take =
+                [](const std::string&) { return Result<void>(); }}, // parse() puts the setting in its place
+           flag("--by-wave", request->by_wave,
+                "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
+           option("--trace", as_written_file({"json"}), options.trace,
+                  "Write a timeline for ui.perfetto.dev"),
+           option("--html", as_written_file({"html", "htm"}), options.page,
+                  "Write the run as one HTML page: plan, timeline, memory, reasons"),
+           option("--emit-kernel", as_file(), options.emit_kernel,
+                  "Write the generated kernel; with --stress that of its last run"),
+           flag("--explain", request->explain,
+                "Report candidates, groups, offsets and choices, too; --dry-run always does"),
+           format_option(request->format),
+           output_option(request->output),
+           flag("-v,--verbose", request->verbose, "Print what the run is doing, a line a second"),
+           path_scope_option(options.scope)},
+      .settings = run_settings(*request),
+      .positionals = {option("", as_file("[PROGRAM]"), request->program,
+                             "Program or algorithm to run; - or none is standard input"),
+                      option("", as_file("[GRAPH]"), request->graph,
+                             "Graph, if PROGRAM is bfs, reach, sssp, cc or pagerank")},
+      .examples = {{"Compared with plain launches, and timed:",
+                    "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
+      .run = [request] {
+        if (!request->graph.empty()) {
+          request->given.emplace(with_graph);
+        }
+        return run_program(*request);
+      }};
+  note_given(command.options, "", request->given);
+  note_given(command.settings, "--set ", request->given);
+  return command;
+}
 
 Result<void> check_options(const AskedRun& request) {
   const engine::RunOptions& options = request.options;
@@ -298,53 +296,31 @@ Result<void> check_options_for(const Run& run, bool frontier) {
   return {};
 }
 
-// `tidegate export`: a program's persistent launch as a folder that is built and run without tidegate.
-
-namespace {
-
-// Refuses a folder that is not empty, unless `force` is given.
-Result<void> check_folder(const std::string& folder, bool force) {
-  if (folder.empty() || folder == "-") {
-    return misuse("export writes a folder, and none is named", "give -o FOLDER");
-  }
-  std::error_code unknown;
-  // Resolves "new/.." although "new" does not exist yet.
-  const std::filesystem::path path = std::filesystem::weakly_canonical(folder, unknown);
-  const bool is_folder = std::filesystem::is_directory(path, unknown);
-  if (!std::filesystem::exists(path, unknown) ||
-      (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {
-    return {};
-  }
-  return misuse(fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
-                is_folder ? "name another folder, or give --force to replace an earlier export"
-                          : "name a folder");
-}
-
-} // namespace
-
 CommandModel export_command() {
   const auto settings = std::make_shared<AskedRun>();
   const auto force = std::make_shared<bool>(false);
   engine::RunOptions& options = settings->options;
   return {
       .options =
-          {device_option(settings->selector, "Where to build, run and compare it, as for tidegate run"),
-           choice_option("--strategy", options.compile.strategy,
-                         {{"barrier", engine::Strategy::barrier}, {"counters", engine::Strategy::counters}},
-                         "How work-groups wait; default: the fastest that an earlier run kept, else barrier"),
-           number_option("--workers", options.compile.workers, 1, ~0U,
-                         "Work-groups of the launch; 0 (default): chosen by the number of tiles"),
+          {option("--device", as_device(), settings->selector,
+                  "Where to build, run and compare it, as for tidegate run"),
+           option("--strategy",
+                  as_choice<engine::Strategy>(
+                      {{"barrier", engine::Strategy::barrier}, {"counters", engine::Strategy::counters}}),
+                  options.compile.strategy,
+                  "How work-groups wait; default: the fastest that an earlier run kept, else barrier"),
+           option("--workers", as_count<std::uint32_t>(), options.compile.workers,
+                  "Work-groups of the launch; 0 (default): chosen by the number of tiles"),
            flag("--force", *force, "Write into a folder that is not empty"),
-           duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
-                           "End the run without a folder after this: 10s, 2m (default 60s)"),
+           option("--max-wall-time", as_duration(), options.max_wall_time_ns,
+                  "End the run without a folder after this: 10s, 2m (default 60s)"),
            format_option(settings->format), parameter_option(settings->parameters),
            path_scope_option(options.scope),
-           file_option(
-               "-o,--output", options.export_folder,
-               "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. tidegate "
-               "runs the program once to verify it, and that run writes the outputs, too")},
-      .positionals = {positional(
-          "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
+           option("-o,--output", as_file(), options.export_folder,
+                  "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. tidegate "
+                  "runs the program once to verify it, and that run writes the outputs, too")},
+      .positionals = {option("", as_file("[PROGRAM]"), settings->program,
+                             "Wave program; - or none is standard input")},
       .examples = {{"A C program that gives the same bytes:",
                     "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
       .run = [settings, force]() -> Result<ExitCode> {

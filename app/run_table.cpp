@@ -17,15 +17,18 @@ void add_head(const runtime::ReportHead& report, TableRows& made) {
   add_row(made, "strategy", "{}: {}", choice_name(report.strategy), report.strategy_reason);
 }
 
-// `where` names the step that a work-group came to.
-template <class Where>
-void add_end(const runtime::ReportHead& report, const Where& where, TableRows& made) {
+template <class Report>
+void add_end(const Report& report, TableRows& made) {
   for (const runtime::WrittenFile& written : report.files_written) {
     add_row(made, &written == &report.files_written.front() ? "written" : "", "{}: {}, {}", written.file,
             written.what, bytes_text(written.bytes));
   }
   for (const runtime::StuckGroup& stuck : report.stuck_groups) {
-    add_row(made, "stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where(stuck), stuck.counter,
+    const std::string where =
+        std::is_same_v<Report, engine::RunReport>
+            ? fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "))
+            : fmt::format("after wave {}", stuck.iteration);
+    add_row(made, "stuck", "work-group {} {}: {} are {}, not {}", stuck.group, where, stuck.counter,
             stuck.seen, stuck.expected);
   }
 }
@@ -330,10 +333,7 @@ RunTable run_rows(const engine::RunReport& report, std::size_t most_waves) {
     }
     add_times(report, made);
   }
-  const auto where = [](const runtime::StuckGroup& stuck) {
-    return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
-  };
-  add_end(report, where, made);
+  add_end(report, made);
   return {.headline = fmt::format("{}: {} of {} items", choice_name(report.status), report.items_processed,
                                   report.items_processed + report.items_remaining),
           .rows = std::move(made),
@@ -370,10 +370,7 @@ RunTable run_rows(const traversal::FrontierReport& report) {
     add_row(made, "result", "{}", verdict(report));
     add_comparison(report, made);
   }
-  const auto where = [](const runtime::StuckGroup& stuck) {
-    return fmt::format("after wave {}", stuck.iteration);
-  };
-  add_end(report, where, made);
+  add_end(report, made);
   return {.headline = fmt::format("{}: {} of {} vertices and {} edges", choice_name(report.status),
                                   report.source.value_or(std::string(choice_name(report.algorithm))),
                                   report.graph.vertices, report.graph.edges),

@@ -352,26 +352,6 @@ Result<ExitCode> run_schema(const SchemaSettings& settings) {
                                                                                 : json_schema(**document));
 }
 
-} // namespace
-
-CommandModel schema_command() {
-  const auto settings = std::make_shared<SchemaSettings>();
-  OptionModel name =
-      text_option("", "", settings->name, "Document type, or run_settings; none lists the types");
-  name.choices = document_kinds();
-  name.choices.emplace_back(settings_name);
-  return {
-      .options = {format_option(settings->format), output_option(settings->output)},
-      .positionals = {positional("[NAME]", std::move(name))},
-      .examples = {{"Everything that may stand in a program:", "tidegate schema wave_program --format table"},
-                   {"For an editor that completes and checks:",
-                    "tidegate schema wave_program -o program.schema.json"},
-                   {"The settings of `tidegate run --set KEY=VALUE`:", "tidegate schema run_settings"}},
-      .run = [settings] { return run_schema(*settings); }};
-}
-
-namespace {
-
 // Inputs and outputs next to each other, by command.
 constexpr std::array entries{
     CatalogueEntry{&DocumentOf<LaunchRequestDocument>::document, "recommend"},
@@ -406,6 +386,22 @@ constexpr std::array entries{
 };
 
 } // namespace
+
+CommandModel schema_command() {
+  const auto settings = std::make_shared<SchemaSettings>();
+  OptionModel name =
+      option("", as_text("[NAME]"), settings->name, "Document type, or run_settings; none lists the types");
+  name.choices = document_kinds();
+  name.choices.emplace_back(settings_name);
+  return {
+      .options = {format_option(settings->format), output_option(settings->output)},
+      .positionals = {std::move(name)},
+      .examples = {{"Everything that may stand in a program:", "tidegate schema wave_program --format table"},
+                   {"For an editor that completes and checks:",
+                    "tidegate schema wave_program -o program.schema.json"},
+                   {"The settings of `tidegate run --set KEY=VALUE`:", "tidegate schema run_settings"}},
+      .run = [settings] { return run_schema(*settings); }};
+}
 
 void fill_catalogue() {
   catalogue() = entries;

@@ -67,12 +67,6 @@ void answer_part(StreamPart& part, const LineAnswer& answer) {
   }
 }
 
-Error read_failure(int code) {
-  return {.code = ErrorCode::cannot_read,
-          .message = "cannot read the input stream: " + std::generic_category().message(code),
-          .fix = "name a readable file, or pipe the stream in"};
-}
-
 // Reads whole lines from a stream.
 class Lines {
 public:
@@ -92,7 +86,9 @@ public:
       const ssize_t got = ::read(input_.get(), text_.data() + old_size, block);
       text_.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
       if (got < 0 && errno != EINTR && errno != EAGAIN) {
-        return tl::unexpected(read_failure(errno));
+        return failure(ErrorCode::cannot_read,
+                       "cannot read the input stream: " + std::generic_category().message(errno),
+                       "name a readable file, or pipe the stream in");
       }
       if (got == 0) {
         given_ = text_.size();
@@ -107,9 +103,8 @@ public:
     return std::string_view(text_).substr(0, given_);
   }
 
-  [[nodiscard]] std::uint64_t first() const {
-    return first_;
-  } // number of the first line that next() returned
+  // The number of the first line that next() returned.
+  [[nodiscard]] std::uint64_t first() const { return first_; }
 
 private:
   static constexpr std::size_t block = std::size_t{256} << 10U;
@@ -139,6 +134,21 @@ std::string_view take_lines(std::string_view& lines, std::size_t most) {
       lines.substr(0, std::min(lines.find('\n', std::min(most, lines.size()) - 1), lines.size() - 1) + 1);
   lines.remove_prefix(taken.size());
   return taken;
+}
+
+Result<ExitCode> finish(Output& output, std::string_view text) {
+  const InterruptWatch interrupts; // an interrupt must not cut the text
+  return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
+}
+
+// Adds the name of the input to an error.
+auto in_file(const std::string& input) {
+  return [&input](Error error) {
+    if (!input.empty()) {
+      error.source = display_name(input);
+    }
+    return error;
+  };
 }
 
 } // namespace
@@ -186,25 +196,6 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output, con
   return total;
 }
 
-namespace {
-
-Result<ExitCode> finish(Output& output, std::string_view text) {
-  const InterruptWatch interrupts; // an interrupt must not cut the text
-  return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
-}
-
-// Adds the name of the input to an error.
-auto in_file(const std::string& input) {
-  return [&input](Error error) {
-    if (!input.empty()) {
-      error.source = display_name(input);
-    }
-    return error;
-  };
-}
-
-} // namespace
-
 Result<ExitCode> serve_lines(std::span<const std::string> inputs, const std::string& output,
                              const LineAnswer& answer, unsigned workers) {
   ExitCode code = ExitCode::done;
@@ -234,9 +225,7 @@ Result<void> refuse_stream(bool stream, std::string_view format,
 }
 
 FileUses Route::files() const {
-  FileUses files{.inputs = other_inputs, .outputs = {{output, "-o", {}}}};
-  files.inputs.push_back({input, "the input", {}});
-  return files;
+  return {.inputs = {{input, "the input", {}}}, .outputs = {{output, "-o", {}}}};
 }
 
 Error at_document(Error error, const std::string& input, std::string_view json) {

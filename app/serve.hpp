@@ -37,7 +37,7 @@ void explain_interrupts(bool json);
 // Print on standard error; errors of the code `warning` not with --quiet.
 void print_error(const Error& error);
 void print_findings(const std::vector<Error>& findings);
-void print_warning(const Warning& warning, const std::string& program); // named by its path
+Error as_error(const Warning& warning, std::optional<std::string> source = {});
 
 // Progress of a long run, on standard error.
 
@@ -115,7 +115,6 @@ struct Route {
   std::string output = "-";  // path, or - for standard output
   bool stream = false;       // newline-delimited JSON
   std::string_view format{}; // other than JSON for one answer; empty: JSON, or what `output` ends with
-  std::vector<NamedFile> other_inputs;
   std::vector<documents::Parameter> parameters{}; // in place of those of the document
 
   [[nodiscard]] FileUses files() const;
@@ -143,20 +142,12 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text);
 // Returns true if the answer is a table: --format says so, or is left out and a terminal shows it.
 bool is_table(std::string_view format, const std::string& output);
 
-// Writes a document as JSON or, if the format is table, as the text of `table(document, colour)`, or as a row per value.
+// Writes a document as JSON or, if the format is table, as the text of `table(document, colour)`.
 template <class T, class Table>
 Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document,
                                 Table table) {
-  if (is_table(format, output)) {
-    return write_text(output, table(document, use_colour(output)));
-  }
-  return write_text(output, documents::encode(document) + '\n');
-}
-template <class T>
-Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document) {
-  return write_document(output, format, document, [](const T& of, bool /*colour*/) {
-    return documents::encode(of, documents::Style::table);
-  });
+  return write_text(output, is_table(format, output) ? table(document, use_colour(output))
+                                                     : documents::encode(document) + '\n');
 }
 
 // Returns the text of a document without its comments.

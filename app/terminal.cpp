@@ -1,10 +1,10 @@
 #include "app/serve.hpp"
 #include "core/interrupt.hpp"
+#include "core/table.hpp"
 #include "runtime/documents.hpp"
 #include <tidegate/core/describe.hpp>
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace tidegate::app {
@@ -19,6 +19,25 @@ bool may_colour(int descriptor) {
   const std::string_view forced = environment("CLICOLOR_FORCE");
   return environment("NO_COLOR").empty() && ((!forced.empty() && forced != "0") || is_terminal(descriptor));
 }
+
+// The text of an error or a warning.
+std::string error_text(const Error& error) {
+  if (reporting.json) {
+    return documents::encode(error, documents::Style::compact) + '\n';
+  }
+  std::string text = describe(error);
+  if (may_colour(STDERR_FILENO)) {
+    const std::string_view word = error.code == ErrorCode::warning ? "warning:" : "error:";
+    if (const std::size_t at = text.find(word); at != std::string::npos) {
+      text.replace(at, word.size(), fmt::format("\x1b[1;{}m{}\x1b[0m", word == "error:" ? 31 : 33, word));
+    }
+  }
+  return text + '\n';
+}
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view clear_line = "\r\x1b[K";
 
 } // namespace
 
@@ -39,25 +58,6 @@ void hint_at_terminal(const std::string& input) {
   }
 }
 
-namespace {
-
-// The text of an error or a warning.
-std::string error_text(const Error& error) {
-  if (reporting.json) {
-    return documents::encode(error, documents::Style::compact) + '\n';
-  }
-  std::string text = describe(error);
-  if (may_colour(STDERR_FILENO)) {
-    const std::string_view word = error.code == ErrorCode::warning ? "warning:" : "error:";
-    if (const std::size_t at = text.find(word); at != std::string::npos) {
-      text.replace(at, word.size(), fmt::format("\x1b[1;{}m{}\x1b[0m", word == "error:" ? 31 : 33, word));
-    }
-  }
-  return text + '\n';
-}
-
-} // namespace
-
 Error interrupt_error() {
   return {.code = ErrorCode::interrupted,
           .message = "interrupted",
@@ -74,12 +74,12 @@ void explain_interrupts(bool json) {
   handle_interrupts(alone ? std::move(message) : "", alone ? error_text(error) : "");
 }
 
-void print_warning(const Warning& warning, const std::string& program) {
-  print_error({.code = ErrorCode::warning,
-               .message = warning.message,
-               .fix = warning.fix,
-               .source = display_name(program),
-               .pointer = warning.pointer.empty() ? std::nullopt : std::optional(warning.pointer)});
+Error as_error(const Warning& warning, std::optional<std::string> source) {
+  return {.code = ErrorCode::warning,
+          .message = warning.message,
+          .fix = warning.fix,
+          .source = std::move(source),
+          .pointer = warning.pointer.empty() ? std::nullopt : std::optional(warning.pointer)};
 }
 
 void print_findings(const std::vector<Error>& findings) {
@@ -101,20 +101,6 @@ void print_error(const Error& error) {
   all.insert(all.end(), error.others.begin(), error.others.end());
   print_findings(all);
 }
-
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr std::string_view clear_line = "\r\x1b[K";
-
-std::size_t terminal_width() {
-  winsize size{};
-  constexpr std::size_t usual = 80;
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0 ? size.ws_col : usual;
-}
-
-} // namespace
 
 std::string progress_text(const runtime::Monitor& monitor, std::chrono::nanoseconds elapsed) {
   if (const auto [said, end] = monitor.said(); !said.empty()) {
@@ -180,7 +166,8 @@ void Progress::report() {
     const std::string text =
         "tidegate: " + printable(progress_text(monitor_, std::chrono::steady_clock::now() - start_));
     line_shown_ = style_ == ProgressStyle::line;
-    write(line_shown_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
+    write(line_shown_ ? fmt::format("{}{}", clear_line, text.substr(0, text_width(80, STDERR_FILENO) - 1))
+                      : text + "\n");
   }
 }
 

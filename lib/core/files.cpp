@@ -321,15 +321,15 @@ namespace {
 // Device and inode of an existing file; of a missing one, those of its folder, and its name.
 using Identity = std::tuple<dev_t, ino_t, std::string>;
 
-// Returns nothing for streams, devices, pipes and folders, which cannot be overwritten. Errors: cannot_write
-// if the folder is missing.
+// Returns nothing for streams, devices, pipes and folders, which cannot be overwritten, nor for an empty path. Errors:
+// cannot_write if the folder is missing.
 Result<std::optional<Identity>> identity_of(const std::string& path) {
   struct stat status {};
   const bool is_stream = path == standard_stream;
   if ((is_stream ? ::fstat(0, &status) : ::stat(path.c_str(), &status)) == 0) {
     return S_ISREG(status.st_mode) ? std::optional(Identity(status.st_dev, status.st_ino, "")) : std::nullopt;
   }
-  if (is_stream) {
+  if (is_stream || path.empty()) {
     return std::nullopt;
   }
   return written_path(path).map([&status](const std::filesystem::path& file) {

@@ -110,8 +110,8 @@ struct FileUses {
 };
 
 // Refuses outputs that are the same file as an input or an earlier output, also through hard and symbolic
-// links: compares device and inode, or for a missing file those of its folder and the name. Ignores standard
-// streams, devices and pipes, which cannot be overwritten; but a standard stream cannot be two of them. Errors: invalid_program for a path in a document,
+// links: compares device and inode, or for a missing file those of its folder and the name. Ignores empty
+// paths, standard streams, devices and pipes, which cannot be overwritten; but a standard stream cannot be two of them. Errors: invalid_program for a path in a document,
 // invalid_usage for the command line; cannot_write for a missing folder.
 Result<void> refuse_overwriting(const FileUses& files);
 

@@ -44,9 +44,9 @@ std::size_t longest_word(std::string_view cell) {
 
 } // namespace
 
-std::size_t text_width(std::size_t most) {
+std::size_t text_width(std::size_t most, int descriptor) {
   winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col != 0
              ? std::min<std::size_t>(most, size.ws_col)
              : most;
 }

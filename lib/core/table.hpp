@@ -14,9 +14,9 @@ void add_row(TableRows& rows, std::string_view name, fmt::format_string<Values..
       {name.empty() ? "" : fmt::format("  {}", name), fmt::format(text, std::forward<Values>(values)...)});
 }
 
-// Returns the width of text for standard output: that of the terminal, but at most `most`; `most` if there is no
-// terminal.
-std::size_t text_width(std::size_t most);
+// Returns the width of text for standard output, or another descriptor: that of the terminal, but at most `most`; `most` if
+// there is no terminal.
+std::size_t text_width(std::size_t most, int descriptor = 1);
 
 // Aligns the columns two spaces apart. Wraps cells between words to keep lines within `width` characters where
 // possible: first the last cell of each row, then the widest of the other columns. Each row ends with a newline.

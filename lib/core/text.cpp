@@ -53,13 +53,13 @@ std::size_t character_length(std::string_view text) {
   return std::max<std::size_t>(first_character(text).bytes, 1);
 }
 
-// True for a control character, a line separator, a bidirectional mark and invalid UTF-8.
+// True for a control character, a line separator, a bidirectional mark, what XML forbids, and invalid UTF-8.
 bool is_unprintable(Character character) {
   const char32_t code = character.code;
   const bool turns = code == 0x61c || code == 0x200e || code == 0x200f ||
                      (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
   return character.bytes == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
-         code == 0x2029 || turns;
+         code == 0x2029 || code == 0xfffe || code == 0xffff || turns;
 }
 
 // Returns the byte offset after the first `characters` characters.

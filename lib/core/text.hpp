@@ -29,7 +29,7 @@ std::string one_of(std::span<const std::string_view> names);
 // Returns the bytes of the UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_sequence_length(std::string_view text);
 
-// Escapes what a terminal must not receive (control characters, line separators, bidirectional marks, invalid UTF-8) as
+// Escapes what a terminal or XML must not receive (control characters, line separators, bidirectional marks, invalid UTF-8) as
 // \xNN or, beyond ASCII, \uNNNN. Applied only to text that leaves the tool for a person (describe(Error), tables,
 // labels of pictures); messages and names stay unescaped.
 std::string printable(std::string_view text);

@@ -57,27 +57,4 @@ struct PageRanks {
 PageRanks page_ranks(const Graph& graph, const PageRankOptions& options,
                      std::vector<double> start = {}); // empty: all alike
 
-// Statistics of a graph.
-
-struct DegreeRange {
-  std::uint64_t min = 0;
-  std::uint64_t median = 0; // the lower one for an even number of vertices
-  std::uint64_t max = 0;
-};
-
-struct GraphSummary {
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0; // directed
-  bool symmetric = false;  // each edge has its opposite, equally often
-  DegreeRange out_degree, in_degree;
-  std::uint64_t isolated_vertices = 0; // without an edge to or from another vertex
-  std::uint64_t self_loops = 0;
-  std::uint64_t repeated_edges = 0;    // edges after the first one between the same vertices
-  std::uint64_t components = 0;        // weakly connected; an isolated vertex is one
-  std::uint64_t largest_component = 0; // its number of vertices
-};
-
-// Requires in rows.
-GraphSummary summarise(const Graph& graph);
-
 } // namespace tidegate::graphs

@@ -49,7 +49,7 @@ class Planning(Programs):
     def test_pictures(self) -> None:
         """Names show as they are; what no picture can hold shows as its bytes."""
         shown = {'"': '"', "two\nlines": "two\\x0alines", "波 😀": "波 😀", "<b>": "<b>", "\t\u001b[31m": "\\x09\\x1b[31m", "&amp;": "&amp;",
-                 "\uffff": "\ufffd", "x" * 20 + "y" * 20: "x" * 16 + "…" + "y" * 15}
+                 "\uffff": "\\uffff", "x" * 20 + "y" * 20: "x" * 16 + "…" + "y" * 15}
         given: Any = {"waves": [{"name": name, "frontier_bytes": i, "scratch_bytes": 0, "output_bytes": 0} for i, name in enumerate(shown)], "budget_bytes": 1000, "dependencies": []}
         arena: Any = {"buffers": [{"id": "a<b", "lower": 0, "upper": 2**63, "size": 2**61}, {"id": 7, "lower": 0, "upper": 2**64 - 1, "size": 2**62}]}
         for command, document, texts in (("plan", given, list(shown.values())), ("arena", arena, ["a<b", "7  4 EiB"])):

@@ -77,23 +77,3 @@ TEST_CASE("bytes are counted beyond 2^32 edges, and beyond 64 bits") {
   CHECK(build_bytes(1000, many, WeightType::f32, true) == 28 * many + 8 * 1001);
   CHECK(build_bytes(1000, ~std::uint64_t{0}, WeightType::u32, false) == ~std::uint64_t{0});
 }
-
-TEST_CASE("the statistics of a graph") {
-  const Graph graph = graph_of(7, {{0, 1}, {0, 1}, {1, 0}, {2, 2}, {4, 3}, {3, 3}});
-  const GraphSummary summary = summarise(graph);
-  CHECK(summary.vertices == 7);
-  CHECK(summary.edges == 6);
-  CHECK_FALSE(summary.symmetric);
-  CHECK(summary.out_degree.min == 0);
-  CHECK(summary.out_degree.median == 1);
-  CHECK(summary.out_degree.max == 2);
-  CHECK(summary.in_degree.median == 1);
-  CHECK(summary.in_degree.max == 2);
-  CHECK(summary.self_loops == 2);
-  CHECK(summary.repeated_edges == 1);
-  CHECK(summary.components == 5); // 0-1, 2, 3-4, 5, 6
-  CHECK(summary.isolated_vertices == 3);
-  CHECK(summary.largest_component == 2);
-  CHECK(summarise(graph_of(3, {{0, 1}, {1, 0}})).symmetric);
-  CHECK(summarise(graph_of(0, {})).components == 0);
-}
