@@ -242,15 +242,15 @@ Result<ProgramBuffer> resolve_list(const MemoryInput& in, const HitsSpec& spec) 
   return resolve_hits(in.name, spec, in.input.folder, in.pointer);
 }
 
-struct KindWords {
+struct StorageWords {
   std::string_view key, noun, article, argument;
 };
-constexpr std::array<KindWords, 3> kind_words{
-    KindWords{"buffers", "buffer", "a", "buffer"}, KindWords{"images", "image", "an", "image"},
-    KindWords{"hits", "list of hits", "a", "hits"}}; // by StorageKind
+constexpr std::array<StorageWords, 3> storage_words{
+    StorageWords{"buffers", "buffer", "a", "buffer"}, StorageWords{"images", "image", "an", "image"},
+    StorageWords{"hits", "list of hits", "a", "hits"}}; // by StorageKind
 
-const KindWords& words(StorageKind kind) {
-  return kind_words[static_cast<std::size_t>(kind)];
+const StorageWords& words(StorageKind kind) {
+  return storage_words[static_cast<std::size_t>(kind)];
 }
 
 // Resolves all memory of a kind by `resolve`.
@@ -259,13 +259,13 @@ void add_all(const ResolveInput& input, StorageKind kind,
              const std::vector<std::pair<std::string, Spec>>& specs,
              Result<ProgramBuffer> (*resolve)(const MemoryInput&, const Spec&), ProgramMemory& memory,
              ErrorList& errors) {
-  const KindWords& of_kind = words(kind);
+  const StorageWords& of_kind = words(kind);
   for (const auto& [name, spec] : specs) {
     std::string pointer = fmt::format("/{}/{}", of_kind.key, pointer_token(name));
     const auto [known, is_new] = memory.names.try_emplace(name, ProgramMemory::Named{.kind = kind});
     if (!is_new) {
       known->second.index = invalid_index; // nothing that follows is reported
-      const KindWords& other = words(known->second.kind);
+      const StorageWords& other = words(known->second.kind);
       errors.add(failure(ErrorCode::duplicate_name,
                          fmt::format("{} {} and {} {} are both called {}", other.article, other.noun,
                                      of_kind.article, of_kind.noun, in_quotes(name)),
