@@ -14,7 +14,8 @@ from support import FAILING_DRIVER, PATIENCE, Document, Programs, binary, copy_t
 from test_run_phases import KERNELS, phases_program
 
 # A condition, items, images, items that ops publish, active tiles, lists of hits; fills, copies and phases; graphs.
-WAVES: dict[str, Document] = {**{f"examples/programs/{name}/program.json": {} for name in ("jacobi", "queue", "blur", "queens", "search")},
+WAVES: dict[str, Document] = {**{f"examples/programs/{name}/program.json": {} for name in ("queue", "blur", "queens", "search")},
+                              "examples/programs/jacobi/program.json": {"/waves/6/args/4/f32": 0.01},  # ends sooner, after several slices
                               "examples/programs/fire/program.json": {"/repeat": 10}, "phases.json": {}}
 GRAPHS: dict[str, Document] = {"examples/graphs/bfs.json": {}, "examples/graphs/widest.json": {}}
 
