@@ -86,6 +86,22 @@ struct DevicesSettings {
   std::string_view format{};
 };
 
+// Runs the self-test of a device, or takes its kept result. If the driver crashes in it, the process begins again without
+// this test.
+Result<void> probed_alone(device::DeviceInfo& device, SelfTest from) {
+  const auto& crashed = device::crashed_tests();
+  if (const auto found = std::ranges::find(crashed, device.index, &device::CrashedTest::device);
+      found != crashed.end()) {
+    const std::string why = fmt::format("its driver has crashed in the self-test ({})", found->how);
+    device.megakernel = {.reason = why};
+    return failure(ErrorCode::driver_crash, why, "see what it prints");
+  }
+  device::work_notes().testing = device.index;
+  auto probed = add_profile(device, from);
+  device::work_notes().testing = device::WorkNotes::none;
+  return probed;
+}
+
 Result<ExitCode> run_devices(const DevicesSettings& settings) {
   TIDEGATE_CHECK(device::isolate_drivers());
   TIDEGATE_TRY(auto list, device::list_devices());
@@ -98,7 +114,7 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
   }
   for (device::DeviceInfo& device : list.devices) {
     if (settings.probe || settings.fresh) {
-      if (auto probed = add_profile(device, settings.fresh ? SelfTest::made : SelfTest::kept_or_made);
+      if (auto probed = probed_alone(device, settings.fresh ? SelfTest::made : SelfTest::kept_or_made);
           !probed) {
         if (list.devices.size() == 1) {
           return tl::unexpected(std::move(probed.error()));

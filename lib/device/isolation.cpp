@@ -21,6 +21,7 @@ namespace {
 
 bool in_order = false;              // main() has ended
 std::vector<BrokenDriver> left_out; // of this process and its children
+std::vector<CrashedTest> failed_tests;
 
 // Each thread of PoCL stays on a core: on a scheduler that had two share one core while another was idle, launches took
 // up to 1.6 times as long and waits between work-groups milliseconds. Not if the user has restricted the cores.
@@ -78,7 +79,9 @@ std::optional<std::string> full_folder() {
 } // namespace
 
 void WorkNotes::set_checked(const std::string& wave) {
-  *fmt::format_to_n(checked.data(), checked.size() - 1, "{}", wave).out = '\0';
+  checked.fill('\0'); // a crash in between leaves a shorter text
+  std::ranges::copy_n(wave.begin(), static_cast<std::ptrdiff_t>(std::min(wave.size(), checked.size() - 1)),
+                      checked.begin());
 }
 
 WorkNotes& work_notes() {
@@ -93,6 +96,10 @@ WorkNotes& work_notes() {
 
 const std::vector<BrokenDriver>& crashed_drivers() {
   return left_out;
+}
+
+const std::vector<CrashedTest>& crashed_tests() {
+  return failed_tests;
 }
 
 void go_on_in_another_process(std::chrono::steady_clock::time_point began) {
@@ -242,9 +249,13 @@ Result<std::uint32_t> isolate_drivers(bool can_begin_again) {
     const bool ended = WIFEXITED(status) && !notes.exited.exchange(false);
     const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     const bool over = ended || is_interrupt(number);
+    const std::uint32_t tested = notes.testing.exchange(WorkNotes::none);
     bool again = false;
     if (!over && notes.listing.exchange(false) && folder.empty()) {
       again = leave_out_crashing_drivers(folder);
+    } else if (!over && tested != WorkNotes::none) {
+      failed_tests.push_back({tested, end_of(status)});
+      again = true;
     } else if (!over && notes.trying.exchange(false) && number != SIGKILL && crashes != most_crashes) {
       ++crashes;
       again = true;

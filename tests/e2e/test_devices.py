@@ -112,6 +112,15 @@ class Crash(Programs):
         self.assertRegex(result.stderr, r"\[(driver_crash|opencl_failure)\]\n  fix: ")
 
     @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
+    def test_a_self_test_that_crashes_costs_its_device_alone(self) -> None:
+        """The process begins again without this self-test, so that it can tell of the other devices."""
+        result = run("devices", "--device", "cpu", "--fresh",
+                     env={"OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": "clEnqueueNDRangeKernel:1",
+                          "TIDEGATE_FAILING_SIGNAL": "6", "XDG_CACHE_HOME": str(self.folder)})
+        self.assertEqual(result.rc, 4, result.stderr)
+        self.assertIn("its driver has crashed in the self-test (Aborted) [driver_crash]", result.stderr)
+
+    @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
     def test_the_others_are_listed(self) -> None:
         """A driver that aborts when it is loaded, next to one that does not."""
         self.file("a.icd", f"{FAILING_DRIVER}\n")
