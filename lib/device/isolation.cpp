@@ -347,16 +347,6 @@ void CapturedErrors::end() {
   redirected_errors.end(true);
 }
 
-std::optional<std::string> unresolved_function(std::string_view log) {
-  constexpr std::string_view mark = "Unresolved extern function '";
-  const std::size_t found = log.find(mark);
-  if (found == std::string_view::npos) {
-    return {};
-  }
-  const std::string_view after = log.substr(found + mark.size());
-  return std::string(after.substr(0, after.find('\'')));
-}
-
 namespace {
 
 // Returns the first error of a log that has a location. All drivers follow clang's format:

@@ -83,10 +83,6 @@ public:
   static void end();
 };
 
-// Returns the function that NVIDIA's assembler reports as unresolved. It names no location, and if the
-// compiler's output came from a cache the log holds nothing else.
-std::optional<std::string> unresolved_function(std::string_view log);
-
 // Returns the error for a failed build of `text`: build_failure with the location (columns count bytes), the message and the
 // fix of the log's first error, else those of the first warning about a call of an undeclared function; without one
 // opencl_failure if the compiler has no room on the disk.

@@ -25,7 +25,7 @@ bool is_reserved(std::string_view name) {
 // Renames all identifiers of a unit that start like generated ones; `names` maps the unit's file-scope names.
 Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::TranslationUnit& unit,
                                                          std::map<std::string, std::string>& names) {
-  const Words words = opencl_c::identifiers(unit.source.tokens);
+  const Words words = opencl_c::identifiers(unit.source);
   const bool any = std::ranges::any_of(words, is_reserved);
   std::string prefix = any ? "own_" : "";
   while (any && words.lower_bound(prefix) != words.end() && words.lower_bound(prefix)->starts_with(prefix)) {
@@ -156,7 +156,7 @@ Result<OutlinedOps> outline_ops(const Job& program) {
       return tl::unexpected(with_line_of(program.units[unit].files, std::move(source.error())));
     }
     units.push_back(std::move(*source));
-    words.push_back(opencl_c::identifiers(units.back().source.tokens));
+    words.push_back(opencl_c::identifiers(units.back().source));
   }
   OutlinedOps outlined{.texts = std::vector<std::string>(program.units.size()),
                        .order = {},
@@ -164,7 +164,6 @@ Result<OutlinedOps> outline_ops(const Job& program) {
                        .alone = std::vector<std::string>(program.ops.size()),
                        .renamed = std::vector<std::map<std::string, std::string>>(program.units.size())};
   const auto uses = uses_by_buffer(program);
-  std::vector<std::uint32_t> last;
   ErrorList errors;
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
     if (kernels[unit].empty()) {
@@ -202,7 +201,7 @@ Result<OutlinedOps> outline_ops(const Job& program) {
       continue;
     }
     outlined.texts[unit] = std::move(result->text);
-    (result->enables_fp64 ? last : outlined.order).push_back(static_cast<std::uint32_t>(unit));
+    outlined.order.push_back(static_cast<std::uint32_t>(unit));
     for (const auto& [op, name] : ops) {
       if (const auto found = result->fallbacks.find(name); found != result->fallbacks.end()) {
         outlined.alone[op] = reason_of(found->second);
@@ -215,7 +214,6 @@ Result<OutlinedOps> outline_ops(const Job& program) {
     }
   }
   TIDEGATE_CHECK(errors.result());
-  std::ranges::copy(last, std::back_inserter(outlined.order));
   return outlined;
 }
 

@@ -90,8 +90,8 @@ std::optional<Error> wrong_size(const Job& program, std::string_view log) {
   return Error{.code = ErrorCode::argument_mismatch,
                .message = fmt::format(
                    "the argument has {}, {} has another size on this device", plural(bytes, "byte"),
-                   in_quotes(opencl_c::resolved_text(program.units[program.ops[op].unit].unit,
-                                                     program.function(op).parameters.at(argument)))),
+                   in_quotes(opencl_c::text_of(program.units[program.ops[op].unit].unit,
+                                               program.function(op).parameters.at(argument).tokens))),
                .fix = "give {\"bytes\": …}, as many as sizeof says there, padding included",
                .pointer = fmt::format("{}/args/{}", program.wave_pointer(wave), argument)};
 }
@@ -111,9 +111,6 @@ Error at_source(const Job& program, std::uint32_t unit, Error error) {
     return *std::move(wrong);
   }
   error.code = ErrorCode::kernel_source;
-  if (const auto missing = error.line ? std::nullopt : device::unresolved_function(*error.log)) {
-    opencl_c::place_missing_function(program.units[unit].unit, *missing, error);
-  }
   if (!error.line) {
     error.source = program.units[unit].path;
     error.message = "the compiler of the device refuses this source";

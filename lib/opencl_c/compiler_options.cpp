@@ -25,10 +25,6 @@ Result<std::vector<std::string>> split_into_words(std::string_view options) {
     if (options[i] == '\\' && ++i == options.size()) {
       return failure(bad_options, "the compiler options end in a backslash", "write \\\\ for a backslash");
     }
-    if (static_cast<unsigned char>(options[i]) < ' ') {
-      return failure(bad_options, "the compiler options have a control character between quotes",
-                     "leave it out");
-    }
     words.back() += options[i];
   }
   if (in_quotation) {

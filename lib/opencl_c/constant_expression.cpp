@@ -32,7 +32,7 @@ public:
       return plain ? within(token.text[1], false) : std::nullopt;
     }
     case Kind::name:
-      return is_declared()                                    ? declared(expr)
+      return is_declared()                                    ? enumerator(expr)
              : token.is("true") && rules_ == Rules::condition ? std::nullopt
                                                               : within(token.is("true") ? 1 : 0, false);
     case Kind::unary: // "~x" is -1 ^ x, "!x" is 0 == x
@@ -102,19 +102,9 @@ private:
                : std::nullopt;
   }
 
-  // An enumerator, or "const int count = 16".
-  Found declared(const Expr& expr) {
+  [[nodiscard]] Found enumerator(const Expr& expr) const {
     const Decl* const name = unit_.meaning(expr.token);
-    constexpr int deepest = 16; // it may name itself
-    if (name == nullptr || name->value == nullptr || name->kind != Decl::Kind::variable ||
-        depth_ == deepest) {
-      return name == nullptr ? std::nullopt : name->constant;
-    }
-    ++depth_;
-    const bool is_constant = name->type->is_const && !name->type->is_volatile;
-    const Found found = is_constant ? converted(value(*name->value), *name->type) : std::nullopt;
-    --depth_;
-    return found;
+    return name == nullptr ? std::nullopt : name->constant;
   }
 
   [[nodiscard]] Found binary(std::string_view sign, const Found& left, const Found& right) const {
@@ -156,7 +146,6 @@ private:
 
   const TranslationUnit& unit_;
   const Rules rules_;
-  int depth_ = 0; // of variables
 };
 
 } // namespace
@@ -166,9 +155,12 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
   TranslationUnit unit; // of its own
   unit.source.tokens.assign(tokens.begin(), tokens.end());
   const bool has_pairs = !match_brackets(unit); // of brackets
-  const Condition condition = parse_condition(unit);
-  const std::size_t stuck = has_pairs ? condition.stuck : std::min(condition.stuck, tokens.size());
-  if (stuck != no_token) {
+  const auto [condition, end] = parse_condition(unit);
+  std::size_t stuck = end < tokens.size() ? end : no_token;
+  each_expression(*condition, [&stuck](const Expr& part) {
+    stuck = part.kind == Expr::Kind::opaque ? std::min(stuck, part.token) : stuck;
+  });
+  if (stuck != no_token || !has_pairs) {
     const bool at_end = stuck >= tokens.size();
     return tl::unexpected(source_error(
         path, at_end ? directive : tokens[stuck],
@@ -177,7 +169,7 @@ Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, co
         "write an expression of integers, names and defined(NAME)"));
   }
   const auto value =
-      Evaluation(unit, assumes_clang ? Rules::condition_of_clang : Rules::condition).value(*condition.value);
+      Evaluation(unit, assumes_clang ? Rules::condition_of_clang : Rules::condition).value(*condition);
   return value ? std::optional(value->value != 0) : std::nullopt;
 }
 

@@ -27,7 +27,7 @@ double iterations_of(const TranslationUnit& unit, const Stmt& loop) {
 
 bool is_floating(std::string_view name) {
   const auto type = arithmetic_type(name);
-  return type && (type->scalar == "float" || type->scalar == "double" || type->scalar == "half");
+  return type && is_one_of("float double half", type->scalar);
 }
 
 } // namespace
@@ -61,18 +61,16 @@ private:
         const bool row = expr.kind == Expr::Kind::subscript && expr.type->is(Type::Kind::array);
         own_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
         needs_.floats |= is_floating(expr.type->name);
-        does_anything(expr.kind == Expr::Kind::opaque || calls_unknown(expr));
+        const bool has_no_meaning = expr.kind == Expr::Kind::name && unit_.meaning(expr.token) == nullptr &&
+                                    !builtin(tokens_[expr.token].text);
+        does_anything(expr.kind == Expr::Kind::opaque ||
+                      (has_no_meaning && bracket_of_call(unit_, expr.token) < tokens_.size()));
         changed(expr);
       });
     });
     for (const Stmt* const part : stmt.parts) {
       statement(*part, times, depth);
     }
-  }
-
-  [[nodiscard]] bool calls_unknown(const Expr& expr) const {
-    return expr.kind == Expr::Kind::name && unit_.meaning(expr.token) == nullptr &&
-           !builtin(tokens_[expr.token].text) && bracket_of_call(unit_, expr.token) < tokens_.size();
   }
 
   void does_anything(bool holds) {
@@ -85,16 +83,11 @@ private:
       return;
     }
     const Expr* target = expr.operands[0];
+    const auto is_pointer = [](const Expr* part) { return part->type->is(Type::Kind::pointer); };
     for (; target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript ||
            target->kind == Expr::Kind::unary;
          target = target->operands[0]) {
-      const bool through_pointer = target->kind == Expr::Kind::member ? !unit_.is(target->token - 1, ".")
-                                   : target->kind == Expr::Kind::unary
-                                       ? unit_.is(target->token, "*")
-                                       : std::ranges::any_of(target->operands, [](const Expr* part) {
-                                           return part->type->is(Type::Kind::pointer);
-                                         });
-      if (through_pointer) {
+      if (unit_.is(target->token, "*") || std::ranges::any_of(target->operands, is_pointer)) {
         return; // memory changes, but no variable by its name
       }
     }
@@ -234,16 +227,15 @@ std::size_t bracket_of_call(const TranslationUnit& unit, std::size_t name) {
 
 std::vector<NamedCall> calls_of(const TranslationUnit& unit, const std::set<std::string_view>& names) {
   std::vector<NamedCall> found;
-  for (const auto& [token, call] : unit.tree->calls) {
-    const auto by = std::ranges::find_if(unit.functions, [at = token](const Function& function) {
-      return function.body && function.body->begin < at && at < function.end;
-    });
-    const std::string_view name = unit.source.tokens[token].text;
-    if (names.contains(name) && by != unit.functions.end()) {
-      found.push_back({token, name, &*by, std::span(call->operands).subspan(1)});
+  for (const Function& function : unit.functions) {
+    for (std::size_t i = function.begin; function.body && i < function.end; ++i) {
+      const std::string_view name = unit.source.tokens[i].text;
+      const auto call = names.contains(name) ? unit.tree->calls.find(i) : unit.tree->calls.end();
+      if (call != unit.tree->calls.end()) {
+        found.push_back({i, name, &function, call->second->operands.subspan(1)});
+      }
     }
   }
-  std::ranges::sort(found, {}, &NamedCall::token);
   return found;
 }
 

@@ -14,9 +14,9 @@ struct Needs {
   bool more_than_barriers = false; // such a call is not barrier()
   bool groups = false;             // the work-group: its memory, its number, a position in it
   bool orders_memory =
-      false; // work-items may see what others write meanwhile: not only calls that are known to order nothing
-  bool floats = false;           // floating-point types
-  bool divides = false;          // a division, or a built-in function that may be a mathematical one
+      false;            // it does more than call what is known to order nothing: others' writes may be seen
+  bool floats = false;  // floating-point types
+  bool divides = false; // a division, or a built-in function that may be a mathematical one
   std::uint32_t loop_depth = 0;  // nested loops, at most most_loop_depth
   std::uint32_t dimensions = 1;  // the greatest that it asks for by number, from 1
   std::set<std::string> special; // functions of sub-groups and of images that it calls
@@ -31,9 +31,9 @@ public:
   struct Own {
     std::vector<std::size_t> functions; // names of functions, of the file and of the language
     std::vector<std::size_t>
-        changed; // names of variables that are assigned to, as a whole or in part, or whose address is taken
-    Needs needs; // also of what it calls
-    double accesses = 0;                 // weighted by loop iterations, as are
+        changed;         // variables that are assigned to, also in part, or whose address is taken
+    Needs needs;         // also of what it calls
+    double accesses = 0; // weighted by loop iterations, as are
     std::map<std::string, double> calls; // of functions of this file
   };
 

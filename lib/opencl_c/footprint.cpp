@@ -2,7 +2,6 @@
 // what is known of its value; accesses of elements are collected, and summed up at the end.
 #include "opencl_c/footprint.hpp"
 
-#include "opencl_c/accesses.hpp"
 #include "opencl_c/facts.hpp"
 #include "opencl_c/known.hpp"
 #include "opencl_c/type_layout.hpp"
@@ -35,8 +34,6 @@ struct Reading {
   const LaunchSetting& setting;
   std::vector<Use> uses = std::vector<Use>(kernel.parameters.size()); // by parameter of the kernel
   std::size_t calls = 0;                                              // that were followed
-  std::vector<EarlyReturn> returns = {};                              // before a barrier
-  std::vector<EarlyReturn> open = {};                                 // after which none has been read
 };
 
 class FootprintReader {
@@ -44,19 +41,17 @@ public:
   // Reads a function that is called with these arguments where `at_call` holds; `nesting`: calls around its body.
   FootprintReader(Reading& reading, const Function& function, const std::vector<Known>& arguments,
                   const Bounds& at_call, std::size_t nesting)
-      : reading_(reading), unit_(reading.unit), setting_(reading.setting), function_(function),
-        nesting_(nesting), call_ids_(at_call.ids), bounds_(at_call) {
+      : reading_(reading), unit_(reading.unit), function_(function), nesting_(nesting),
+        call_ids_(at_call.ids), bounds_(at_call) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Parameter& parameter = function.parameters[i];
-      if (parameter.decl->token == no_token) {
-        continue; // the body cannot use it
+      const Known& value = arguments[i];
+      const bool is_memory = value.kind == Known::Kind::pointer || value.kind == Known::Kind::record;
+      if (parameter.decl->token != no_token) { // otherwise the body cannot use it
+        variables_[parameter.decl] = is_memory ? value
+                                               : of_number(as_type(parameter.is_pointer ? "" : parameter.type,
+                                                                   number_of(value), bounds_.ids));
       }
-      Known value = arguments[i];
-      if (value.kind != Known::Kind::pointer && value.kind != Known::Kind::record) {
-        value = of_number(parameter.is_pointer ? std::nullopt
-                                               : as_type(parameter.type, number_of(value), bounds_.ids));
-      }
-      variables_[parameter.decl] = {.value = value, .type = parameter.is_pointer ? "" : parameter.type};
     }
   }
 
@@ -70,10 +65,9 @@ public:
     // A safeguard: each occurrence of a pointer has been read.
     for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
       const auto variable = variables_.find(unit_.meaning(i));
-      if (variable != variables_.end() && variable->second.value && variable->first->token != i &&
-          !seen_.contains(i)) {
+      if (variable != variables_.end() && variable->first->token != i && !seen_.contains(i)) {
         token_ = i;
-        consume(*variable->second.value, "in an occurrence that was not read");
+        consume(variable->second, "in an occurrence that was not read");
       }
     }
     if (failed_) {
@@ -84,32 +78,15 @@ public:
 
   // After run(): returns what is known of the value that the function returns.
   [[nodiscard]] Known result() const {
-    const Type& type = *unit_.meaning(function_.name_token)->type;
-    return result_ && type.is(Type::Kind::function)
-               ? kept(result_->number ? as_type(arithmetic_name(*type.inner), result_->number, bounds_.ids)
-                                      : std::nullopt,
-                      *result_)
-               : Known();
+    const auto number =
+        result_ && result_->number ? as_type(function_.result, result_->number, bounds_.ids) : std::nullopt;
+    return result_ ? kept(number, *result_) : Known();
   }
 
 private:
-  // A variable that only its declaration sets has a value, and so has one that a loop declares and counts; of others, a
-  // type that numbers have may be known.
-  struct Variable {
-    std::optional<Known> value;
-    std::string type;
-  };
-
   // Nothing is known of the body.
   void fail(std::string reason, std::size_t token) {
     failed_ = failed_ ? failed_ : Obstacle{std::move(reason), token};
-  }
-
-  // Bounds the recursion.
-  void check_depth(std::size_t token) {
-    if (depth_ > most_depth) {
-      fail("it is nested too deeply", token);
-    }
   }
 
   // The parameter may be used in any way.
@@ -159,9 +136,9 @@ private:
                                              : std::nullopt;
   }
 
-  // The variable that a loop declares and then steps, and that nothing else changes; null for another loop.
+  // The variable that a for loop declares and then steps, and that nothing else changes; null for another loop.
   [[nodiscard]] const Decl* counter_of(const Stmt& loop) const {
-    const Expr* const step = loop.kind == Stmt::Kind::for_loop ? loop.values[1] : nullptr;
+    const Expr* const step = loop.values[1];
     if (step == nullptr || !changes(unit_, *step) || !is_one_of("++ += -- -=", text(step->token))) {
       return nullptr;
     }
@@ -175,24 +152,15 @@ private:
                : nullptr;
   }
 
-  // Finds the variables that more than their declarations and the loops that count them set.
+  // Finds the variables that more than their declarations set; loops that count one take it out.
   void find_changes() {
-    std::set<std::size_t> counting; // tokens where loops set their counters
-    each_statement(*function_.statements, [&](const Stmt& stmt) {
-      if (counter_of(stmt) != nullptr) {
-        counting.insert(stmt.values[1]->operands[0]->token);
-      }
-    });
     for (const std::size_t i : unit_.facts->own(function_.name).changed) {
       const auto variable = variables_.find(unit_.meaning(i));
-      if (counting.contains(i)) {
-        continue;
-      }
       changing_.insert(unit_.meaning(i));
-      if (variable != variables_.end() && variable->second.value) {
+      if (variable != variables_.end()) {
         token_ = i;
-        consume(*variable->second.value, "changed");
-        variable->second.value.reset();
+        consume(variable->second, "changed");
+        variables_.erase(variable);
       }
     }
   }
@@ -201,10 +169,10 @@ private:
   bool statement(const Stmt& stmt) {
     using S = Stmt::Kind;
     const Nested nested(depth_);
-    check_depth(stmt.tokens.begin);
     token_ = stmt.tokens.begin;
-    if (failed_ || (stmt.has_attributes && !stmt.is_loop())) { // a loop may have some
-      fail("a statement has attributes", stmt.tokens.begin);
+    const bool is_deep = depth_ > most_depth;
+    if (failed_ || is_deep || (stmt.has_attributes && !stmt.is_loop())) { // a loop may have some
+      fail(is_deep ? "it is nested too deeply" : "a statement has attributes", stmt.tokens.begin);
       return false;
     }
     switch (stmt.kind) {
@@ -233,7 +201,6 @@ private:
       if (!stmt.values.empty()) {
         returned(condition(*stmt.values[0]));
       }
-      return_ = stmt.tokens.begin;
       bounds_.exact = false;
       has_returned_ = true;
       return true;
@@ -269,7 +236,6 @@ private:
   // Code after it runs where neither branch has left. Those that return in a branch that goes on stay among the ids of
   // `bounds_`, and so do all that return in a loop, whose bounds are forgotten.
   bool if_else(const Stmt& stmt) {
-    const bool is_top = depth_ == 1 && nesting_ == 0;
     const Known holds = condition(*stmt.values[0]);
     const bool returned = has_returned_;
     std::array<bool, 2> leaves{};
@@ -286,15 +252,7 @@ private:
     if (!narrows) {
       return leaves[0] && leaves[1];
     }
-    const Bounds& stays = leaves[0] ? holds.if_false : holds.if_true;
-    bounds_ = tighter(bounds_, stays);
-    for (std::uint32_t d = 0; is_top && d < 3; ++d) {
-      const std::int64_t first = stays.ids[d].high + 1;
-      const std::int64_t begin = setting_.begin[d];
-      if (first > begin && first < begin + setting_.size[d] && (first - begin) % setting_.local[d] != 0) {
-        reading_.open.push_back({return_, d, first});
-      }
-    }
+    bounds_ = tighter(bounds_, leaves[0] ? holds.if_false : holds.if_true);
     return false;
   }
 
@@ -320,35 +278,34 @@ private:
 
   void for_loop(const Stmt& stmt) {
     const Decl* const counter = switches_ == 0 ? counter_of(stmt) : nullptr;
-    Variable& variable = variables_[counter]; // of no name, if nothing counts
+    changing_.erase(counter);
     statement(*stmt.parts[0]);
     const auto holds = [&] { return stmt.values[0] == nullptr ? Known() : condition(*stmt.values[0]); };
-    const Expr* const step = stmt.values[1];
-    const bool counts =
-        counter != nullptr && !changing_.contains(counter) && start_count(*counter, variable, *step);
+    const bool counts = counter != nullptr && start_count(*counter, *stmt.values[1]);
     Known in_body = counts ? holds() : Known();
-    if (!counts || !is_counted(*counter, variable, in_body, *step)) {
+    if (!counts || !is_counted(*counter, in_body, *stmt.values[1])) {
       changing_.insert(counter);
-      variable.value.reset();
+      variables_.erase(counter);
       in_body = holds();
-      if (step != nullptr) {
-        condition(*step);
+      if (stmt.values[1] != nullptr) {
+        condition(*stmt.values[1]);
       }
     }
     loop_body(*stmt.parts[1], in_body.if_true);
-    variable.value.reset();
+    variables_.erase(counter);
   }
 
   [[nodiscard]] bool steps_up(const Expr& step) const { return text(step.token).front() == '+'; }
 
   // Called before the condition is read: assumes that the variable stays on one side of its first value. Returns false if
   // that value is not known.
-  bool start_count(const Decl& name, Variable& variable, const Expr& step) {
-    if (!variable.value || variable.value->kind != Known::Kind::number || !variable.value->number->exact ||
-        !is_wide(variable.type)) {
+  bool start_count(const Decl& name, const Expr& step) {
+    const auto found = variables_.find(&name);
+    if (found == variables_.end() || !found->second.number || !found->second.number->exact ||
+        !is_wide(type_of(name))) {
       return false;
     }
-    Linear& number = *variable.value->number;
+    Linear& number = *found->second.number;
     const auto [low, high] = range_of(number, bounds_.ids);
     number =
         between(steps_up(step) ? Interval{low, most_count} : Interval{number.is_int ? -most_count : 0, high},
@@ -358,7 +315,7 @@ private:
   }
 
   // Reads the step. Returns false if it may overflow: then what start_count() has assumed does not hold.
-  bool is_counted(const Decl& name, const Variable& variable, const Known& holds, const Expr& step) {
+  bool is_counted(const Decl& name, const Known& holds, const Expr& step) {
     const Known by =
         step.kind == Expr::Kind::assignment ? condition(*step.operands[1]) : of_number(constant_of(1, true));
     const auto found = holds.if_true.variables.find(&name);
@@ -367,7 +324,7 @@ private:
     const auto [least, greatest] = amount && amount->exact ? range_of(*amount, bounds_.ids) : Interval{-1, 0};
     return least >= 0 && greatest <= most_count &&
            (steps_up(step) ? in_body.high <= most_count - greatest
-                           : in_body.low - greatest >= (variable.value->number->is_int ? -most_count : 0));
+                           : in_body.low - greatest >= (variables_[&name].number->is_int ? -most_count : 0));
   }
 
   void loop_body(const Stmt& stmt, const Bounds& holds) {
@@ -384,22 +341,26 @@ private:
     }
     const Decl& name = *unit_.meaning(decl.token);
     bounds_.variables.erase(&name);
-    const bool is_simple = &name == &decl && !decl.type->is_volatile && !decl.has_attributes;
+    variables_.erase(&name);
     // A case label may jump over the declaration.
-    const bool keeps = is_simple && !changing_.contains(&name) && switches_ == 0;
-    Variable variable{
-        .value = {},
-        .type = is_simple && decl.type->space == AddressSpace::none ? arithmetic_name(*decl.type) : ""};
+    const bool keeps = &name == &decl && !decl.type->is_volatile && !decl.has_attributes &&
+                       !changing_.contains(&name) && switches_ == 0;
     const Known value = decl.value == nullptr ? Known() : read(*decl.value);
     if (keeps && is_same_pointer(value, *decl.type)) {
-      variable.value = value;
-    } else {
-      consume(value);
-      if (keeps && decl.value != nullptr && decl.type->is(Type::Kind::number)) {
-        variable.value = kept(as_type(variable.type, number_of(value), bounds_.ids), value);
-      }
+      variables_[&name] = value;
+      return;
     }
-    variables_[&name] = variable;
+    consume(value);
+    if (keeps && decl.value != nullptr && decl.type->is(Type::Kind::number)) {
+      variables_[&name] = kept(as_type(type_of(name), number_of(value), bounds_.ids), value);
+    }
+  }
+
+  // The type that the numbers in a variable have; empty if it is not certain.
+  static std::string type_of(const Decl& variable) {
+    const Type& type = *variable.type;
+    const bool is_simple = !type.is_volatile && !variable.has_attributes && type.space == AddressSpace::none;
+    return is_simple ? arithmetic_name(type) : "";
   }
 
   // Returns true if the value is a pointer parameter, moved or not, and the type a pointer to the same type.
@@ -416,13 +377,17 @@ private:
   Known read(const Expr& expr) {
     using E = Expr::Kind;
     const Nested nested(depth_);
-    check_depth(expr.token);
-    if (failed_) {
+    if (failed_ || depth_ > most_depth) {
+      fail("it is nested too deeply", expr.token);
       return {};
     }
     token_ = expr.token;
     switch (expr.kind) {
-    case E::number: return value_of_number(unit_, expr);
+    case E::number: {
+      const std::int64_t value = value_of(unit_, expr).value_or(most_elements);
+      const bool is_int = text(expr.token).find_first_of("uUlL") == std::string::npos;
+      return value <= most_elements / 2 ? of_number(constant_of(value, is_int)) : Known();
+    }
     case E::text: return {};
     case E::name: return named(expr);
     case E::call: return called(expr);
@@ -445,10 +410,8 @@ private:
       each_expression(expr, [this](const Expr& part) { seen_.insert(part.token); });
       return {};
     case E::comma:
-    case E::vector:
     case E::compound:
     case E::list:
-    case E::designated:
       for (const Expr* const part : expr.operands) {
         condition(*part);
       }
@@ -473,11 +436,10 @@ private:
       return {};
     }
     const auto found = variables_.find(name);
-    static const Variable none;
-    const Variable& variable = found == variables_.end() ? none : found->second;
-    Known known = variable.value.value_or(of_number(as_type(variable.type, {}, bounds_.ids)));
+    const bool is_known = found != variables_.end();
+    Known known = is_known ? found->second : of_number(as_type(type_of(*name), {}, bounds_.ids));
     known.variable = name;
-    const bool is_set = variable.value || (name->value != nullptr && !changing_.contains(name));
+    const bool is_set = is_known || (name->value != nullptr && !changing_.contains(name));
     const auto range = bounds_.variables.find(name);
     if (is_set && range != bounds_.variables.end() && known.kind == Known::Kind::number &&
         known.number->exact) {
@@ -515,23 +477,12 @@ private:
   }
 
   Known binary(const Expr& expr) {
-    std::vector<const Expr*> sums; // of long sums the first operand is the next sum
-    for (const Expr* at = &expr; at->kind == Expr::Kind::binary; at = at->operands[0]) {
-      sums.push_back(at);
-    }
-    Known left = read(*sums.back()->operands[0]);
-    for (; !sums.empty(); sums.pop_back()) {
-      const std::string& sign = text(sums.back()->token);
-      const auto right = [&] { return read(*sums.back()->operands[1]); };
-      left = combined(sign, left,
-                      sign == "&&"   ? where(left.if_true, right)
-                      : sign == "||" ? where(left.if_false, right)
-                                     : right());
-    }
-    return left;
-  }
-
-  Known combined(std::string_view sign, const Known& left, const Known& right) {
+    const std::string& sign = text(expr.token);
+    const Known left = read(*expr.operands[0]);
+    const auto read_right = [&] { return read(*expr.operands[1]); };
+    const Known right = sign == "&&"   ? where(left.if_true, read_right)
+                        : sign == "||" ? where(left.if_false, read_right)
+                                       : read_right();
     const bool moves = left.kind == Known::Kind::pointer;
     const auto number = computed(sign, moves ? left.number : number_of(left), number_of(right), bounds_.ids);
     if (moves && (sign == "+" || sign == "-") && right.kind != Known::Kind::pointer) {
@@ -635,9 +586,9 @@ private:
     Known part = of.kind == Known::Kind::element ? of : Known{.variable = of.variable};
     part.part = true;
     const auto value = of.kind == Known::Kind::record
-                           ? setting_.members.find({of.parameter, text(expr.token)})
-                           : setting_.members.end();
-    if (value != setting_.members.end()) {
+                           ? reading_.setting.members.find({of.parameter, text(expr.token)})
+                           : reading_.setting.members.end();
+    if (value != reading_.setting.members.end()) {
       part.number = as_type(arithmetic_name(*expr.type), constant_of(value->second, true), bounds_.ids);
       part.kind = part.number ? Known::Kind::number : part.kind;
     }
@@ -654,7 +605,6 @@ private:
       fail("a call is not known", expr.tokens.begin);
       return {};
     }
-    const bool is_statement = &expr == statement_;
     std::vector<Known> given;
     for (const Expr* const operand : expr.operands.subspan(1)) {
       given.push_back(read(*operand));
@@ -663,11 +613,7 @@ private:
     if (name != nullptr) {
       return call(unit_.definition(word), word, given);
     }
-    if (word == "barrier" || word == "work_group_barrier") {
-      reading_.returns.insert(reading_.returns.end(), reading_.open.begin(), reading_.open.end());
-      reading_.open.clear();
-    }
-    access(word, given, is_statement);
+    access(word, given, &expr == statement_);
     return built_in(word, given);
   }
 
@@ -746,11 +692,11 @@ private:
     }
     if (numbers.size() == 1 && numbers[0].is_constant() && Interval{0, 2}.contains(numbers[0].rest)) {
       const auto d = static_cast<std::uint32_t>(numbers[0].rest.low);
-      const bool same_for_parts = d + 1 < setting_.dimensions; // ranks cut the outermost dimension
+      const bool same_for_parts = d + 1 < reading_.setting.dimensions; // ranks cut the outermost dimension
       return function == "get_global_id" ? of_number(id_of(d))
              : function == "get_global_size" && same_for_parts
-                 ? of_number(constant_of(setting_.size[d], false))
-             : function == "get_local_id" ? of_number(between({0, setting_.local[d] - 1}))
+                 ? of_number(constant_of(reading_.setting.size[d], false))
+             : function == "get_local_id" ? of_number(between({0, reading_.setting.local[d] - 1}))
                                           : Known{};
     }
     if (numbers.size() == 2 && (function == "min" || function == "max")) {
@@ -769,42 +715,28 @@ private:
 
   Reading& reading_;
   const TranslationUnit& unit_;
-  const LaunchSetting& setting_;
   const Function& function_;  // the kernel, or one that it calls
   const std::size_t nesting_; // calls around this body
   const Ids call_ids_;        // for which it is called
   Bounds bounds_;             // what holds where the reader is; exact if all these ids come here
   std::optional<Obstacle> failed_;
   std::size_t depth_ = 0;
-  std::size_t switches_ = 0, loops_ = 0; // around the statement being read
-  bool has_returned_ = false;            // a return has been read
-  std::size_t return_ = 0;               // the last one
-  std::size_t token_ = 0;                // being read
-  const Expr* statement_ = nullptr;      // the last that is one
-  bool is_at_top_ = false;               // of the body
-  std::map<const Decl*, Variable> variables_;
+  std::size_t switches_ = 0, loops_ = 0;   // around the statement being read
+  bool has_returned_ = false;              // a return has been read
+  std::size_t token_ = 0;                  // being read
+  const Expr* statement_ = nullptr;        // the last that is one
+  bool is_at_top_ = false;                 // of the body
+  std::map<const Decl*, Known> variables_; // set by their declarations alone, or by loops that count
   std::set<const Decl*> changing_; // variables that more than their declarations and counting loops set
   std::set<std::size_t> seen_;     // names that have been read
   std::optional<Known> result_;    // what the function returns
   Ids result_ids_;                 // for which that is known
 };
 
-// Returns why a compiler may read the kernel otherwise.
-std::optional<Obstacle> other_meaning(const TranslationUnit& unit, const Function& kernel) {
-  const bool named = std::ranges::none_of(kernel.parameters, [](const Parameter& parameter) {
-    return parameter.name.empty() || is_type_word(parameter.name);
-  });
-  const std::string pragma = pragma_scope(unit).obstacle;
-  const std::string reason = !kernel.body                      ? "its kernel has no body"
-                             : !named                          ? "a parameter has no name"
-                             : !unit.source.own_macros.empty() ? unit.source.own_macros
-                                                               : pragma;
-  return reason.empty() ? std::nullopt : std::optional(Obstacle{reason, kernel.name_token});
-}
-
 } // namespace
 
-Footprints footprints(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting) {
+std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& kernel,
+                                  const LaunchSetting& setting) {
   Reading reading{.unit = unit, .kernel = kernel, .setting = setting};
   Bounds launch{.variables = {}, .exact = true};
   for (std::uint32_t d = 0; d < 3; ++d) {
@@ -821,13 +753,17 @@ Footprints footprints(const TranslationUnit& unit, const Function& kernel, const
         : parameter.decl->type->is(Type::Kind::record) ? Known{.kind = Known::Kind::record, .parameter = i}
                                                        : Known());
   }
-  auto failed = other_meaning(unit, kernel);
-  failed = failed ? failed : FootprintReader(reading, kernel, arguments, launch, 0).run();
-  Footprints found;
-  found.returns = failed ? std::vector<EarlyReturn>() : std::move(reading.returns);
+  // A compiler may read the kernel otherwise.
+  const std::string& macros = unit.source.own_macros;
+  const std::string other = !kernel.body     ? "its kernel has no body"
+                            : macros.empty() ? pragma_scope(unit).obstacle
+                                             : macros;
+  const auto failed = other.empty() ? FootprintReader(reading, kernel, arguments, launch, 0).run()
+                                    : std::optional(Obstacle{other, kernel.name_token});
+  std::vector<Footprint> found;
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
-    Footprint& footprint = found.parameters.emplace_back();
+    Footprint& footprint = found.emplace_back();
     if (failed || !parameter.is_pointer) {
       footprint.obstacle = failed;
       continue;

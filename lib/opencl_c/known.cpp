@@ -13,6 +13,36 @@ void narrow(const Known& subject, const Linear& number, const Interval& range, B
   }
 }
 
+// Elements by ids and rows of all accesses; nullopt if they have nothing in common.
+std::optional<ElementsById> joined(ElementsById all, const ElementsById& more) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    all.offset[d] = hull(all.offset[d], more.offset[d]);
+  }
+  return all.per_id == more.per_id ? std::optional(all) : std::nullopt;
+}
+
+std::optional<RowElements> joined(RowElements all, const RowElements& more) {
+  const bool alike =
+      all.per_id == more.per_id && (all.wraps == 0 || more.wraps == 0 || all.wraps == more.wraps);
+  all.low = std::min(all.low, more.low);
+  all.high = std::max(all.high, more.high);
+  all.wraps = std::max(all.wraps, more.wraps);
+  return alike ? std::optional(all) : std::nullopt;
+}
+
+// Sets `all` to what the accesses have in common; returns the index of the first that has something else, or their number.
+template <class T, class Of>
+std::size_t join(const std::vector<Access>& accesses, std::optional<T>& all, const Of& of) {
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const std::optional<T> one = of(accesses[i]);
+    all = one ? (i == 0 ? one : joined(*all, *one)) : std::nullopt;
+    if (!all) {
+      return i;
+    }
+  }
+  return accesses.size();
+}
+
 } // namespace
 
 Bounds tighter(Bounds a, const Bounds& b) {
@@ -40,9 +70,7 @@ Known kept(const std::optional<Linear>& number, const Known& condition) {
 }
 
 bool is_wide(std::string_view type) {
-  static constexpr std::array<std::string_view, 8> wide{"int",    "uint",      "long",     "ulong",
-                                                        "size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
-  return std::ranges::find(wide, type) != wide.end();
+  return is_one_of("int uint long ulong size_t ptrdiff_t intptr_t uintptr_t", type);
 }
 
 std::optional<Linear> all_of(std::string_view type) {
@@ -58,14 +86,6 @@ std::optional<Linear> all_of(std::string_view type) {
 std::string arithmetic_name(const Type& type) {
   const bool known = type.is_arithmetic() && type.record == nullptr;
   return known && (arithmetic_type(type.name) || is_wide(type.name)) ? type.name : "";
-}
-
-Known value_of_number(const TranslationUnit& unit, const Expr& expr) {
-  const std::string& word = unit.source.tokens[expr.token].text;
-  constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
-  const auto value = value_of(unit, expr);
-  const bool is_int = word.find_first_of("uUlL") == std::string::npos;
-  return value && *value <= most_distance ? of_number(constant_of(*value, is_int)) : Known{};
 }
 
 std::optional<Linear> as_type(std::string_view type, const std::optional<Linear>& number, const Ids& ids) {
@@ -122,6 +142,42 @@ Known compared(std::string_view sign, const Known& left, std::optional<Linear> a
     }
   }
   return {};
+}
+
+void sum_up(const std::vector<Access>& accesses, const LaunchSetting& setting, Footprint& footprint) {
+  for (const Access& access : accesses) {
+    const Interval range = range_of(access.element, access.ids);
+    footprint.elements = hull(footprint.elements.value_or(range), range);
+    footprint.certain =
+        access.is_certain ? hull(footprint.certain.value_or(range), range) : footprint.certain;
+  }
+  if (accesses.empty()) { // as if it touched its own
+    const bool is_line = setting.dimensions == 1;
+    footprint.elements = Interval{1, 0};
+    footprint.by_id = ElementsById{.per_id = {is_line ? 1 : 0}};
+    footprint.rows = is_line ? std::optional(RowElements{.per_id = 1}) : std::nullopt;
+  }
+  join(accesses, footprint.rows,
+       [&](const Access& access) { return rows_of(access.element, setting.dimensions - 1, access.ids); });
+  // By the ids of all dimensions, or at least of those with several work-groups.
+  std::size_t other = 0;
+  for (const bool folds : {false, true}) {
+    const auto by_ids = [&](const Access& access) -> std::optional<ElementsById> {
+      Linear element = access.element;
+      bool known = true;
+      for (std::uint32_t d = 0; d < 3; ++d) {
+        const bool counts = d < setting.dimensions && setting.size[d] > (folds ? setting.local[d] : 1);
+        known = known && (element.factors[d] != 0 || !counts);
+        element = folds && !counts ? folded(element, d, access.ids) : element;
+      }
+      return known ? ids_of(element, access.ids) : std::nullopt;
+    };
+    other = footprint.by_id ? other : join(accesses, footprint.by_id, by_ids);
+  }
+  if (!footprint.by_id) {
+    footprint.obstacle =
+        Obstacle{"its index does not follow the ids of all dimensions", accesses[other].token};
+  }
 }
 
 } // namespace tidegate::opencl_c

@@ -1,6 +1,6 @@
-// Knowledge of a kernel's reader: values of expressions, and what conditions prove.
+// Knowledge of a kernel's reader: values of expressions, what conditions prove, and the accesses of parameters.
 #pragma once
-#include "opencl_c/linear.hpp"
+#include "opencl_c/footprint.hpp"
 #include "opencl_c/tree.hpp"
 
 namespace tidegate::opencl_c {
@@ -39,9 +39,6 @@ Known of_number(const std::optional<Linear>& number);
 // A number that is kept, with what it says as a condition but of variables, which may have other values then.
 Known kept(const std::optional<Linear>& number, const Known& condition);
 
-// The value of a number in the source.
-Known value_of_number(const TranslationUnit& unit, const Expr& expr);
-
 // The name of an arithmetic type; empty for others.
 std::string arithmetic_name(const Type& type);
 // True for an integer type that can hold any id.
@@ -54,5 +51,23 @@ std::optional<Linear> as_type(std::string_view type, const std::optional<Linear>
 // Returns a comparison of the numbers that two values are, with what it proves if it holds, and if not.
 Known compared(std::string_view sign, const Known& left, std::optional<Linear> a, const Known& right,
                std::optional<Linear> b, const Ids& ids);
+
+struct Access {
+  Linear element;
+  Ids ids;
+  std::size_t token = 0;
+  bool is_certain = false;
+};
+
+// The accesses through a parameter that a footprint has found so far.
+struct Use {
+  Footprint footprint{.only_accessed = true}; // its obstacle: it may touch any element
+  std::vector<Access> accesses;
+  std::size_t count = 0; // of accesses, also of those that never run, and of other uses
+  bool mixed = false;    // some use is no reduction, or another one
+};
+
+// Fills in what follows from the accesses of a parameter.
+void sum_up(const std::vector<Access>& accesses, const LaunchSetting& setting, Footprint& footprint);
 
 } // namespace tidegate::opencl_c

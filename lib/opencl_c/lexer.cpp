@@ -7,12 +7,9 @@ namespace tidegate::opencl_c {
 namespace {
 
 // Punctuators of several characters, longest first; any other character is a punctuator alone.
-constexpr std::array<std::string_view, 29> long_punctuators{
-    "%:%:", "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
-    "*=",   "/=",  "%=",  "+=",  "-=", "&=", "^=", "|=", "##", "<:", ":>", "<%", "%>", "%:"};
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> digraphs{
-    {{"%:%:", "##"}, {"<:", "["}, {":>", "]"}, {"<%", "{"}, {"%>", "}"}, {"%:", "#"}}};
+constexpr std::array<std::string_view, 23> long_punctuators{"<<=", ">>=", "...", "->", "++", "--", "<<", ">>",
+                                                            "<=",  ">=",  "==",  "!=", "&&", "||", "*=", "/=",
+                                                            "%=",  "+=",  "-=",  "&=", "^=", "|=", "##"};
 
 constexpr std::string_view blanks = " \t\v\f\r";
 
@@ -28,12 +25,6 @@ bool starts_identifier(char c) {
 
 bool continues_identifier(char c) {
   return starts_identifier(c) || is_digit(c);
-}
-
-// C99 5.2.1.1: compilers replace them, unless they are told not to.
-bool is_trigraph(std::string_view text) {
-  return text.size() > 2 && text.starts_with("?\?") &&
-         std::string_view("=/'()!<>-").find(text[2]) != std::string_view::npos;
 }
 
 bool is_quote(char c) {
@@ -132,15 +123,15 @@ Token Lexer::read_token(bool file_name_expected) {
   } else {
     token.kind = TokenKind::punctuator;
     const std::string_view rest = std::string_view(text_).substr(at_);
+    const bool is_trigraph = rest.size() > 2 &&
+                             rest.starts_with("?\?") && // C99 5.2.1.1: compilers replace it
+                             std::string_view("=/'()!<>-").find(rest[2]) != std::string_view::npos;
     const auto* const found = std::ranges::find_if(
         long_punctuators, [rest](std::string_view longer) { return rest.starts_with(longer); });
-    end = at_ + (is_trigraph(rest) ? 3 : found == long_punctuators.end() ? 1 : found->size());
+    end = at_ + (is_trigraph ? 3 : found == long_punctuators.end() ? 1 : found->size());
   }
   token.text = text_.substr(at_, end - at_);
   at_ = end;
-  for (const auto& [digraph, meaning] : digraphs) {
-    token.text = token.kind == TokenKind::punctuator && token.text == digraph ? meaning : token.text;
-  }
   if (token.text.find("?\?/") != std::string::npos) { // which may escape the quote
     token.kind = TokenKind::punctuator;
   }
@@ -163,9 +154,9 @@ std::string spelling(std::span<const Token> tokens) {
   return text;
 }
 
-std::set<std::string, std::less<>> identifiers(std::span<const Token> tokens) {
+std::set<std::string, std::less<>> identifiers(const TokenStream& source) {
   std::set<std::string, std::less<>> words;
-  for (const Token& token : tokens) {
+  for (const Token& token : source.tokens) {
     if (token.kind == TokenKind::identifier) {
       words.insert(token.text);
     }

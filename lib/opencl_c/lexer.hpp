@@ -48,9 +48,8 @@ public:
 
   // Returns the tokens of the next non-empty line, with positions in the text and `file` 0; no tokens at the
   // end. Spliced lines and lines joined by a comment count as one. The first token of a line has space_before
-  // set. Digraphs are replaced; the file name of an #include is one string with its quotes or
-  // angle brackets; a byte that starts no token is a punctuator. Error: kernel_source for an unterminated
-  // comment.
+  // set. The file name of an #include is one string with its quotes or angle brackets; a byte that starts no token is a
+  // punctuator. Error: kernel_source for an unterminated comment.
   Result<std::vector<Token>> next_line();
 
   // The line of the text where the next call starts.
@@ -72,7 +71,7 @@ bool is_unterminated(const Token& token);
 // Joins the tokens, with one space where the source has blanks.
 std::string spelling(std::span<const Token> tokens);
 
-std::set<std::string, std::less<>> identifiers(std::span<const Token> tokens);
+std::set<std::string, std::less<>> identifiers(const TokenStream& source);
 
 // The texts of the tokens of the first line.
 std::vector<std::string> words_in(std::string_view text);

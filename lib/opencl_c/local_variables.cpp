@@ -59,15 +59,11 @@ private:
                       "declare types outside of the kernel, and sizes as numbers, macros or constants there");
       }
       if (moved.is_local && is_one_of("local __local static", tokens_[i].text)) {
-        moved.edits[i] = {.replaced = true}; // members cannot have these words
+        moved.edits[i] = {.text = ""}; // members cannot have these words
       }
     }
-    std::array<std::size_t, 2> last{no_token,
-                                    no_token}; // after the last declarator that stays, and that leaves
     for (const Decl* const name : stmt.declared) {
-      last[leaves(name) ? 1 : 0] = name->tokens.end;
       if (!leaves(name)) {
-        replace(moved.edits, {name->tokens.begin, std::min(name->tokens.end + 1, range.end)});
         continue;
       }
       if (!moved.is_local &&
@@ -81,23 +77,23 @@ private:
       }
       for (std::size_t i = kernel_.body->begin; i < kernel_.body->end; ++i) {
         if (unit_.meaning(i) == name) {
-          body_[i].replace((moved.is_local ? "tg_locals->" : prefix_) + own);
+          body_[i].text = (moved.is_local ? "tg_locals->" : prefix_) + own;
         }
       }
-      moved.edits[name->token] = {.replaced = true, .text = (moved.is_local ? "" : prefix_) + own};
+      moved.edits[name->token] = {.text = (moved.is_local ? "" : prefix_) + own};
       count(*name);
     }
-    for (const Decl* const name : stmt.declared) {
-      if (leaves(name)) {
-        replace(body_, {name->tokens.begin, std::min(name->tokens.end + 1, range.end)});
+    for (const bool moves : {false, true}) {
+      std::size_t first = range.end; // of the declarators there, before which there is no comma
+      for (const Decl* const name : stmt.declared) {
+        const bool is_there = leaves(name) == moves;
+        first = is_there ? std::min(first, name->tokens.begin) : first;
+        const bool drops_comma = name != stmt.declared.front() && (!is_there || name->tokens.begin == first);
+        replace(moves ? moved.edits : body_, {name->tokens.begin - (drops_comma ? 1 : 0),
+                                              is_there ? name->tokens.begin : name->tokens.end});
       }
+      replace(body_, first == range.end ? range : TokenRange());
     }
-    for (const bool leaving : {false, true}) { // no comma follows the last one
-      if (last[leaving ? 1 : 0] < range.end) {
-        (leaving ? moved.edits : body_)[last[leaving ? 1 : 0]] = {.replaced = true};
-      }
-    }
-    replace(body_, last[0] == no_token ? range : TokenRange());
     found_.declarations.push_back(std::move(moved));
     return {};
   }

@@ -16,85 +16,6 @@ bool is_word(char c) {
   return std::isalnum(byte) != 0 || c == '_' || c == '.' || c == '$' || byte >= 0x80;
 }
 
-} // namespace
-
-std::string line_directive(std::uint32_t line, std::string_view path) {
-  std::string escaped;
-  for (const char c : path) {
-    escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c < ' ' && c >= 0 ? '?' : c);
-  }
-  return fmt::format("#line {} \"{}\"\n", line, escaped);
-}
-
-void replace(Edits& edits, TokenRange range, std::string text) {
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    edits[i] = {.replaced = true, .text = std::exchange(text, "")};
-  }
-}
-
-void TokenWriter::go_to(const Token& token) {
-  const bool near =
-      started_ && token.file == file_ && token.line >= line_ && token.line - line_ <= most_empty_lines;
-  if (near) {
-    out_.append(token.line - line_, '\n');
-  } else {
-    out_ += "\n" + line_directive(token.line, unit_.source.files[token.file]);
-  }
-  started_ = true;
-  file_ = token.file;
-  line_ = token.line;
-}
-
-void TokenWriter::text(std::string_view text) {
-  if (!out_.empty() && !text.empty() && is_word(out_.back()) && is_word(text.front())) {
-    out_ += ' ';
-  }
-  out_ += text;
-  started_ = started_ && text.find('\n') == std::string_view::npos; // the line numbers no longer agree
-}
-
-void TokenWriter::write(TokenRange range, const Edits& edits) {
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    static const Edit none;
-    const Token& token = unit_.source.tokens[i];
-    const auto found = edits.find(i);
-    const Edit& edit = found == edits.end() ? none : found->second;
-    const std::string& written = edit.replaced ? edit.text : token.text;
-    if (written.empty() && edit.before.empty() && edit.after.empty()) {
-      continue;
-    }
-    const std::size_t length = out_.size();
-    if (!started_ || token.file != file_ || token.line != line_) {
-      go_to(token);
-    }
-    if (token.kind == TokenKind::pragma) {
-      text(edit.before);
-      out_ += (out_.empty() || out_.back() == '\n' ? "" : "\n") + token.text + "\n";
-      started_ = false; // the line numbers no longer agree
-      continue;
-    }
-    // A space keeps two tokens apart where they would merge or where the source had one.
-    const bool same_line = out_.size() == length;
-    const bool punctuators = token.kind == TokenKind::punctuator && i > range.begin &&
-                             unit_.source.tokens[i - 1].kind == TokenKind::punctuator &&
-                             std::string_view("()[]{};,").find(token.text[0]) == std::string_view::npos;
-    // 0x1e and + would form one number, L and 'c' one character.
-    const bool joins =
-        i > range.begin && ((unit_.source.tokens[i - 1].kind == TokenKind::number &&
-                             (token.text[0] == '+' || token.text[0] == '-')) ||
-                            token.kind == TokenKind::character || token.kind == TokenKind::string);
-    if (same_line && !out_.empty() && out_.back() != ' ' && out_.back() != '\n' &&
-        (token.space_before || punctuators || joins)) {
-      out_ += ' ';
-    }
-    text(edit.before);
-    text(written);
-    text(edit.after);
-  }
-}
-
-namespace {
-
 constexpr std::string_view item_parameter = "tg_item tg_self";
 constexpr std::string_view item_argument = "tg_self";
 constexpr std::string_view locals_argument = "tg_locals";
@@ -149,25 +70,11 @@ private:
 
   void refuse_unsupported() const {
     for (const Function& function : unit_.functions) {
-      if (!reachable_.contains(function.name)) {
-        continue;
-      }
-      if (const auto i = unsupported_word(unit_, {.begin = function.begin, .end = function.end})) {
-        fail("", *i,
-             fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[*i].text)),
+      const auto word = unsupported_word(unit_, {.begin = function.begin, .end = function.end});
+      if (word && reachable_.contains(function.name)) {
+        fail("", *word,
+             fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[*word].text)),
              fmt::format("write it without: {}", see_unsupported)); // no program of tidegate may have it
-      }
-      for (const std::size_t i : facts_.own(function.name).functions) {
-        const std::string& word = tokens_[i].text;
-        // "atomic_int value" and "atomic_int* values" only begin like a function.
-        const bool is_type = unit_.meaning(i) == nullptr &&
-                             (unit_.is(i + 1, "*") || tokens_[i + 1].kind == TokenKind::identifier);
-        if (!is_type && function.body && i > function.body->begin &&
-            bracket_of_call(unit_, i) == tokens_.size()) {
-          fail(function.name, i,
-               fmt::format("the function {} is used without a call by its name", in_quotes(word)),
-               fmt::format("write {}(…)", word));
-        }
       }
     }
   }
@@ -215,7 +122,7 @@ private:
       const Decl* const name = unit_.meaning(i);
       const auto renamed = name == nullptr ? new_names_.end() : new_names_.find(name->token);
       if (renamed != new_names_.end() || constants_.words.contains(i)) {
-        edits[i].replace(renamed != new_names_.end() ? renamed->second : "const global");
+        edits[i].text = renamed != new_names_.end() ? renamed->second : "const global";
       }
     }
   }
@@ -226,6 +133,13 @@ private:
       const std::string& name = tokens_[i].text;
       const bool own = unit_.meaning(i) != nullptr;
       const std::size_t open = bracket_of_call(unit_, i);
+      // "atomic_int value" and "atomic_int* values" only begin like a function.
+      const bool is_type = !own && (unit_.is(i + 1, "*") || tokens_[i + 1].kind == TokenKind::identifier);
+      if (i > function.body->begin && open == tokens_.size() && !is_type) {
+        fail(function.name, i,
+             fmt::format("the function {} is used without a call by its name", in_quotes(name)),
+             fmt::format("write {}(…)", name));
+      }
       if (i < function.body->begin || open == tokens_.size() ||
           !(own ? takes_item(name) : is_builtin(name, Builtin::Kind::id, Builtin::Kind::barrier))) {
         continue;
@@ -235,7 +149,7 @@ private:
         if (call != unit_.tree->calls.end()) {
           replace(edits, call->second->operands[0]->tokens); // brackets around the name
         }
-        edits[i].replace("tg_" + name);
+        edits[i].text = "tg_" + name;
       }
       edits[open].after = std::string(item_argument) + (tokens_[open + 1].is(")") ? "" : ", ");
     }
@@ -321,13 +235,7 @@ private:
     if (write_locals(*variables, function, "tg_locals_" + name)) {
       outlined.locals = "tg_locals_" + name;
     }
-    for (const HoistedVariable& variable : variables->declarations) {
-      if (!variable.is_local) {
-        writer_.text("\n");
-        writer_.write(variable.declaration, variable.edits);
-        writer_.text(";");
-      }
-    }
+    write_variables(*variables, false, "\n");
     outlined.needs_whole_group = needs.whole_group || !outlined.locals.empty() || sees_local_memory(function);
 
     if (request_.distinct.contains(function.name) && !is_called) {
@@ -376,14 +284,19 @@ private:
            "pass the local memory as an argument");
     }
     writer_.text("\ntypedef struct {");
-    for (const HoistedVariable& variable : all) {
-      if (variable.is_local) {
+    write_variables(variables, true, "");
+    writer_.text(fmt::format("}} {};", type));
+    return true;
+  }
+
+  void write_variables(const HoistedVariables& variables, bool are_local, std::string_view before) {
+    for (const HoistedVariable& variable : variables.declarations) {
+      if (variable.is_local == are_local) {
+        writer_.text(before);
         writer_.write(variable.declaration, variable.edits);
         writer_.text(";");
       }
     }
-    writer_.text(fmt::format("}} {};", type));
-    return true;
   }
 
   const TranslationUnit& unit_;
@@ -398,6 +311,81 @@ private:
 };
 
 } // namespace
+
+std::string line_directive(std::uint32_t line, std::string_view path) {
+  std::string escaped;
+  for (const char c : path) {
+    escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c < ' ' && c >= 0 ? '?' : c);
+  }
+  return fmt::format("#line {} \"{}\"\n", line, escaped);
+}
+
+void replace(Edits& edits, TokenRange range, std::string text) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    edits[i] = {.text = std::exchange(text, "")};
+  }
+}
+
+void TokenWriter::go_to(const Token& token) {
+  const bool near =
+      started_ && token.file == file_ && token.line >= line_ && token.line - line_ <= most_empty_lines;
+  if (near) {
+    out_.append(token.line - line_, '\n');
+  } else {
+    out_ += "\n" + line_directive(token.line, unit_.source.files[token.file]);
+  }
+  started_ = true;
+  file_ = token.file;
+  line_ = token.line;
+}
+
+void TokenWriter::text(std::string_view text) {
+  if (!out_.empty() && !text.empty() && is_word(out_.back()) && is_word(text.front())) {
+    out_ += ' ';
+  }
+  out_ += text;
+  started_ = started_ && text.find('\n') == std::string_view::npos; // the line numbers no longer agree
+}
+
+void TokenWriter::write(TokenRange range, const Edits& edits) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    static const Edit none;
+    const Token& token = unit_.source.tokens[i];
+    const auto found = edits.find(i);
+    const Edit& edit = found == edits.end() ? none : found->second;
+    const std::string& written = edit.text ? *edit.text : token.text;
+    if (written.empty() && edit.before.empty() && edit.after.empty()) {
+      continue;
+    }
+    const std::size_t length = out_.size();
+    if (!started_ || token.file != file_ || token.line != line_) {
+      go_to(token);
+    }
+    if (token.kind == TokenKind::pragma) {
+      text(edit.before);
+      out_ += (out_.empty() || out_.back() == '\n' ? "" : "\n") + token.text + "\n";
+      started_ = false; // the line numbers no longer agree
+      continue;
+    }
+    // A space keeps two tokens apart where they would merge or where the source had one.
+    const bool same_line = out_.size() == length;
+    const bool punctuators = token.kind == TokenKind::punctuator && i > range.begin &&
+                             unit_.source.tokens[i - 1].kind == TokenKind::punctuator &&
+                             std::string_view("()[]{};,").find(token.text[0]) == std::string_view::npos;
+    // 0x1e and + would form one number, L and 'c' one character.
+    const bool joins =
+        i > range.begin && ((unit_.source.tokens[i - 1].kind == TokenKind::number &&
+                             (token.text[0] == '+' || token.text[0] == '-')) ||
+                            token.kind == TokenKind::character || token.kind == TokenKind::string);
+    if (same_line && !out_.empty() && out_.back() != ' ' && out_.back() != '\n' &&
+        (token.space_before || punctuators || joins)) {
+      out_ += ' ';
+    }
+    text(edit.before);
+    text(written);
+    text(edit.after);
+  }
+}
 
 std::string preprocessed_text(const TranslationUnit& unit, const Edits& edits) {
   std::string text;
@@ -422,13 +410,13 @@ std::size_t end_of_early_statements(const TranslationUnit& unit, const Function&
       const Needs& needs = unit.facts->needs(text);
       return function != nullptr && !function->is_kernel && !needs.orders_memory && !needs.whole_group;
     }
-    const auto index = parameter_at(unit, kernel, token);
-    if (!index) {
+    const auto parameter = std::ranges::find(kernel.parameters, name, &Parameter::decl);
+    if (parameter == kernel.parameters.end()) {
       return true; // a variable of the body, a constant
     }
-    const Parameter& parameter = kernel.parameters[*index];
-    return parameter.is_pointer ? steady.contains(*index) && !unit.contains(parameter.tokens, "volatile")
-                                : arithmetic_type(parameter.type).has_value();
+    const auto index = static_cast<std::size_t>(parameter - kernel.parameters.begin());
+    return parameter->is_pointer ? steady.contains(index) && !unit.contains(parameter->tokens, "volatile")
+                                 : arithmetic_type(parameter->type).has_value();
   };
   std::size_t end = kernel.body->begin + 1;
   for (const Stmt* const stmt : kernel.statements->parts) {
@@ -440,12 +428,13 @@ std::size_t end_of_early_statements(const TranslationUnit& unit, const Function&
       known = known && !part.has_attributes && std::ranges::find(kinds, part.kind) != kinds.end() &&
               std::ranges::none_of(part.declared,
                                    [](const Decl* decl) { return decl->type->is(Type::Kind::opaque); });
-    });
-    each_expression(*stmt, [&](const Expr& expr) {
-      using E = Expr::Kind;
-      known = known && expr.kind != E::opaque && (expr.kind != E::name || is_harmless(expr.token)) &&
-              (expr.kind != E::call || expr.operands[0]->kind == E::name) &&
-              (expr.kind != E::cast || !expr.type->is(Type::Kind::opaque));
+      const auto look_at = [&](const Expr& expr) {
+        using E = Expr::Kind;
+        known = known && expr.kind != E::opaque && (expr.kind != E::name || is_harmless(expr.token)) &&
+                (expr.kind != E::call || expr.operands[0]->kind == E::name) &&
+                (expr.kind != E::cast || !expr.type->is(Type::Kind::opaque));
+      };
+      each_value(part, [&](const Expr& value) { each_expression(value, look_at); });
     });
     if (!known) {
       break;
@@ -471,7 +460,6 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const OutlineRequest& 
       OutlinedUnit written = Outliner(unit, request, open).run();
       outlined.text = written.text + scope.after;
       outlined.kernels = std::move(written.kernels);
-      outlined.enables_fp64 = scope.enables_fp64;
       break;
     } catch (Unfit& unfit) {
       const auto left_out = std::erase_if(open, [&](const std::string& kernel) {

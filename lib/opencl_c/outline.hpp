@@ -39,19 +39,17 @@ struct OutlinedUnit {
   std::string text;                              // the file's declarations, with the kernels as functions
   std::map<std::string, OutlinedKernel> kernels; // by function
   std::map<std::string, Error> fallbacks; // kernels that must be compiled in a separate program, and why
-  bool enables_fp64 = false;              // must follow texts that do not enable it
 };
 
 struct OutlineRequest {
   std::set<std::string> kernels; // with what they call
-  std::map<std::string, std::string>
-      renamed; // names of file scope: sources compiled together may use one for two things
-  std::set<std::string>
-      distinct; // kernels whose pointers never alias: they are marked TG_RESTRICT, which the
-                // caller's program defines, unless others may write what is read through them
-  SteadyParameters
-      steady; // kernels that get a TG_PASS after the statements that use no pointers but these parameters, if
-              // their work-items meet at barriers
+  // Names of file scope: sources compiled together may use one for two things.
+  std::map<std::string, std::string> renamed;
+  // Kernels whose pointers never alias: they are marked TG_RESTRICT, which the caller's program defines, unless others may
+  // write what is read through them.
+  std::set<std::string> distinct;
+  // Kernels that get a TG_PASS after the statements that use no pointers but these, if their work-items meet at barriers.
+  SteadyParameters steady;
 };
 
 // Outlines the kernels. Effects of pragmas end with the text. Error: unsupported_kernel at the place of anything that no
@@ -92,14 +90,8 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
 // Text that replaces or surrounds a token.
 struct Edit {
   std::string before;
-  bool replaced = false;
-  std::string text; // if replaced
+  std::optional<std::string> text; // in place of the token
   std::string after;
-
-  void replace(std::string by) {
-    replaced = true;
-    text = std::move(by);
-  }
 };
 using Edits = std::map<std::size_t, Edit>; // by token
 

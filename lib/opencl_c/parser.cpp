@@ -1,7 +1,7 @@
 // One recursive descent over a file, or over the condition of a directive. It resolves names by the scopes of C (C99 6.2.1 to
 // 6.2.3) as it reads, so that it knows a type from a value. A construct that it does not know becomes opaque up to the end of its
 // brackets or statement; the names in there are still looked up. So does what is nested deeper than compilers read.
-#include "opencl_c/type_rules.hpp"
+#include "opencl_c/parser_base.hpp"
 #include <tidegate/core/text.hpp>
 
 namespace tidegate::opencl_c {
@@ -25,19 +25,20 @@ int rank_of(const Token& token) {
   return is_operator ? static_cast<int>(found - operators.begin()) + 1 : 0;
 }
 
-// A statement that begins with one of these words, and its parts: v is a value, ( one in parentheses, c a constant, s a statement,
-// e "else" with a statement, w "while", n a name, f what "for" has in parentheses, and : and ; are themselves. What a capital stands for may be missing.
+// A statement that begins with one of these words, and its parts: v is a value, p one in parentheses, c a constant, s a statement,
+// d the first of a for loop, e "else" with a statement, w "while", n a name, and signs are themselves. What a capital stands for may
+// be missing; a missing N is null.
 struct StatementForm {
   std::string_view words;
   Stmt::Kind kind = Stmt::Kind::expression;
   std::string_view parts = "v;";
 };
 constexpr StatementForm statement_forms[]{{";", Stmt::Kind::nothing, ""},
-                                          {"if", Stmt::Kind::if_else, "(se"},
-                                          {"while", Stmt::Kind::while_loop, "(s"},
-                                          {"do", Stmt::Kind::do_loop, "sw(;"},
-                                          {"for", Stmt::Kind::for_loop, "fs"},
-                                          {"switch", Stmt::Kind::switch_block, "(s"},
+                                          {"if", Stmt::Kind::if_else, "pse"},
+                                          {"while", Stmt::Kind::while_loop, "ps"},
+                                          {"do", Stmt::Kind::do_loop, "swp;"},
+                                          {"for", Stmt::Kind::for_loop, "(dN;N)s"},
+                                          {"switch", Stmt::Kind::switch_block, "ps"},
                                           {"case", Stmt::Kind::case_label, "c:S"},
                                           {"default", Stmt::Kind::default_label, ":S"},
                                           {"goto", Stmt::Kind::goto_label, "n;"},
@@ -46,10 +47,10 @@ constexpr StatementForm statement_forms[]{{";", Stmt::Kind::nothing, ""},
                                           {"continue", Stmt::Kind::continue_loop, ";"},
                                           {"asm __asm__ __asm", Stmt::Kind::opaque, ""}};
 
-class TreeParser : TypeRules {
+class TreeParser : ParserBase {
 public:
   explicit TreeParser(TranslationUnit& unit, bool is_condition = false)
-      : TypeRules(unit), is_condition_(is_condition) {}
+      : ParserBase(unit), is_condition_(is_condition) {}
 
   Result<void> run() {
     skip_pragmas();
@@ -66,9 +67,9 @@ public:
     return error_ ? tl::unexpected(std::move(*error_)) : Result<void>();
   }
 
-  Condition condition() {
+  std::pair<const Expr*, std::size_t> condition() {
     const Expr* const value = expression();
-    return {.value = value, .stuck = ended() ? stuck_ : std::min(stuck_, at_)};
+    return {value, at_};
   }
 
 private:
@@ -90,27 +91,24 @@ private:
     return {memory, list.size()};
   }
 
-  Expr* opaque(std::size_t begin) {
-    stuck_at(at_);
-    return make(Expr{.token = begin, .tokens = since(begin), .type = opaque_, .operands = {}});
+  // From `begin` to here; `stuck` does not fit.
+  Expr* opaque(std::size_t begin, std::size_t stuck) {
+    return make(Expr{.token = stuck, .tokens = since(begin), .type = opaque_, .operands = {}});
   }
+  Expr* opaque(std::size_t begin) { return opaque(begin, at_); }
 
   // Takes the rest of the brackets or the statement for opaque.
   Expr* opaque_rest(std::size_t begin) {
-    stuck_at(at_);
+    const std::size_t stuck = at_;
     look_up_until(";");
-    return opaque(begin);
+    return opaque(begin, stuck);
   }
 
   // The expression if it ends at one of these characters or a bracket; otherwise all up to there is opaque.
   Expr* whole(Expr* value, std::string_view stops) {
     const std::size_t end = at_;
     look_up_until(stops);
-    if (at_ != end) {
-      stuck_at(end);
-      value = opaque(value->tokens.begin);
-    }
-    return value;
+    return at_ == end ? value : opaque(value->tokens.begin, end);
   }
 
   // Without a type, the operands give it.
@@ -327,13 +325,9 @@ private:
         found.type = name->type;
         look_up();
       } else if (built_in || !has_type || (is_word(at_ + 1) && !is_attribute(at_ + 1))) {
-        const bool is_typeof = is_one_of("typeof __typeof __typeof__", text());
-        unknown |= !built_in || names_type || is_typeof;
+        unknown |= !built_in || names_type;
         words.push_back(text());
         look_up();
-        if (is_typeof && is("(")) {
-          in_brackets([](std::size_t) {});
-        }
       } else {
         break;
       }
@@ -344,8 +338,8 @@ private:
     } else if (found.type == nullptr) {
       found.type = named_type(words);
     }
+    qualifiers.has_attributes = found.attributes.any();
     found.type = qualified(found.type, qualifiers);
-    found.type = found.attributes.any() ? attributed(found.type) : found.type;
     return found;
   }
 
@@ -468,10 +462,6 @@ private:
                               : made.type->is(Type::Kind::function) ? Decl::Kind::function
                                                                     : Decl::Kind::variable;
       const bool is_function = kind == Decl::Kind::function;
-      if (is("asm") || is("__asm__") || (is_function && is_word(at_) && is(at_ + 1, "("))) {
-        look_up();
-        look_up_until(",;={");
-      }
       const Type* of = !made.understood                        ? opaque_
                        : made.attributes.other && !is_function ? qualified(opaque_, element_of(*made.type))
                                                                : made.type;
@@ -481,7 +471,7 @@ private:
                              .token = made.name,
                              .specifiers = common.tokens,
                              .tokens = since(made.begin),
-                             .type = has_attributes && common.is_typedef ? attributed(of) : of,
+                             .type = qualified(of, {.has_attributes = has_attributes && common.is_typedef}),
                              .parameters = kept(made.parameters)});
       const bool is_named = made.name != no_token;
       if (is_named && (is_function || kind == Decl::Kind::variable)) {
@@ -555,9 +545,6 @@ private:
       found.body = body->tokens;
       found.end = body->tokens.end;
     }
-    if (found.is_kernel && made.list.begin != made.name + 2) {
-      refuse(made.name, ErrorCode::unsupported_kernel, "the name of a kernel is in brackets", "remove them");
-    }
     const auto& size = made.attributes.required_size;
     found.required_local_size = size ? size : common.attributes.required_size;
     unit_.functions.push_back(std::move(found));
@@ -571,33 +558,18 @@ private:
     }
     std::vector<const Expr*> parts;
     const bool understood = in_brackets([&](std::size_t close) {
-      do {
-        if (at_ < close && !too_deep()) {
-          parts.push_back(initializer_part());
+      for (bool more = true; more && at_ < close && !too_deep();) {
+        if (is("[")) {
+          in_brackets([&](std::size_t) { parts.push_back(expression()); });
+        } else if (take(".")) {
+          advance();
+        } else if (!take("=")) {
+          parts.push_back(initializer());
+          more = take(",");
         }
-      } while (take(","));
+      }
     });
     return understood ? node(Kind::list, begin, begin, parts) : opaque(begin);
-  }
-
-  const Expr* initializer_part() {
-    const std::size_t begin = at_;
-    std::vector<const Expr*> parts;
-    while (is(".") || is("[")) {
-      if (take(".")) {
-        advance();
-      } else {
-        in_brackets([&](std::size_t) { parts.push_back(expression()); });
-      }
-    }
-    if (at_ == begin) {
-      return initializer();
-    }
-    if (!take("=")) {
-      return opaque_rest(begin);
-    }
-    parts.push_back(initializer());
-    return node(Kind::designated, begin, begin, parts);
   }
 
   // --- Statements ---
@@ -643,25 +615,31 @@ private:
     }
     std::vector<const Expr*> values;
     std::vector<const Stmt*> parts;
+    const std::size_t close = form.kind == Stmt::Kind::for_loop && is("(") ? unit_.counterpart(at_) : 0;
     bool fits = form.kind != Stmt::Kind::opaque;
     for (std::size_t i = 0; fits && i < form.parts.size(); ++i) {
       const char part = form.parts[i];
-      if (part == '(' && is("(")) {
+      if (part == 'p' && is("(")) {
         values.push_back(in_parentheses());
+      } else if (part == 'N') {
+        values.push_back(is(";") || is(")") ? nullptr : expression());
       } else if (part == 'v' || (part == 'V' && !is(";"))) {
         values.push_back(expression());
       } else if (part == 'c') {
         values.push_back(expression(conditional_rank));
-      } else if (part == 's' || (part == 'S' && !closes()) || (part == 'e' && take("else"))) {
-        parts.push_back(statement());
-      } else if (part == 'f' && !for_head(values, parts)) {
-        statement(); // its body
-        return statement_node(Stmt::Kind::opaque, begin);
+      } else if (part == 's' || part == 'd' || (part == 'S' && !closes()) || (part == 'e' && take("else"))) {
+        const Stmt& made = *parts.emplace_back(statement());
+        fits = part != 'd' || (!made.has_attributes &&
+                               (made.kind == Stmt::Kind::declaration || made.kind == Stmt::Kind::nothing ||
+                                made.kind == Stmt::Kind::expression));
       } else if (part == 'n') {
         advance(); // labels have a separate name space
-      } else if (std::string_view("VSef").find(part) == std::string_view::npos) {
+      } else if (std::string_view("VSe").find(part) == std::string_view::npos) {
         fits = take(part == 'w' ? "while" : form.parts.substr(i, 1));
       }
+    }
+    while (!fits && at_ <= close) {
+      look_up();
     }
     return fits ? statement_node(form.kind, begin, values, parts) : opaque_statement(begin);
   }
@@ -680,21 +658,6 @@ private:
       }
     });
     return statement_node(Stmt::Kind::block, begin, {}, parts);
-  }
-
-  bool for_head(std::vector<const Expr*>& values, std::vector<const Stmt*>& parts) {
-    using S = Stmt::Kind;
-    const Stmt* first = nullptr;
-    bool divided = false;
-    const bool complete = is("(") && in_brackets([&](std::size_t close) {
-                            first = statement();
-                            values.push_back(is(";") ? nullptr : expression());
-                            divided = take(";");
-                            values.push_back(at_ == close ? nullptr : expression());
-                          });
-    parts.push_back(first);
-    return complete && divided && !first->has_attributes &&
-           (first->kind == S::declaration || first->kind == S::nothing || first->kind == S::expression);
   }
 
   // --- Expressions ---
@@ -769,15 +732,6 @@ private:
       const Expr* const list = initializer();
       return postfix(node(Kind::compound, begin, begin, {list}, to), begin);
     }
-    const std::size_t end = is("(") && to->is(Type::Kind::vector) ? unit_.counterpart(at_) : 0;
-    std::size_t comma = at_ + 1; // between elements of a vector
-    while (comma < end && !is(comma, ",")) {
-      comma = tokens_[comma].opens() ? unit_.counterpart(comma) + 1 : comma + 1;
-    }
-    if (comma < end) {
-      std::vector<const Expr*> parts;
-      return arguments(parts) ? postfix(node(Kind::vector, begin, begin, parts, to), begin) : opaque(begin);
-    }
     return node(Kind::cast, begin, begin, {unary()}, to);
   }
 
@@ -786,13 +740,7 @@ private:
     return in_brackets([&](std::size_t close) {
       bool more = at_ < close;
       while (more) {
-        const std::size_t begin = at_;
-        if (starts_type(at_)) {
-          look_up_until(",");
-          list.push_back(opaque(begin));
-        } else {
-          list.push_back(expression(assignment_rank));
-        }
+        list.push_back(expression(assignment_rank));
         more = take(",") && at_ < close;
       }
     });
@@ -884,7 +832,7 @@ Result<void> parse_tree(TranslationUnit& unit) {
   return TreeParser(unit).run();
 }
 
-Condition parse_condition(TranslationUnit& unit) {
+std::pair<const Expr*, std::size_t> parse_condition(TranslationUnit& unit) {
   return TreeParser(unit, true).condition();
 }
 

@@ -16,6 +16,8 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
+#include <iomanip>
+
 namespace tidegate::opencl_c {
 namespace {
 
@@ -75,8 +77,7 @@ struct Refusal { // thrown
 };
 
 constexpr std::size_t most_open_files = 64;
-constexpr std::size_t cost_of_a_file = 4096; // bytes charged for each, against many tiny files
-constexpr std::size_t most_file_bytes = std::size_t{64} << 20U;
+constexpr std::size_t cost_of_a_file = 4096;                // bytes charged for each, against many tiny files
 constexpr std::size_t most_bytes = std::size_t{256} << 20U; // of text and tokens: macros can double them
 constexpr std::size_t most_depth = 256;                     // nested calls in arguments, which recurse
 
@@ -89,20 +90,6 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 // One spelling for all lexically equal paths.
 std::string identity(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
-}
-
-// Text between the quotes of a string literal.
-std::string unquoted(std::string_view literal) {
-  std::string text;
-  literal = literal.substr(literal.find('"') + 1);
-  literal.remove_suffix(1);
-  for (std::size_t i = 0; i < literal.size(); ++i) {
-    if (literal[i] == '\\' && i + 1 < literal.size() && (literal[i + 1] == '"' || literal[i + 1] == '\\')) {
-      ++i;
-    }
-    text += literal[i];
-  }
-  return text;
 }
 
 // The text between quotes.
@@ -139,10 +126,11 @@ public:
   }
 
   TokenStream run(const std::string& path) {
-    open(path, taken(read(path)), {});
+    open(path, taken(options_.read(path)), {});
     apply_definitions();
     while (auto token = scan()) {
-      write(std::move(*token));
+      left_to_compiler_ = token->is("_Pragma") ? token->text : left_to_compiler_;
+      stream_.tokens.push_back(std::move(*token));
     }
     stream_.own_macros = own_macros();
     return std::move(stream_);
@@ -175,8 +163,8 @@ private:
   // these definitions, which matters if one redefines a macro of the compiler that the tokens leave to the
   // compiler.
   std::string own_macros() {
-    if (leaves_va_opt_) {
-      return "a macro uses \"__VA_OPT__\", which only the device's compiler replaces";
+    if (!left_to_compiler_.empty()) {
+      return fmt::format("it uses \"{}\", which only the device's compiler replaces", left_to_compiler_);
     }
     const auto spaced = [](const std::string& text) {
       return fmt::format(" {} ", fmt::join(words_in(text), " "));
@@ -188,7 +176,7 @@ private:
         continue;
       }
       const std::string value = spaced(*replaced);
-      auto left = identifiers(stream_.tokens); // and what the options define or undefine
+      auto left = identifiers(stream_); // and what the options define or undefine
       left.insert(options_.undefinitions.begin(), options_.undefinitions.end());
       for (const MacroDefinition& definition : options_.definitions) {
         left.insert(definition.name);
@@ -226,17 +214,12 @@ private:
 
   // --- Files and lines ---
 
-  Result<std::string> read(const std::string& path) const {
-    return options_.read ? options_.read(path) : read_all(path, most_file_bytes);
-  }
-
   std::uint32_t index_of_file(const std::string& name) {
-    const auto found = std::ranges::find(stream_.files, name);
-    const auto index = static_cast<std::uint32_t>(found - stream_.files.begin());
-    if (found == stream_.files.end()) {
+    const auto index = std::ranges::find(stream_.files, name) - stream_.files.begin();
+    if (index == std::ssize(stream_.files)) {
       stream_.files.push_back(name);
     }
-    return index;
+    return static_cast<std::uint32_t>(index);
   }
 
   void open(const std::string& path, std::string_view text, const Token& place) {
@@ -283,21 +266,6 @@ private:
     }
   }
 
-  // Appends a token; _Pragma("...") becomes a pragma at its last token.
-  void write(Token token) {
-    Line& tokens = stream_.tokens;
-    tokens.push_back(std::move(token));
-    if (tokens.size() < 4 || !tokens.back().is(")")) {
-      return;
-    }
-    const auto call = std::span(tokens).last(4);
-    if (call[0].is("_Pragma") && call[1].is("(") && call[2].kind == TokenKind::string) {
-      Token whole = pragma(taken(Lexer("#pragma " + unquoted(call[2].text), "").next_line()), call[0]);
-      tokens.resize(tokens.size() - 3);
-      tokens.back() = std::move(whole);
-    }
-  }
-
   // --- Directives ---
 
   // Returns only text of the line: the token of a pragma, or nothing.
@@ -330,7 +298,7 @@ private:
       return {};
     } else if (name.is("pragma")) {
       if (line.size() != 3 || !line[2].is("once")) {
-        return {pragma(line, line[0])};
+        return {pragma(line)};
       }
       only_once_.insert(identity(file().path));
     } else if (name.is("error")) {
@@ -353,12 +321,9 @@ private:
     return {};
   }
 
-  // Returns the line of a pragma as one token at `place`. Compilers replace macros after the words that name
-  // the pragma, except in pragmas of standards and of GCC.
-  Token pragma(Line line, const Token& place) {
-    for (Token& token : line) {
-      token.move_to(place);
-    }
+  // Returns the line of a pragma as one token. Compilers replace macros after the words that name the pragma, except in
+  // pragmas of standards and of GCC.
+  Token pragma(Line line) {
     const auto word = [&line](std::size_t i) { return i < line.size() ? line[i].text : std::string(); };
     const bool is_clang = word(2) == "clang";
     const bool as_it_is = is_one_of("OPENCL STDC GCC push_macro pop_macro", word(2)) ||
@@ -369,7 +334,7 @@ private:
       line.resize(words);
       line.insert(line.end(), expanded.begin(), expanded.end());
     }
-    Token whole = place;
+    Token whole = line[0];
     whole.kind = TokenKind::pragma;
     whole.text = "#" + spelling(std::span(line).subspan(1));
     return whole;
@@ -415,15 +380,18 @@ private:
   }
 
   void set_line(const Line& line) {
-    const Token& directive = line[1];
-    const Line tokens = expand(std::span(line).subspan(directive.is("line") ? 2 : 1));
-    const auto number = number_in<std::uint32_t>(tokens.empty() ? "" : tokens.front().text);
+    const Line tokens = expand(std::span(line).subspan(line[1].is("line") ? 2 : 1));
+    const auto number = number_in<std::uint32_t>(tokens.empty() ? "" : tokens[0].text);
     const bool named = tokens.size() > 1;
     if (!number || (named && tokens[1].kind != TokenKind::string)) {
-      refuse(directive, "#line needs a number and may name a file", "write it as in #line 12 \"file.cl\"");
+      refuse(line[1], "#line needs a number and may name a file", "write it as in #line 12 \"file.cl\"");
     }
     file().line_shift = *number - file().lexer.line();
-    file().file = named ? index_of_file(unquoted(tokens[1].text)) : file().file;
+    if (named) {
+      std::string name;
+      std::istringstream(tokens[1].text) >> std::quoted(name);
+      file().file = index_of_file(name);
+    }
   }
 
   void include(const Line& line) {
@@ -432,12 +400,8 @@ private:
     if (tokens.empty() || tokens[0].kind != TokenKind::string) {
       tokens = expand(tokens);
     }
-    const auto end = std::ranges::find(tokens, ">", &Token::text);
-    const bool is_angled = !tokens.empty() && tokens[0].is("<") && end != tokens.end();
-    const std::string delimited = is_angled
-                                      ? spelling({tokens.begin(), end + 1}) // with its quotes or brackets
-                                  : !tokens.empty() && tokens[0].kind == TokenKind::string ? tokens[0].text
-                                                                                           : "";
+    const bool is_named = !tokens.empty() && tokens[0].kind == TokenKind::string;
+    const std::string delimited = is_named ? tokens[0].text : ""; // with its quotes or brackets
     if (delimited.size() < 3 || delimited[0] == 'L') {
       refuse(directive, "#include needs the name of a file", "write it as in #include \"file.cl\"");
     }
@@ -455,7 +419,7 @@ private:
       if (only_once_.contains(identity(path))) {
         return;
       }
-      if (auto text = read(path)) {
+      if (auto text = options_.read(path)) {
         return open(path, *text, directive);
       } else if (text.error().code != ErrorCode::cannot_read) {
         Error error = std::move(text.error());
@@ -509,24 +473,21 @@ private:
   std::size_t read_parameters(const Line& line, Macro& macro) const {
     const auto is = [&line](std::size_t i, const char* text) { return i < line.size() && line[i].is(text); };
     std::size_t at = 4;
-    const auto expect = [&](bool holds, std::string_view problem) {
-      if (!holds) {
-        refuse(line[at < line.size() ? at : 2],
-               fmt::format("{} in the parameters of macro {}", problem, in_quotes(line[2].text)),
-               "write them as in NAME(a, b, ...)");
-      }
-    };
     for (bool more = !is(at, ")"); more; at += more ? 1 : 0) {
       const bool named = at < line.size() && line[at].kind == TokenKind::identifier;
-      expect((named && !is(at, "__VA_ARGS__")) || is(at, "..."), "a name is missing");
       const std::string name = named ? line[at].text : "__VA_ARGS__";
-      expect(std::ranges::find(macro.parameters, name) == macro.parameters.end(), "a name comes twice");
+      const bool fits = (named && !is(at, "__VA_ARGS__")) || is(at, "...");
+      const bool is_new = std::ranges::find(macro.parameters, name) == macro.parameters.end();
       macro.parameters.push_back(name);
-      at += named ? 1 : 0;
+      at += named && fits && is_new ? 1 : 0;
       macro.variadic = is(at, "..."); // GNU extension: a name before it is that of all remaining arguments
       at += macro.variadic ? 1 : 0;
       more = !macro.variadic && is(at, ",");
-      expect(more || is(at, ")"), macro.variadic ? "\")\" is missing" : "\",\" or \")\" is missing");
+      if (!fits || !is_new || !(more || is(at, ")"))) {
+        refuse(line[at < line.size() ? at : 2],
+               fmt::format("the parameters of macro {} are no list of names", in_quotes(line[2].text)),
+               "write them as in NAME(a, b, ...)");
+      }
     }
     return at + 1;
   }
@@ -713,7 +674,7 @@ private:
       i += joins ? 1 : 0;
       const bool quotes = macro.is_function && macro.is(i, "#");
       i += quotes ? 1 : 0;
-      leaves_va_opt_ |= macro.is(i, "__VA_OPT__");
+      left_to_compiler_ = macro.is(i, "__VA_OPT__") ? macro.body[i].text : left_to_compiler_;
       const auto parameter = macro.parameter(i);
       Argument* const argument = parameter ? &arguments[*parameter] : nullptr;
       Line operand = argument == nullptr              ? Line{macro.body[i]}
@@ -811,7 +772,7 @@ private:
   std::vector<OpenFile> open_;                // each included by the previous one
   std::set<std::string> only_once_;           // files with #pragma once
   std::map<std::string, SharedMacro> macros_; // null for an undefined one
-  bool leaves_va_opt_ = false;                // in an expansion, so that compilers may read another text
+  std::string left_to_compiler_;              // what it may replace by another text; or empty
   bool in_condition_ = false;
   bool has_operators_ = false; // # and ## see how an argument is replaced
   std::vector<Text> texts_;    // to be read, the innermost last

@@ -44,17 +44,16 @@ struct PreprocessorOptions {
   std::vector<MacroDefinition> definitions;
   std::vector<std::string> undefinitions;   // applied after the definitions
   std::vector<std::string> include_folders; // for #include "..." after the folder of the including file
-  ReadFile read;                            // empty: from the file system, up to 64 MiB
+  ReadFile read;                            // never empty
   PredefinedMacros* predefined = nullptr;   // of the device's compiler; receives the questions
 };
 
-// Carries out the directives of the file and replaces its macros. `files` lists each file as opened, and each
-// name set by #line; __FILE__ is one of these names. The compiler's predefined macros stay in the text unless
-// their value is needed here.
+// Carries out the directives of the file and replaces its macros. `files` lists each file as opened, and each name set by
+// #line; __FILE__ is one of these names. The compiler's predefined macros stay in the text unless their value is needed here.
 //
 // A token from a macro, arguments included, has the position of the outermost call. Each #pragma except
-// #pragma once, and each _Pragma, becomes one token "#pragma ..."; macros in it are replaced where compilers
-// do so, as in "#pragma unroll N". The last definition of a macro counts.
+// #pragma once becomes one token "#pragma ..."; macros in it are replaced where compilers do so, as in "#pragma unroll N".
+// The last definition of a macro counts. A source with _Pragma is left to the compiler (TokenStream::own_macros).
 //
 // Error: kernel_source with file, line and column for an invalid directive or macro call, an unterminated
 // comment or literal, #error, a missing file, includes nested more than 64 deep, or more than 256 MiB of text

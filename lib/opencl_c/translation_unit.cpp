@@ -8,6 +8,68 @@
 
 namespace tidegate::opencl_c {
 
+namespace {
+
+// Pragmas, by their first words, that affect only the next statement, or nothing that is compiled.
+constexpr std::string_view that_end =
+    "unroll nounroll unroll_and_jam nounroll_and_jam ivdep loop_count vector novector message region endregion mark "
+    "ident comment warning once clang/loop clang/diagnostic GCC/diagnostic GCC/unroll GCC/ivdep";
+constexpr std::array<std::string_view, 3> that_contract{"OPENCL FP_CONTRACT ", "STDC FP_CONTRACT ",
+                                                        "clang fp contract ( "};
+
+// One spelling for a type, in a declaration with these tokens.
+std::string type_text(const TranslationUnit& unit, const Type& type, TokenRange declaration,
+                      std::size_t declared) {
+  if (!type.name.empty() || type.record != nullptr || type.is(Type::Kind::nothing)) {
+    return type.is(Type::Kind::nothing) ? "void"
+           : type.record != nullptr     ? name_of(unit, *type.record)
+                                        : type.name;
+  }
+  std::string text;
+  for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
+    const Token& token = unit.source.tokens[i];
+    if (is_attribute(token.text) && unit.is(i + 1, "(")) {
+      i = unit.counterpart(i + 1);
+    } else if (token.is("[") || token.is("{")) {
+      i = unit.counterpart(i);
+    } else if (token.kind == TokenKind::identifier && i != declared && !is_qualifier(token.text)) {
+      text += (text.empty() ? "" : " ") + token.text;
+    }
+  }
+  return text;
+}
+
+Parameter parameter_from(const TranslationUnit& unit, const Decl& decl) {
+  Parameter made{.name = decl.token == no_token ? "" : unit.source.tokens[decl.token].text,
+                 .is_pointer = decl.type->is(Type::Kind::pointer),
+                 .tokens = decl.tokens,
+                 .decl = &decl};
+  const Type* pointee = decl.type;
+  while (pointee->is(Type::Kind::pointer)) {
+    pointee = pointee->inner;
+  }
+  const bool plain = decl.type->record != nullptr && !decl.type->has_attributes && // others may be smaller
+                     !decl.type->record->attributes.any();
+  const std::string_view integer = plain ? decl.type->record->integer : "";
+  made.type = !integer.empty() ? integer : type_text(unit, *pointee, decl.tokens, decl.token);
+  for (const Type* of = decl.type; of != nullptr; of = of->inner) {
+    made.space = made.space == AddressSpace::none ? of->space : made.space;
+    made.is_const = of->is_const;
+    if (!of->is(Type::Kind::pointer) && !of->is(Type::Kind::array)) {
+      break;
+    }
+  }
+  if (is_image_type(made.type)) {
+    made.image_access = ImageAccess::read_only;
+    for (const Token& token : unit.tokens(decl.tokens)) {
+      made.image_access = image_access(token.text).value_or(*made.image_access);
+    }
+  }
+  return made;
+}
+
+} // namespace
+
 std::optional<std::size_t> match_brackets(TranslationUnit& unit) {
   const std::vector<Token>& tokens = unit.source.tokens;
   unit.counterparts.assign(tokens.size(), tokens.size());
@@ -62,66 +124,6 @@ std::string name_of(const TranslationUnit& unit, const Record& record) {
   return named == unit.names.end() ? "struct" : unit.source.tokens[(*named)->token].text;
 }
 
-namespace {
-
-// One spelling for a type, in a declaration with these tokens.
-std::string type_text(const TranslationUnit& unit, const Type& type, TokenRange declaration,
-                      std::size_t declared) {
-  if (type.is(Type::Kind::nothing)) {
-    return "void";
-  }
-  if (!type.name.empty()) {
-    return type.name;
-  }
-  if (type.record != nullptr) {
-    return name_of(unit, *type.record);
-  }
-  std::string text;
-  for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
-    const Token& token = unit.source.tokens[i];
-    if (is_attribute(token.text) && unit.is(i + 1, "(")) {
-      i = unit.counterpart(i + 1);
-    } else if (token.is("[") || token.is("{")) {
-      i = unit.counterpart(i);
-    } else if (token.kind == TokenKind::identifier && i != declared && !is_qualifier(token.text)) {
-      text += (text.empty() ? "" : " ") + token.text;
-    }
-  }
-  return text;
-}
-
-Parameter parameter_from(const TranslationUnit& unit, const Decl& decl) {
-  Parameter made{.name = decl.token == no_token ? "" : unit.source.tokens[decl.token].text,
-                 .is_pointer = decl.type->is(Type::Kind::pointer),
-                 .tokens = decl.tokens,
-                 .decl = &decl};
-  const Type* pointee = decl.type;
-  while (pointee->is(Type::Kind::pointer)) {
-    pointee = pointee->inner;
-  }
-  const bool plain = decl.type->record != nullptr && !decl.type->has_attributes && // others may be smaller
-                     !decl.type->record->attributes.any();
-  const std::string_view integer = plain ? decl.type->record->integer : "";
-  made.is_enumeration = !integer.empty();
-  made.type = made.is_enumeration ? integer : type_text(unit, *pointee, decl.tokens, decl.token);
-  for (const Type* of = decl.type; of != nullptr; of = of->inner) {
-    made.space = made.space == AddressSpace::none ? of->space : made.space;
-    made.is_const = of->is_const;
-    if (!of->is(Type::Kind::pointer) && !of->is(Type::Kind::array)) {
-      break;
-    }
-  }
-  if (is_image_type(made.type)) {
-    made.image_access = ImageAccess::read_only;
-    for (const Token& token : unit.tokens(decl.tokens)) {
-      made.image_access = image_access(token.text).value_or(*made.image_access);
-    }
-  }
-  return made;
-}
-
-} // namespace
-
 Function signature(const TranslationUnit& unit, const Decl& function) {
   const TokenRange before{.begin = function.specifiers.begin, .end = function.token};
   Function made{.name = unit.source.tokens[function.token].text,
@@ -136,18 +138,6 @@ Function signature(const TranslationUnit& unit, const Decl& function) {
   return made;
 }
 
-std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter) {
-  std::string text;
-  for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
-    const Token& token = unit.source.tokens[i];
-    const Decl* const name = unit.meaning(i);
-    const bool named = name != nullptr && name->kind == Decl::Kind::type && !name->type->name.empty();
-    text += i > parameter.tokens.begin && token.space_before ? " " : "";
-    text += named ? name->type->name : token.text;
-  }
-  return text;
-}
-
 std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRange range) {
   for (std::size_t i = range.begin; i < range.end; ++i) {
     if (unit.source.tokens[i].kind == TokenKind::identifier && !unit.is_member(i) &&
@@ -156,17 +146,6 @@ std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRa
     }
   }
   return {};
-}
-
-void place_missing_function(const TranslationUnit& unit, std::string_view function, Error& error) {
-  const auto found = std::ranges::find(unit.source.tokens, function, &Token::text);
-  if (found != unit.source.tokens.end()) {
-    error.source = unit.source.files[found->file];
-    error.line = found->line;
-    error.column = found->column;
-    error.message = fmt::format("function '{}' is declared nowhere", function);
-    error.fix = "correct the kernel";
-  }
 }
 
 Result<TranslationUnit> with_prefix(const TranslationUnit& unit, std::string_view prefix,
@@ -214,20 +193,8 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
   return error;
 }
 
-namespace {
-
-// Pragmas, by their first words, that affect only the next statement, or nothing that is compiled.
-constexpr std::string_view that_end =
-    "unroll nounroll unroll_and_jam nounroll_and_jam ivdep loop_count vector novector message region endregion mark "
-    "ident comment warning once clang/loop clang/diagnostic GCC/diagnostic GCC/unroll GCC/ivdep";
-constexpr std::array<std::string_view, 3> that_contract{"OPENCL FP_CONTRACT ", "STDC FP_CONTRACT ",
-                                                        "clang fp contract ( "};
-
-} // namespace
-
 PragmaScope pragma_scope(const TranslationUnit& unit) {
   PragmaScope scope;
-  bool contraction = false;
   std::size_t depth = 0; // of braces
   for (const Token& token : unit.source.tokens) {
     depth += token.is("{") ? 1 : 0;
@@ -240,21 +207,16 @@ PragmaScope pragma_scope(const TranslationUnit& unit) {
     const std::string text = fmt::format("{} ", fmt::join(words, " "));
     const auto begins = [&text](std::string_view with) { return text.starts_with(with); };
     const bool contracts = std::ranges::any_of(that_contract, begins);
-    if (words.empty() || is_one_of(that_end, words[0]) ||
-        (words.size() > 1 && is_one_of(that_end, words[0] + "/" + words[1])) ||
-        (contracts && depth > 0)) { // the block ends it
-      continue;
-    }
-    if (contracts) {
-      contraction = true;
-    } else if (begins("OPENCL EXTENSION ") && words.size() == 5 && words[4] == "enable") {
-      scope.enables_fp64 |= words[2] == "all" || words[2].ends_with("fp64");
-    } else if (depth == 0 || !begins("clang fp ")) {
+    const bool ends = words.empty() || is_one_of(that_end, words[0]) ||
+                      (words.size() > 1 && is_one_of(that_end, words[0] + "/" + words[1])) ||
+                      (words.size() == 5 && begins("OPENCL EXTENSION ") && words[4] == "enable") ||
+                      (depth > 0 && (contracts || begins("clang fp "))); // the block ends it
+    if (contracts && !ends) {
+      scope.after = "\n#pragma OPENCL FP_CONTRACT DEFAULT\n";
+    } else if (!ends && scope.obstacle.empty()) {
       scope.obstacle = fmt::format("nothing ends the effect of its {}", in_quotes(token.text));
-      return scope;
     }
   }
-  scope.after = contraction ? "\n#pragma OPENCL FP_CONTRACT DEFAULT\n" : "";
   return scope;
 }
 

@@ -29,7 +29,6 @@ struct Parameter {
   AddressSpace space = AddressSpace::none;
   bool is_pointer = false;
   bool is_const = false; // the pointee is const, and no pointer to it without const is made
-  bool is_enumeration = false;
   std::string type; // "float4", "uint", "struct point": of the pointee, typedefs and enumerations resolved
   std::optional<ImageAccess> image_access; // images only
   TokenRange tokens;
@@ -101,14 +100,8 @@ Result<TranslationUnit> parse_translation_unit(TokenStream source);
 // The declaration as one line of source for messages: "global const float* in".
 std::string text_of(const TranslationUnit& unit, TokenRange range);
 
-// The same for a parameter, with typedefs of arithmetic types resolved.
-std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter);
-
 // The first word of the range that is_unsupported(), if there is one.
 std::optional<std::size_t> unsupported_word(const TranslationUnit& unit, TokenRange range);
-
-// Places the error of a linker at the first call of the function that it did not find; nothing without one.
-void place_missing_function(const TranslationUnit& unit, std::string_view function, Error& error);
 
 // The unit with `prefix` before each identifier that is to be renamed. Errors as parse_translation_unit().
 Result<TranslationUnit> with_prefix(const TranslationUnit& unit, std::string_view prefix,
@@ -126,9 +119,8 @@ Error error_at(const TranslationUnit& unit, std::size_t token, ErrorCode code, s
 // Pragmas that would affect the sources compiled after this one.
 
 struct PragmaScope {
-  std::string after;         // text to put after the source so that the effects end with it
-  bool enables_fp64 = false; // some old compilers then treat 1.0 as a double
-  std::string obstacle;      // the pragma whose effect cannot be ended; empty if none
+  std::string after;    // text to put after the source so that the effects end with it
+  std::string obstacle; // the pragma whose effect cannot be ended; empty if none
 };
 
 PragmaScope pragma_scope(const TranslationUnit& unit);

@@ -116,16 +116,15 @@ struct Expr {
     assignment,  // target, value; also += and its kind
     conditional, // condition, two values
     comma,
-    cast,
-    vector,     // (float4)(a, b, c, d)
-    compound,   // (struct s){…}: list
-    list,       // {…}
-    designated, // in a list, .x = value or [i] = value: indices, value
-    size,       // sizeof and its kind: the expression, none for a type
+    cast,     // of a comma for (float4)(a, b, c, d)
+    compound, // (struct s){…}: list
+    list,     // {…}: values, and indices of [i] = value
+    size,     // sizeof and its kind: the expression, none for a type
   };
   Kind kind = Kind::opaque;
-  std::uint32_t depth = 1;    // of the tree below it
-  std::size_t token = 0;      // name, operator or opening bracket
+  std::uint32_t depth = 1; // of the tree below it
+  std::size_t token =
+      0; // name, operator or opening bracket; of an opaque one, the first that does not fit, if there is one
   TokenRange tokens;          // brackets around it included
   const Type* type = nullptr; // never null after parsing
   std::span<const Expr* const> operands;
@@ -173,11 +172,7 @@ struct Tree {
 };
 
 // Parses a condition of #if, whose tokens those of the unit are.
-struct Condition {
-  const Expr* value = nullptr;
-  std::size_t stuck = no_token; // the first token that does not fit, or is nested deeper than compilers read
-};
-Condition parse_condition(TranslationUnit& unit);
+std::pair<const Expr*, std::size_t> parse_condition(TranslationUnit& unit); // and where it ends
 
 // Evaluates the condition of a directive (C99 6.10.1), with macros and `defined` already replaced; remaining names are 0. The
 // result is empty where compilers may differ, or refuse it: clang has 128-bit numbers in OpenCL C, where `true` is 1, others
@@ -239,17 +234,6 @@ inline bool changes(const TranslationUnit& unit, const Expr& expr) {
          (expr.kind == Expr::Kind::unary && (unit.is(expr.token, "++") || unit.is(expr.token, "--")));
 }
 
-// The parameter of the function that this token names.
-inline std::optional<std::size_t> parameter_at(const TranslationUnit& unit, const Function& function,
-                                               std::size_t token) {
-  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-    if (function.parameters[i].decl == unit.meaning(token)) {
-      return i;
-    }
-  }
-  return {};
-}
-
 // Calls `visit` for the expressions that the statement itself holds, not those of its parts.
 template <class Visit>
 void each_value(const Stmt& stmt, const Visit& visit) {
@@ -263,14 +247,6 @@ void each_value(const Stmt& stmt, const Visit& visit) {
       visit(*decl->value);
     }
   }
-}
-
-// Calls `visit` for each expression below the statement, operands first.
-template <class Visit>
-void each_expression(const Stmt& stmt, const Visit& visit) {
-  each_statement(stmt, [&](const Stmt& part) {
-    each_value(part, [&](const Expr& value) { each_expression(value, visit); });
-  });
 }
 
 } // namespace tidegate::opencl_c

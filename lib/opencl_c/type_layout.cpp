@@ -33,11 +33,9 @@ public:
       return type.is(Type::Kind::record) ? structure(*type.record) : enumeration(*type.record);
     }
     const auto arithmetic = arithmetic_type(type.name);
-    if (!arithmetic) {
-      throw Uncertain{fmt::format("it has a member of type {}", !type.name.empty()             ? type.name
-                                                                : type.is(Type::Kind::nothing) ? "void"
-                                                                                               : "int")};
-    }
+    const std::string_view other = type.is(Type::Kind::nothing) ? "void" : "int";
+    require(arithmetic.has_value(),
+            fmt::format("it has a member of type {}", type.name.empty() ? other : type.name));
     const std::uint32_t bytes = arithmetic->bytes();
     return {.name = type.name, .bytes = bytes, .alignment = bytes};
   }
@@ -145,9 +143,7 @@ tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& u
                                                         const Parameter& parameter) {
   return certain([&] {
     const Type& type = *parameter.decl->type;
-    require(type.is(Type::Kind::pointer) && !type.inner->is(Type::Kind::array) &&
-                !type.inner->is(Type::Kind::pointer) && !type.inner->is(Type::Kind::function),
-            "it does not point to a plain type");
+    require(type.is(Type::Kind::pointer), "it is no pointer");
     return LayoutReader(unit).layout(*type.inner);
   });
 }

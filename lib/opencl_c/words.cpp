@@ -3,65 +3,11 @@
 
 namespace tidegate::opencl_c {
 
-bool is_one_of(std::string_view words, std::string_view word) {
-  const auto is_edge = [words](std::size_t at) { return at >= words.size() || words[at] == ' '; };
-  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
-    if ((at == 0 || is_edge(at - 1)) && is_edge(at + word.size())) {
-      return !word.empty();
-    }
-  }
-  return false;
-}
-
 namespace {
 
 std::string_view without_underscores(std::string_view word) {
   return word.substr(word.starts_with("__") ? 2 : 0);
 }
-
-} // namespace
-
-bool is_attribute(std::string_view word) {
-  return word == "__attribute__" || word == "__attribute";
-}
-
-AddressSpace address_space(std::string_view word) {
-  word = without_underscores(word);
-  return word == "global"     ? AddressSpace::global
-         : word == "constant" ? AddressSpace::constant
-         : word == "local"    ? AddressSpace::local
-                              : AddressSpace::none;
-}
-
-bool is_qualifier(std::string_view word) {
-  return is_one_of("const volatile restrict __restrict __restrict__ inline __inline static extern register "
-                   "kernel __kernel private __private generic __generic",
-                   word) ||
-         address_space(word) != AddressSpace::none || image_access(word).has_value();
-}
-
-bool is_type_word(std::string_view word) {
-  return is_one_of("void bool unsigned signed size_t ptrdiff_t intptr_t uintptr_t struct union enum event_t "
-                   "sampler_t typeof __typeof __typeof__",
-                   word) ||
-         is_image_type(word) || arithmetic_type(word).has_value();
-}
-
-bool is_image_type(std::string_view word) {
-  return is_one_of("image1d_t image1d_buffer_t image1d_array_t image2d_t image2d_array_t image2d_depth_t "
-                   "image2d_array_depth_t image3d_t",
-                   word);
-}
-
-std::optional<ImageAccess> image_access(std::string_view word) {
-  word = without_underscores(word);
-  return word == "read_only"    ? std::optional(ImageAccess::read_only)
-         : word == "write_only" ? std::optional(ImageAccess::write_only)
-         : word == "read_write" ? std::optional(ImageAccess::read_write)
-                                : std::nullopt;
-}
-
-namespace {
 
 struct BuiltinRow {
   Builtin::Kind kind;
@@ -117,6 +63,56 @@ constexpr BuiltinRow builtin_rows[]{
 };
 
 } // namespace
+
+bool is_one_of(std::string_view words, std::string_view word) {
+  const auto is_edge = [words](std::size_t at) { return at >= words.size() || words[at] == ' '; };
+  for (std::size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
+    if ((at == 0 || is_edge(at - 1)) && is_edge(at + word.size())) {
+      return !word.empty();
+    }
+  }
+  return false;
+}
+
+bool is_attribute(std::string_view word) {
+  return word == "__attribute__" || word == "__attribute";
+}
+
+AddressSpace address_space(std::string_view word) {
+  word = without_underscores(word);
+  return word == "global"     ? AddressSpace::global
+         : word == "constant" ? AddressSpace::constant
+         : word == "local"    ? AddressSpace::local
+                              : AddressSpace::none;
+}
+
+bool is_qualifier(std::string_view word) {
+  return is_one_of("const volatile restrict __restrict __restrict__ inline __inline static extern register "
+                   "kernel __kernel private __private generic __generic",
+                   word) ||
+         address_space(word) != AddressSpace::none || image_access(word).has_value();
+}
+
+bool is_type_word(std::string_view word) {
+  return is_one_of("void bool unsigned signed size_t ptrdiff_t intptr_t uintptr_t struct union enum event_t "
+                   "sampler_t",
+                   word) ||
+         is_image_type(word) || arithmetic_type(word).has_value();
+}
+
+bool is_image_type(std::string_view word) {
+  return is_one_of("image1d_t image1d_buffer_t image1d_array_t image2d_t image2d_array_t image2d_depth_t "
+                   "image2d_array_depth_t image3d_t",
+                   word);
+}
+
+std::optional<ImageAccess> image_access(std::string_view word) {
+  word = without_underscores(word);
+  return word == "read_only"    ? std::optional(ImageAccess::read_only)
+         : word == "write_only" ? std::optional(ImageAccess::write_only)
+         : word == "read_write" ? std::optional(ImageAccess::read_write)
+                                : std::nullopt;
+}
 
 std::optional<Builtin> builtin(std::string_view name) {
   static const std::unordered_map<std::string, Builtin> exact = [] {

@@ -10,7 +10,7 @@ bool is_one_of(std::string_view words, std::string_view word);
 
 bool is_attribute(std::string_view word); // __attribute__
 bool is_qualifier(std::string_view word); // const, volatile, restrict, inline, … and the address spaces
-bool is_type_word(std::string_view word); // a word of a built-in type, void included, or typeof
+bool is_type_word(std::string_view word); // a word of a built-in type, void included
 
 // The address space named by a qualifier, or none.
 AddressSpace address_space(std::string_view word);

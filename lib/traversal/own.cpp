@@ -216,11 +216,6 @@ OwnCode wide_distances(const FrontierProgram& program) {
 }
 
 Error at_own_source(const OwnCode& code, Error error) {
-  if (error.code == ErrorCode::build_failure && error.log && !error.line) {
-    if (const auto missing = device::unresolved_function(*error.log)) {
-      opencl_c::place_missing_function(code.unit, *missing, error);
-    }
-  }
   const bool names_it = error.code == ErrorCode::build_failure && error.source && error.line &&
                         std::ranges::find(code.files, *error.source) != code.files.end();
   if (!names_it) {

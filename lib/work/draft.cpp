@@ -2,6 +2,7 @@
 #include "work/draft.hpp"
 
 #include "opencl_c/facts.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/resolve.hpp"
@@ -34,7 +35,7 @@ bool is_count(const Parameter& parameter) {
       "points items elements entries dim ";
   const auto type = element_type_of(parameter.type);
   const std::string_view name = parameter.name;
-  return !parameter.is_pointer && !parameter.is_enumeration && type && !is_float(*type) &&
+  return !parameter.is_pointer && parameter.decl->type->record == nullptr && type && !is_float(*type) &&
          (counts.find(fmt::format(" {} ", name)) != std::string_view::npos || name.starts_with("num_") ||
           name.starts_with("n_") || name.ends_with("_count") || name.ends_with("_size") ||
           name.ends_with("_len"));

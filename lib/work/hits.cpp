@@ -235,7 +235,7 @@ void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vec
 
 Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
                                   const opencl_c::TranslationUnit& unit, const std::string& pointer) {
-  const std::string declaration = opencl_c::resolved_text(unit, parameter);
+  const std::string declaration = opencl_c::text_of(unit, parameter.tokens);
   if (!parameter.is_pointer || parameter.space != opencl_c::AddressSpace::global || parameter.is_const) {
     return argument_mismatch(fmt::format("the argument is the list of hits {}, the kernel's parameter is {}",
                                          in_quotes(list.name), in_quotes(declaration)),

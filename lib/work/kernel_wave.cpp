@@ -216,7 +216,7 @@ std::string wanted_argument(const Parameter& parameter, const TranslationUnit& u
   const auto layout = opencl_c::layout_of(unit, parameter);
   if (!layout) {
     return fmt::format("{{\"bytes\": …}}: the layout of {} is not certain, {}",
-                       in_quotes(opencl_c::resolved_text(unit, parameter)), layout.error());
+                       in_quotes(opencl_c::text_of(unit, parameter.tokens)), layout.error());
   }
   if (layout->kind == TypeLayout::Kind::structure) {
     return "{\"struct\": {…}} or {\"bytes\": …}";
@@ -249,7 +249,7 @@ struct Pairing {
   const std::string& pointer;
 
   [[nodiscard]] std::string declaration() const {
-    return in_quotes(opencl_c::resolved_text(unit, parameter));
+    return in_quotes(opencl_c::text_of(unit, parameter.tokens));
   }
   [[nodiscard]] bool is_global_pointer() const {
     return parameter.is_pointer && parameter.space != AddressSpace::local;
@@ -548,7 +548,7 @@ Result<void> add_arguments(const WaveInput& in, const opencl_c::Function& kernel
   if (args.size() != kernel.parameters.size()) {
     std::vector<std::string> signature;
     for (const opencl_c::Parameter& parameter : kernel.parameters) {
-      signature.push_back(opencl_c::resolved_text(unit, parameter));
+      signature.push_back(opencl_c::text_of(unit, parameter.tokens));
     }
     return argument_mismatch(fmt::format("{} given, the kernel takes {}: {}({})",
                                          plural(args.size(), "argument"), kernel.parameters.size(),

@@ -74,10 +74,5 @@ TEST_CASE("a build that failed names its cause: the kernel, or what was generate
   CHECK(told("ptxas error   : Entry function uses too much shared data") == "build_failure: :0: ; ");
 }
 
-TEST_CASE("a function that is missed without a place") {
-  CHECK(unresolved_function("ptxas fatal   : Unresolved extern function 'unknown'\n") == "unknown");
-  CHECK_FALSE(unresolved_function("<kernel>:2:36: error: use of undeclared identifier 'unknown'"));
-}
-
 } // namespace
 } // namespace tidegate::device

@@ -137,6 +137,7 @@ TEST_CASE("const that is dropped") {
     }
   }
   CHECK_FALSE(stays("global const float* q; global const float** qq = &q; *qq = a;"));
+  CHECK_FALSE(stays("global float* seen = (global float*)&(a[n]); seen[0] = 1;"));
   CHECK_FALSE(stays("asm(\"\" : : \"r\"(a));"));
   CHECK_FALSE(stays("__global if (!a[n]) { b[0] = 1; }")); // a declaration to the parser
 }
@@ -175,14 +176,11 @@ TEST_CASE("a kernel that may notice that a pointer is moved is named") {
                                     "void deep(global float* p) { tell(p); }\n") == more,
                   body);
   }
-  CHECK(obstacle("kernel void k(global float* const a) { a[0] = 0; }") ==
-        "the parameter a of k is not a pointer to global memory that can be assigned to");
-  CHECK(obstacle("kernel void k(constant float* a, global float* b) { b[0] = a[0]; }") ==
-        "the parameter a of k is not a pointer to global memory that can be assigned to");
+  CHECK(obstacle("kernel void k(global float* const a) { a[0] = 0; }") == more);
+  CHECK(obstacle("kernel void k(constant float* a, global float* b) { b[0] = a[0]; }") == more);
   CHECK(obstacle("kernel void k(global float a[]) { a[0] = 0; }") == "");
-  CHECK(obstacle("kernel void k(global float* a); kernel void k(global float* a) { a[0] = 0; }") ==
-        "k is declared twice, or called");
+  CHECK(obstacle("kernel void k(global float* a); kernel void k(global float* a) { a[0] = 0; }") == more);
   CHECK(
       obstacle("kernel void k(global float* a) { a[0] = 0; } kernel void other(global float* a) { k(a); }") ==
-      "k is declared twice, or called");
+      more);
 }

@@ -221,11 +221,11 @@ TEST_CASE("skipped groups may hold anything") {
 }
 
 TEST_CASE("includes: the folder of the file, then the others") {
-  const Files files{{"k.cl", "#include \"lib/a.h\"\n#include <b.h>\n#define N <b.h>\n#include N\n"},
+  const Files files{{"k.cl", "#include \"lib/a.h\"\n#include <b.h>\n#define N \"lib/b.h\"\n#include N\n"},
                     {"lib/a.h", "a\n#include \"b.h\"\n#include <b.h>\n"},
                     {"lib/b.h", "near"},
                     {"inc/b.h", "far\n"}};
-  CHECK(text_of(files, {.include_folders = {"other", "inc"}}) == "a near far far far");
+  CHECK(text_of(files, {.include_folders = {"other", "inc"}}) == "a near far far near");
   const auto stream = run(files, {.include_folders = {"inc"}});
   REQUIRE(stream);
   CHECK(stream->files == std::vector<std::string>{"k.cl", "lib/a.h", "lib/b.h", "inc/b.h"});
@@ -251,9 +251,6 @@ TEST_CASE("other errors of reading are passed on") {
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == ErrorCode::cannot_read);
   CHECK(missing.error().message == "no k.cl");
-  const auto real = preprocess("/nonexistent/k.cl", {});
-  REQUIRE_FALSE(real);
-  CHECK(real.error().code == ErrorCode::cannot_read);
   PreprocessorOptions options;
   options.read = [](const std::string& path) -> Result<std::string> {
     if (path == "k.cl") {
@@ -275,7 +272,6 @@ TEST_CASE("macros are replaced in pragmas as compilers replace them") {
   CHECK(text_of("#define N 4\n#define unroll x\n#pragma unroll N\n") == "#pragma unroll 4");
   CHECK(text_of("#define N (2)\n#define full N\n#pragma clang loop unroll_count(N)") ==
         "#pragma clang loop unroll_count((2))");
-  CHECK(text_of("#define TEXT(x) #x\n#define N 8\n_Pragma(TEXT(unroll N)) for") == "#pragma unroll 8 for");
   CHECK(text_of("#define ON OFF\n#pragma OPENCL FP_CONTRACT ON\n#pragma STDC FP_CONTRACT ON") ==
         "#pragma OPENCL FP_CONTRACT ON #pragma STDC FP_CONTRACT ON");
   CHECK(text_of("#define N 2\n#pragma unroll N\n#undef N\n#pragma unroll N") ==
@@ -378,8 +374,10 @@ TEST_CASE("a program's own meaning of a macro of the compiler") {
   // What a macro with __VA_OPT__ becomes is not known, even where another one drops it.
   const std::string optional = "#define O(a, ...) F(a, __VA_OPT__(0))\n#define F(a, b) a\n";
   CHECK(own(optional) == "");
-  CHECK(own(optional + "O(1, 2)") ==
-        "a macro uses \"__VA_OPT__\", which only the device's compiler replaces");
+  CHECK(own(optional + "O(1, 2)") == "it uses \"__VA_OPT__\", which only the device's compiler replaces");
+  CHECK(own("#define P(x) _Pragma(#x)\n") == "");
+  CHECK(own("#define P(x) _Pragma(#x)\nP(unroll)") ==
+        "it uses \"_Pragma\", which only the device's compiler replaces");
   CHECK(own("#undef SCHAR_MAX\n#define SCHAR_MAX 5\nCHAR_MAX") ==
         "it redefines \"SCHAR_MAX\", and \"CHAR_MAX\" of the device's compiler may depend on it");
 }
@@ -388,14 +386,11 @@ TEST_CASE("pragmas are separate tokens") {
   CHECK(text_of("#define unroll x\n#  pragma   unroll  4 // four\n#pragma OPENCL EXTENSION cl_khr_fp64 : "
                 "enable\n#pragma\n#pragma don't") ==
         "#pragma unroll 4 #pragma OPENCL EXTENSION cl_khr_fp64 : enable #pragma #pragma don't");
-  CHECK(text_of("#define P(x) _Pragma(#x)\na _Pragma(\"unroll\") P(omp \"q\\n\") b") ==
-        "a #pragma unroll #pragma omp \"q\\n\" b");
-  const auto stream = run({{"k.cl", "a\n#pragma unroll\n_Pragma(\"x\")"}});
+  const auto stream = run({{"k.cl", "a\n#pragma unroll\n"}});
   REQUIRE(stream);
-  REQUIRE(stream->tokens.size() == 3);
+  REQUIRE(stream->tokens.size() == 2);
   CHECK(stream->tokens[1].kind == TokenKind::pragma);
   CHECK(stream->tokens[1].line == 2);
-  CHECK(stream->tokens[2].kind == TokenKind::pragma);
 }
 
 TEST_CASE("other directives") {
@@ -427,8 +422,8 @@ TEST_CASE("#line moves the lines that follow") {
 TEST_CASE("what is wrong has a place, a reason and a fix") {
   const std::string name = " needs the name of a macro", end = "the end of the line",
                     out = " is out of place in the condition of #if",
-                    list = " in the parameters of macro \"f\"", call = "#define f(a,b) a ## b\nf",
-                    join = " into something that is not a token";
+                    list = "the parameters of macro \"f\" are no list of names",
+                    call = "#define f(a,b) a ## b\nf", join = " into something that is not a token";
   // Each source with its error.
   const std::vector<std::pair<std::string, std::string>> rows{
       {"a\n #if 1\n", "2:3: #if has no #endif"},
@@ -452,15 +447,15 @@ TEST_CASE("what is wrong has a place, a reason and a fix") {
       {"#undef 1", "1:8: #undef" + name},
       {"#ifdef\n#endif", "1:2: #ifdef" + name},
       {"#define defined 1", "1:9: #define" + name},
-      {"#define f(", "1:9: a name is missing" + list},
-      {"#define f(a,", "1:9: a name is missing" + list},
-      {"#define f(a,) a", "1:13: a name is missing" + list},
-      {"#define f(1)", "1:11: a name is missing" + list},
-      {"#define f(__VA_ARGS__)", "1:11: a name is missing" + list},
-      {"#define f(a", "1:9: \",\" or \")\" is missing" + list},
-      {"#define f(a b)", "1:13: \",\" or \")\" is missing" + list},
-      {"#define f(..., a)", "1:14: \")\" is missing" + list},
-      {"#define f(a,a)", "1:13: a name comes twice" + list},
+      {"#define f(", "1:9: " + list},
+      {"#define f(a,", "1:9: " + list},
+      {"#define f(a,) a", "1:13: " + list},
+      {"#define f(1)", "1:11: " + list},
+      {"#define f(__VA_ARGS__)", "1:11: " + list},
+      {"#define f(a", "1:9: " + list},
+      {"#define f(a b)", "1:13: " + list},
+      {"#define f(..., a)", "1:14: " + list},
+      {"#define f(a,a)", "1:13: " + list},
       {"#define a ## b", "1:11: ## has nothing to join on one side"},
       {"#define f(a) a ##", "1:16: ## has nothing to join on one side"},
       {"#define f(a) # b", "1:14: # is not followed by a parameter of the macro"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../random.hpp"
+#include "core/files.hpp"
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -133,7 +134,8 @@ inline const std::vector<CorpusUnit>& corpus() {
           .definitions = {{"__OPENCL_VERSION__", "300"},
                           {"__OPENCL_C_VERSION__", name == "opencl3.cl" ? "300" : "120"},
                           {"cl_khr_fp64", "1"}},
-          .include_folders = {(folder / "include").string()}};
+          .include_folders = {(folder / "include").string()},
+          .read = [](const std::string& file) { return read_all(file, 1U << 20U); }};
       if (name == "kmeans.cl") {
         options.definitions.push_back({"K", "6"});
       } else if (name == "options.cl") {

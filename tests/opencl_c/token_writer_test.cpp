@@ -137,12 +137,12 @@ TEST_CASE("edits before, in place of and after a token") {
   Edits edits;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].is("f")) {
-      edits[i] = {.before = "before ", .replaced = true, .text = "g", .after = ""};
+      edits[i] = {.before = "before ", .text = "g", .after = ""};
       edits[i + 1].after = "first, ";
     } else if (tokens[i].is("a")) {
       edits[i].after = "second";
     } else if (tokens[i].is("b")) {
-      edits[i] = {.replaced = true};
+      edits[i] = {.text = ""};
     }
   }
   CHECK(spaced(write(unit, edits)) == "int before g ( first , int a second , int ) ;");
@@ -157,7 +157,7 @@ TEST_CASE("what an edit puts in never joins what is around it") {
         const TranslationUnit unit =
             unit_of({token_of(std::string(first)), token_of("x"), token_of(std::string(second))});
         const std::string expected = fmt::format("{} {} {}", first, spaced(text), second);
-        if (spaced(write(unit, {{1, {.replaced = true, .text = text}}})) != expected) {
+        if (spaced(write(unit, {{1, {.text = text}}})) != expected) {
           joined += expected + "; ";
         }
       }

@@ -274,21 +274,14 @@ TEST_CASE("enumerations as parameters are numbers") {
     const TranslationUnit unit = parse(before + "\nkernel void k(" + parameter + ") {}");
     const Parameter& found = unit.definition("k")->parameters.at(0);
     CHECK(found.name == "a");
-    return found.type + (found.is_enumeration ? " enumeration" : "");
+    return found.type;
   };
-  CHECK(type("enum mode { one = -1, two };", "const enum mode a") == "int enumeration");
+  CHECK(type("enum mode { one = -1, two };", "const enum mode a") == "int");
   CHECK(type("enum mode { one = 0x100000000 };", "enum mode a") == "enum mode");
-  CHECK(type("typedef enum { one, two } mode;", "mode a") == "uint enumeration");
-  CHECK(type("enum tag { one }; typedef enum tag mode;", "mode a") == "uint enumeration");
+  CHECK(type("typedef enum { one, two } mode;", "mode a") == "uint");
+  CHECK(type("enum tag { one }; typedef enum tag mode;", "mode a") == "uint");
   CHECK(type("typedef struct { enum { one } mode; } item;", "item a") == "item");
   CHECK(type("enum __attribute__((packed)) mode { one };", "enum mode a") == "enum mode");
-}
-
-TEST_CASE("a parameter is shown with its typedefs resolved") {
-  const TranslationUnit unit =
-      parse("#define REAL float\ntypedef REAL real;\nkernel void k(global const real* in, int n) {}");
-  CHECK(resolved_text(unit, unit.definition("k")->parameters[0]) == "global const float* in");
-  CHECK(resolved_text(unit, unit.definition("k")->parameters[1]) == "int n");
 }
 
 TEST_CASE("reqd_work_group_size") {
@@ -372,7 +365,7 @@ TEST_CASE(
 TEST_CASE("pragmas stand between declarations and inside of them") {
   const TranslationUnit unit =
       parse("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-            "kernel void k() {\n#pragma unroll\n for (;;) {} _Pragma(\"unroll 4\") for (;;) {} }\n"
+            "kernel void k() {\n#pragma unroll\n for (;;) {}\n#pragma unroll 4\n for (;;) {} }\n"
             "struct point {\n#pragma pack\n int x; };\n#pragma end\n");
   CHECK(signatures(unit) == "kernel k(){}");
   CHECK(unit.file_scope_names == std::set<std::string>{"k", "point"});
@@ -438,6 +431,5 @@ TEST_CASE("brackets around the name of a function, which keep a macro from being
       "f(int x){} kernel k(global int* a){}");
   CHECK(signatures("uint (g)(void);\nkernel void k() {}") == "g(); kernel k(){}");
   CHECK(signatures("constant int (table)[2] = {1, 2};\nkernel void k() {}") == "kernel k(){}");
-  CHECK(refusal(try_parse("kernel void (k)(global int* a) {}")) ==
-        "1:14 unsupported_kernel: the name of a kernel is in brackets");
+  CHECK(signatures("kernel void (k)(global int* a) {}") == "kernel k(global int* a){}");
 }
