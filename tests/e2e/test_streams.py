@@ -55,10 +55,12 @@ class Pipes(unittest.TestCase):
         read_end, write_end = os.pipe()
         process = subprocess.Popen([binary(), "recommend", "--stream"], stdin=subprocess.PIPE, stdout=write_end)
         os.close(write_end)
-        time.sleep(0.2)
+        assert process.stdin
+        process.stdin.write((REQUEST % 1).encode())
+        process.stdin.flush()
+        self.assertTrue(os.read(read_end, 2**16).endswith(b"\n"))  # then it waits
         os.close(read_end)
         self.assertEqual(process.wait(timeout=PATIENCE), 0)
-        assert process.stdin
         process.stdin.close()
 
     def test_closed_standard_streams_are_not_mistaken_for_files(self) -> None:
