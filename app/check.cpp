@@ -17,6 +17,7 @@ using documents::CheckReport;
 using documents::Document;
 using documents::LaunchRecommendationDocument;
 using documents::Verdict;
+using nlohmann::ordered_json;
 using Context = const CheckContext&;
 
 // The fault of a field of evidence that is incomplete.
@@ -274,8 +275,6 @@ CheckReport report_of(std::vector<CheckedDocument> documents) {
 }
 
 // Findings for services that show them in a change: `check --format github|sarif|junit`.
-
-using nlohmann::ordered_json;
 
 // Returns all errors and warnings of a verdict, the error that decides on the exit code first.
 std::vector<Error> findings_of(const CheckedDocument& checked) {

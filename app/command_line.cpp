@@ -200,15 +200,10 @@ Error usage_error(const CLI::App& parser, const std::vector<std::string>& argume
     const auto* const former = std::ranges::find_if(
         former_spellings, [&](const Former& one) { return one.command == path && one.word == word; });
     const bool is_former = former != former_spellings.end();
-    const bool of_compiler = (word.starts_with("-D") || word.starts_with("-I")) &&
-                             std::ranges::find(options, "--options") != options.end();
     const std::vector<std::string_view> known(options.begin(), options.end());
     return with_nearest({.code = ErrorCode::unknown_option,
                          .message = fmt::format("{} has no option {}", path, in_quotes(word)),
-                         .fix = is_former ? fmt::format("give {}", former->now)
-                                : of_compiler
-                                    ? fmt::format("give the compiler's: --options={}", in_quotes(*option))
-                                    : fix},
+                         .fix = is_former ? fmt::format("give {}", former->now) : fix},
                         is_former ? std::nullopt : nearest_name(word, known));
   }
   Error error{.code = ErrorCode::invalid_usage, .message = refusal.what(), .fix = fix};

@@ -7,8 +7,7 @@ namespace tidegate::app {
 namespace {
 
 std::string factor_text(double ratio) {
-  constexpr double without_fraction = 100;
-  return fmt::format("{:.{}f}", ratio, ratio < without_fraction ? 2 : 0);
+  return fmt::format("{:.{}f}", ratio, ratio < 100 ? 2 : 0);
 }
 
 std::string range_text(double low, double high) {
@@ -20,7 +19,6 @@ using documents::ReportComparison;
 using ReportJson = nlohmann::json;
 
 // A report is read as JSON, key by key: one of another minor version lacks keys, and may have more.
-
 // Texts are compared by the names of their rows, numbers by their keys.
 constexpr std::array<std::pair<const char*, const char*>, 8> text_keys{
     {{"program", "/program"},

@@ -9,8 +9,6 @@ namespace {
 using documents::Planner;
 using documents::PlanObjective;
 
-// Names of waves.
-
 using WaveNames = std::unordered_map<std::string_view, std::uint32_t>;
 
 // Moves the waves to `named`, and returns the index of each name. Adds errors for empty and duplicate names.

@@ -1,4 +1,5 @@
-// `tidegate recommend`: a launch request becomes a launch recommendation, as a document or in words.
+// `tidegate recommend`: a launch request becomes a launch recommendation, as a document or in words. Then parts of the launch
+// policy by themselves: priority drain, priority diffuse, tune choose and tune step.
 #include "app/run.hpp"
 #include <tidegate/policy/priority.hpp>
 
@@ -106,8 +107,6 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
         return {};
       });
 }
-
-// Parts of the launch policy by themselves: priority drain, priority diffuse, tune choose and tune step.
 
 using namespace documents;
 

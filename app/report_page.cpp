@@ -8,7 +8,6 @@
 namespace tidegate::app {
 namespace {
 
-using runtime::Lane;
 using runtime::SpanKind;
 using runtime::TimelineSpan;
 std::string section(std::string_view id, std::string_view title, const std::string& body) {
@@ -191,9 +190,9 @@ std::string span_text(const runtime::Timeline& timeline, const TimelineSpan& spa
 std::string timeline_part(const runtime::Timeline& timeline, const std::vector<std::string_view>& colours) {
   constexpr std::size_t most_lanes = 48, most_columns = 3000;
   constexpr double lane_height = 20, whole = 100'000;
-  std::vector<const Lane*> lanes;
+  std::vector<const runtime::Lane*> lanes;
   std::uint64_t end = 1;
-  for (const Lane& lane : timeline.lanes) {
+  for (const runtime::Lane& lane : timeline.lanes) {
     if (!lane.spans.empty()) {
       lanes.push_back(&lane);
       end = std::max(end, lane.spans.back().end_ns);
@@ -289,8 +288,6 @@ std::string frontier_part(const traversal::FrontierReport& report) {
       "</svg>\n<p class=\"soft small\">Vertices of each wave's frontier; colours are topologies.</p>");
   return picture.svg;
 }
-
-// Wave programs.
 
 // Draws the plan, and gives the names of the timeline the colours of their first waves there.
 std::string plan_part(const engine::RunReport& report, std::vector<std::string_view>& colours) {
@@ -413,8 +410,6 @@ std::string row_text(const RunTable& made, std::string_view name) {
   return row == made.rows.end() ? "" : (*row)[1];
 }
 
-// `--trace`: the timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.
-
 std::string quoted(std::string_view text) {
   std::string json;
   documents::append_string(json, text);
@@ -488,6 +483,7 @@ std::string report_page(const traversal::FrontierReport& report, const std::stri
   return page_of(report, made, program, shown);
 }
 
+// The timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.
 std::string trace_json(const runtime::Timeline& timeline, std::string_view title) {
   std::string text = fmt::format(
       R"({{"displayTimeUnit":"ns","otherData":{{"tool":"tidegate","clock":"{}","left_out_spans":{}}},"traceEvents":[)",

@@ -1,4 +1,5 @@
-// The options of `tidegate run`.
+// The options of `tidegate run`, and `tidegate export`: a program's persistent launch as a folder that is built and run without
+// tidegate.
 #include "app/run.hpp"
 
 namespace tidegate::app {
@@ -19,9 +20,7 @@ void note_given(std::vector<OptionModel>& options, const std::string& prefix, st
   }
 }
 
-// The options of `tidegate run` that do not go together, or not with this kind of program: one row for each.
-
-// Where an option has no effect, or does not work.
+// Where an option has no effect, or does not work: the options that do not go together, or not with this kind of program.
 enum Limit : unsigned {
   needs_end = 1,          // unless the program runs to its end
   needs_plan = 2,         // with --check bounds, which launches wave by wave
@@ -98,8 +97,6 @@ Result<void> refuse(const AskedRun& request, std::span<const Restriction> restri
   }
   return {};
 }
-
-// `tidegate export`: a program's persistent launch as a folder that is built and run without tidegate.
 
 // Refuses a folder that is not empty, unless `force` is given.
 Result<void> check_folder(const std::string& folder, bool force) {
