@@ -237,8 +237,7 @@ Verdict verdict_of(ErrorCode code) {
 // become warnings of the entry, which has the document's file.
 Result<void> find_faults(std::string_view json, const std::optional<std::string>& name,
                          const CheckContext& context, CheckedDocument& entry) {
-  TIDEGATE_TRY(const Document* const document,
-               name ? documents::find_document(*name) : documents::recognise(json));
+  TIDEGATE_TRY(const Document* const document, name ? find_document(*name) : recognise(json));
   entry.document = document->kind;
   if ((context.dag && document != &documents::DocumentOf<documents::FrontierMemoryPlan>::document) ||
       (context.lifetimes && document != &documents::DocumentOf<documents::ArenaPlanDocument>::document)) {
@@ -249,7 +248,7 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
   }
   // A document with errors of form is not checked further.
   const std::shared_ptr<void> object = document->record->create();
-  TIDEGATE_CHECK(documents::decode(*document, json, object.get(), {.parameters = context.parameters}));
+  TIDEGATE_CHECK(decode_as(*document, json, object.get(), context.parameters));
   const auto sound =
       judge_as<engine::WaveProgram, graphs::FrontierProgram, documents::NamedWaveDag,
                documents::BufferLifetimes, LaunchRecommendationDocument, engine::RunReport,
@@ -396,7 +395,7 @@ Result<void> read_reference(CheckSettings& request) {
   }
   TIDEGATE_TRY(const std::string json, read_document(*request.against));
   const auto at = [&](Error error) { return at_document(std::move(error), *request.against, json); };
-  TIDEGATE_TRY(const Document* const kind, documents::recognise(json).map_error(at));
+  TIDEGATE_TRY(const Document* const kind, recognise(json).map_error(at));
   if (kind != &documents::DocumentOf<documents::BufferLifetimes>::document) {
     TIDEGATE_TRY(NamedDag named, read_dag(json, {.budget_bytes = request.budget_bytes,
                                                  .folder = program_folder(*request.against),
@@ -406,7 +405,7 @@ Result<void> read_reference(CheckSettings& request) {
     request.dag = std::move(named.dag);
     return {};
   }
-  TIDEGATE_TRY(request.lifetimes, documents::decode<documents::BufferLifetimes>(json).map_error(at));
+  TIDEGATE_TRY(request.lifetimes, decode_as<documents::BufferLifetimes>(json).map_error(at));
   if (request.budget_bytes) {
     request.lifetimes->capacity_bytes = request.budget_bytes;
   }
@@ -489,7 +488,7 @@ Result<ExitCode> run_check(CheckSettings& settings) {
         fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the document alone",
                     first, needed, type));
   }
-  if (auto found = documents::find_document(type)) { // the type of all
+  if (auto found = find_document(type)) { // the type of all
     settings.document = type;
     settings.files.erase(settings.files.begin());
   } else if (found.error().nearest && ::access(first.c_str(), F_OK) != 0) { // mistyped

@@ -320,7 +320,6 @@ Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
 ExitCode run_tidegate(const std::vector<std::string>& arguments) {
   reporting = {.json = wants_json_errors(arguments), .command = arguments};
   reporting.command.insert(reporting.command.begin(), "tidegate");
-  fill_catalogue();
   Error error;
   try {
     auto result =
@@ -434,8 +433,12 @@ OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {
       return tl::unexpected(Error{.message = fmt::format("{} has no value", in_quotes(text)),
                                   .fix = fmt::format("give --param {}=1024", text)});
     }
-    TIDEGATE_TRY(const Number value, documents::read_number(text.substr(equals + 1)));
-    parameters.insert(parameters.begin(), {text.substr(0, equals), value}); // the first of a name is taken
+    const std::string number = text.substr(equals + 1);
+    const auto value = documents::evaluate(number, {});
+    if (!value) {
+      return misuse(fmt::format("{} is not a number", in_quotes(number)), "give one such as 1024 or 0.5");
+    }
+    parameters.insert(parameters.begin(), {text.substr(0, equals), *value}); // the first of a name is taken
     return {};
   };
   return {.names = {"--param"},
@@ -472,7 +475,7 @@ CommandModel answering(Route& route, const std::string& document, CommandModel c
 
 std::vector<std::string> document_kinds() {
   std::vector<std::string> kinds;
-  for (const auto& [document, command] : documents::catalogue()) {
+  for (const auto& [document, command] : catalogue()) {
     kinds.emplace_back(document->kind);
   }
   return kinds;

@@ -55,9 +55,6 @@ Result<Action> parse(std::vector<std::string> arguments);
 // Also for errors in the arguments themselves.
 bool wants_json_errors(const std::vector<std::string>& arguments);
 
-// Fills core's catalogue of document types. Call it before documents are read.
-void fill_catalogue();
-
 // The error of an exception that nothing below catches: the host's memory ran out, or there is a bug.
 Error uncaught_error(const std::exception& exception, std::string fix_of_bug);
 

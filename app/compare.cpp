@@ -66,7 +66,7 @@ void add_number(std::string name, std::optional<double> a, std::optional<double>
 Result<ReportJson> read_compared(const std::string& file) {
   TIDEGATE_TRY(const std::string json, read_document(file));
   const auto at = [&](Error error) { return at_document(std::move(error), file, json); };
-  TIDEGATE_TRY(const documents::Head head, documents::head_of(json).map_error(at));
+  TIDEGATE_TRY(const Head head, head_of(json).map_error(at));
   const documents::Document& waves = documents::DocumentOf<engine::RunReport>::document;
   const documents::Document& frontier = documents::DocumentOf<traversal::FrontierReport>::document;
   ReportJson report = ReportJson::parse(json, nullptr, false);

@@ -309,10 +309,10 @@ CommandModel version_command() {
   return {.options = {format_option(settings->format), output_option(settings->output)},
           .examples = {{"Include this in a bug report:", "tidegate version --format table"}},
           .run = [settings] {
-            return write_document(settings->output, settings->format, versions(),
-                                  [](const auto& report, bool /*colour*/) {
-                                    return documents::encode(report, documents::Style::table);
-                                  });
+            return write_document(
+                settings->output, settings->format, versions(), [](const auto& report, bool /*colour*/) {
+                  return table_of(*documents::DocumentOf<documents::VersionReport>::document.record, &report);
+                });
           }};
 }
 

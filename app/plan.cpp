@@ -71,7 +71,7 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
   plan.files = route.files();
   plan.parameters = route.parameters;
   return serve(
-      route, [&settings](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
+      route, [&settings](std::string_view json, AnswerStyle style, std::string& text) -> Result<void> {
         TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
         if (settings.route.format == "json") {
           planned.named = {}; // the answer takes room too
@@ -111,7 +111,7 @@ std::string arena_headline(const planning::ArenaPlan& plan) {
 
 // Errors of decoding, and of the planner with ids, a pointer and a fix.
 Result<PlannedArena> arena_document(std::string_view json, std::optional<std::uint64_t> capacity_bytes) {
-  TIDEGATE_TRY(auto lifetimes, documents::decode<documents::BufferLifetimes>(json));
+  TIDEGATE_TRY(auto lifetimes, decode_as<documents::BufferLifetimes>(json));
   lifetimes.capacity_bytes = capacity_bytes ? capacity_bytes : lifetimes.capacity_bytes;
   TIDEGATE_CHECK(index_buffers(lifetimes));
   auto plan = planning::plan_arena(arena_problem(lifetimes), {});
@@ -129,7 +129,7 @@ struct ArenaSettings {
 
 Result<ExitCode> run_arena(ArenaSettings& settings) {
   Route& route = settings.route;
-  return serve(route, [&](std::string_view json, documents::Style style, std::string& text) -> Result<void> {
+  return serve(route, [&](std::string_view json, AnswerStyle style, std::string& text) -> Result<void> {
     TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.capacity_bytes));
     if (route.format == "svg") {
       text += arena_svg(planned, arena_headline(planned.plan));
@@ -237,14 +237,14 @@ NamedDag dag_of(const engine::Job& program, std::uint64_t budget_bytes) {
 }
 
 Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
-  auto document = documents::decode<documents::NamedWaveDag>(json, options.parameters);
+  auto document = decode_as<documents::NamedWaveDag>(json, options.parameters);
   if (!document) {
     // Reads the text a second time only if it is not a wave_dag, because those may be large.
-    const auto type = documents::recognise(json);
+    const auto type = recognise(json);
     if (!type || *type != &documents::DocumentOf<engine::WaveProgram>::document) {
       return tl::unexpected(std::move(document.error()));
     }
-    TIDEGATE_TRY(const auto program, documents::decode<engine::WaveProgram>(json, options.parameters));
+    TIDEGATE_TRY(const auto program, decode_as<engine::WaveProgram>(json, options.parameters));
     std::set<std::string> assumed;
     TIDEGATE_TRY(const auto resolved,
                  engine::resolve({program, options.folder, engine::assume_macros(assumed), options.scope}));

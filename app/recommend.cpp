@@ -14,7 +14,10 @@ struct RecommendSettings {
   LaunchRequestDocument
       first; // what a request leaves out: the policy, the previous topology, the limits of --device
   std::optional<std::string> device; // the name of that
-  unsigned evidence = 0;             // 1: topology, 2: promotion
+  documents::Document document = documents::DocumentOf<LaunchRequestDocument>::document;
+  documents::Record record = *document.record; // for --device, with fields that may be missing
+  std::vector<documents::Field> fields;
+  unsigned evidence = 0; // 1: topology, 2: promotion
   bool explain = false;
   std::optional<std::string> policy_file, selector; // as given
 };
@@ -28,14 +31,8 @@ constexpr std::array<std::string_view, 4> adapter_fields{
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
                                                std::string_view request_json) {
   LaunchRequestDocument request = settings.first;
-  documents::Given given;
-  LaunchRecommendationDocument document;
-  if (settings.device) {
-    given.fields = adapter_fields;
-    document.device = settings.device;
-  }
-  TIDEGATE_CHECK(documents::decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json,
-                                   &request, given));
+  LaunchRecommendationDocument document{.device = settings.device};
+  TIDEGATE_CHECK(decode_as(settings.document, request_json, &request));
   TIDEGATE_TRY(const policy::LaunchDecision decision,
                policy::decide(request.policy, request.request, request.previous_topology));
   document.recommendation = decision.recommendation;
@@ -86,6 +83,12 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
     request.max_compute_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
     request.device_memory_budget_bytes = chosen->global_memory_bytes;
     settings.device = chosen->name;
+    for (const documents::Field& field : settings.document.record->fields) {
+      const bool filled = std::ranges::find(adapter_fields, field.name) != adapter_fields.end();
+      settings.fields.push_back(filled ? field.or_value_of("") : field);
+    }
+    settings.record.fields = settings.fields;
+    settings.document.record = &settings.record;
   }
   if (settings.policy_file) {
     FileUses files = settings.route.files();
@@ -95,17 +98,16 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
   }
   settings.explain |= settings.route.format == "table";
 
-  return serve(
-      settings.route,
-      [&settings](std::string_view json, documents::Style style, std::string& answer) -> Result<void> {
-        TIDEGATE_TRY(const auto document, recommend(settings, json));
-        if (style == documents::Style::table) {
-          answer += recommendation_table(document, use_colour(settings.route.output));
-        } else {
-          append(document, style, answer);
-        }
-        return {};
-      });
+  return serve(settings.route,
+               [&settings](std::string_view json, AnswerStyle style, std::string& answer) -> Result<void> {
+                 TIDEGATE_TRY(const auto document, recommend(settings, json));
+                 if (!style) {
+                   answer += recommendation_table(document, use_colour(settings.route.output));
+                 } else {
+                   append(document, style, answer);
+                 }
+                 return {};
+               });
 }
 
 using namespace documents;
@@ -124,8 +126,8 @@ CommandModel document_command(std::string name, std::string summary, const std::
 // Answers with the document that `compute` makes of an Input.
 template <class Input, class Compute>
 Answer answer_with(Compute compute) {
-  return [compute](std::string_view input, Style style, std::string& json) -> Result<void> {
-    TIDEGATE_TRY(const Input decoded, decode<Input>(input));
+  return [compute](std::string_view input, AnswerStyle style, std::string& json) -> Result<void> {
+    TIDEGATE_TRY(const Input decoded, decode_as<Input>(input));
     TIDEGATE_TRY(const auto output, compute(decoded));
     append(output, style, json);
     return {};

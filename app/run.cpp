@@ -13,7 +13,7 @@
 namespace tidegate::app {
 
 bool is_frontier_program(std::string_view json) {
-  const auto head = documents::head_of(json);
+  const auto head = head_of(json);
   return head &&
          (head->kind.empty() ? std::ranges::find(head->keys, "graph") != head->keys.end()
                              : head->kind == documents::DocumentOf<graphs::FrontierProgram>::document.kind);
@@ -291,9 +291,9 @@ Result<void> read_program_of(const documents::RunRequest& request, std::string_v
   // Refuses an invalid file before changes are applied.
   const auto at = [&](Error error) { return at_program(std::move(error), run); };
   if (is_frontier_program(run.json)) {
-    TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(run.json).map_error(at));
+    TIDEGATE_CHECK(decode_as<graphs::FrontierProgram>(run.json).map_error(at));
   } else {
-    TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(run.json).map_error(at));
+    TIDEGATE_CHECK(decode_as<engine::WaveProgram>(run.json).map_error(at));
   }
   run.changed = true;
   nlohmann::ordered_json changed = nlohmann::ordered_json::parse(run.json);
@@ -315,7 +315,7 @@ Result<engine::RunReport> run_waves(Run& run, runtime::Monitor& monitor) {
   const Clock::time_point start = goes_on ? began : Clock::now();
   const std::string folder = program_folder(run.program);
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
-  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(run.json, run.parameters).map_error(at));
+  TIDEGATE_TRY(auto program, decode_as<engine::WaveProgram>(run.json, run.parameters).map_error(at));
   TIDEGATE_TRY(const auto device, device_of(run, monitor));
   const InterruptWatch interrupts;
   if (options.kept != nullptr && device) {
@@ -379,8 +379,7 @@ Result<traversal::FrontierReport> run_frontier(Run& run, runtime::Monitor& monit
   traversal::RunOptions options = graph_options(run);
   const auto start = std::chrono::steady_clock::now();
   const auto at = [&run](Error error) { return at_program(std::move(error), run); };
-  TIDEGATE_TRY(auto program,
-               documents::decode<graphs::FrontierProgram>(run.json, run.parameters).map_error(at));
+  TIDEGATE_TRY(auto program, decode_as<graphs::FrontierProgram>(run.json, run.parameters).map_error(at));
   TIDEGATE_TRY(auto device, device_of(run, monitor));
   const std::string key = run.json + documents::encode(program); // that has the values of parameters
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(run, key, device ? &*device : nullptr));
@@ -418,8 +417,7 @@ static Result<ExitCode> run_stream(const Run& given) {
   };
   const auto answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
     documents::RunRequest request;
-    const auto decoded =
-        documents::decode(documents::DocumentOf<documents::RunRequest>::document, line, &request);
+    const auto decoded = decode_as(documents::DocumentOf<documents::RunRequest>::document, line, &request);
     reply.id = request.id; // also if decoding fails
     TIDEGATE_CHECK(decoded);
     ++kept.run;

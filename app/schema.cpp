@@ -3,7 +3,6 @@
 #include "app/run.hpp"
 #include "core/json.hpp"
 #include "traversal/documents.hpp"
-#include "tune/report.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -161,7 +160,7 @@ private:
     result.update(schema);
     // Records show their defaults field by field.
     if (field.presence == Presence::defaulted && field.same_as.empty() && field.type.kind != Kind::record) {
-      result["default"] = Json::parse(json_of(field, record.defaults()));
+      result["default"] = Json::parse(json_of(field, record.create().get()));
     }
     return result;
   }
@@ -248,7 +247,7 @@ std::string default_word(const Record& record, const Field& field) {
          : field.presence == Presence::optional ? "optional"
          : !field.same_as.empty()               ? std::string(field.same_as)
          : field.type.kind == Kind::record      ? "standard"
-                                                : json_of(field, record.defaults());
+                                                : json_of(field, record.create().get());
 }
 
 // Tables leave out longer lists of choices: the element types fit a line, image formats do not.
@@ -352,39 +351,6 @@ Result<ExitCode> run_schema(const SchemaSettings& settings) {
                                                                                 : json_schema(**document));
 }
 
-// Inputs and outputs next to each other, by command.
-constexpr std::array entries{
-    CatalogueEntry{&DocumentOf<LaunchRequestDocument>::document, "recommend"},
-    CatalogueEntry{&DocumentOf<policy::LaunchPolicy>::document, "recommend --policy"},
-    CatalogueEntry{&DocumentOf<LaunchRecommendationDocument>::document, ""},
-    CatalogueEntry{&DocumentOf<NamedWaveDag>::document, "plan"},
-    CatalogueEntry{&DocumentOf<FrontierMemoryPlan>::document, "run --plan FILE"},
-    CatalogueEntry{&DocumentOf<BufferLifetimes>::document, "arena"},
-    CatalogueEntry{&DocumentOf<ArenaPlanDocument>::document, ""},
-    CatalogueEntry{&DocumentOf<policy::RequeueAccounting>::document, "priority drain"},
-    CatalogueEntry{&DocumentOf<policy::DrainRecommendation>::document, ""},
-    CatalogueEntry{&DocumentOf<SiblingDiffusion>::document, "priority diffuse"},
-    CatalogueEntry{&DocumentOf<DiffusedPriorities>::document, ""},
-    CatalogueEntry{&DocumentOf<MeasuredCosts>::document, "tune choose"},
-    CatalogueEntry{&DocumentOf<TuningChoice>::document, ""},
-    CatalogueEntry{&DocumentOf<NaturalGradient>::document, "tune step"},
-    CatalogueEntry{&DocumentOf<NaturalGradientStep>::document, ""},
-    CatalogueEntry{&DocumentOf<engine::WaveProgram>::document, "run"},
-    CatalogueEntry{&DocumentOf<graphs::FrontierProgram>::document, "run"},
-    CatalogueEntry{&DocumentOf<documents::RunRequest>::document, "run --stream"},
-    CatalogueEntry{&DocumentOf<engine::RunReport>::document, ""},
-    CatalogueEntry{&DocumentOf<traversal::FrontierReport>::document, ""},
-    CatalogueEntry{&DocumentOf<tuning::TuningReport>::document, ""},
-    CatalogueEntry{&DocumentOf<device::DeviceList>::document, ""},
-    CatalogueEntry{&DocumentOf<device::DeviceProfile>::document, "run --profile FILE"},
-    CatalogueEntry{&DocumentOf<CheckReport>::document, ""},
-    CatalogueEntry{&DocumentOf<ReportComparison>::document, ""},
-    CatalogueEntry{&DocumentOf<SchemaList>::document, ""},
-    CatalogueEntry{&DocumentOf<VersionReport>::document, ""},
-    CatalogueEntry{&DocumentOf<Error>::document, ""},
-    CatalogueEntry{&DocumentOf<StreamError>::document, ""},
-};
-
 } // namespace
 
 CommandModel schema_command() {
@@ -401,10 +367,6 @@ CommandModel schema_command() {
                     "tidegate schema wave_program -o program.schema.json"},
                    {"The settings of `tidegate run --set KEY=VALUE`:", "tidegate schema run_settings"}},
       .run = [settings] { return run_schema(*settings); }};
-}
-
-void fill_catalogue() {
-  catalogue() = entries;
 }
 
 } // namespace tidegate::app

@@ -59,7 +59,7 @@ void answer_part(StreamPart& part, const LineAnswer& answer) {
     if (auto result = answer_or_bug(answer, line, reply); !result) {
       part.answers.resize(start);
       reply.exit_code = exit_code(result.error());
-      append_error(part, documents::located(std::move(result.error()), line), number, std::move(reply.id));
+      append_error(part, located(std::move(result.error()), line), number, std::move(reply.id));
     }
     part.summary.failed += reply.exit_code == ExitCode::done ? 0 : 1;
     part.summary.exit_code = worst(part.summary.exit_code, reply.exit_code);
@@ -228,8 +228,39 @@ FileUses Route::files() const {
   return {.inputs = {{input, "the input", {}}}, .outputs = {{output, "-o", {}}}};
 }
 
+// Sort key: first errors with a location, by location, but cycles after the others of the document, because each
+// dependency of a cycle may be right; then errors without a location.
+static auto order(const Error& error) {
+  const bool has_location = error.line && !error.source;
+  return std::tuple(!has_location, error.code == ErrorCode::cycle, has_location ? error.line : std::nullopt,
+                    has_location ? error.column : std::nullopt);
+}
+
+Error located(Error error, std::string_view json) {
+  std::vector<Error> errors = std::exchange(error.others, {});
+  errors.insert(errors.begin(), std::move(error));
+  documents::JsonParser parser;
+  std::optional<Result<documents::JsonValue>> document; // parsed if an error needs it
+  for (Error& each : errors) {
+    if (!each.pointer || each.pointer->empty() || each.line || each.source) {
+      continue;
+    }
+    document = document ? document : parser.parse(json);
+    if (!*document) {
+      break; // the error is that
+    }
+    if (const documents::JsonValue value = value_at(**document, *each.pointer); value != **document) {
+      each = documents::error_at(json, value.begin(), std::move(each));
+    }
+  }
+  std::ranges::stable_sort(errors, {}, order);
+  error = std::move(errors.front());
+  error.others.assign(std::make_move_iterator(errors.begin() + 1), std::make_move_iterator(errors.end()));
+  return error;
+}
+
 Error at_document(Error error, const std::string& input, std::string_view json) {
-  error = documents::located(std::move(error), json);
+  error = located(std::move(error), json);
   if (error.code == ErrorCode::syntax_error && input.ends_with(".cl")) {
     error.fix = fmt::format("this is OpenCL C: `tidegate init {}` writes a program for its kernels",
                             display_name(input));
@@ -250,6 +281,28 @@ Result<std::string> read_document(const std::string& input) {
                read_all(input, documents::document_bytes_limit, FileKinds::any).map_error(in_file(input)));
   documents::remove_comments(json);
   return json;
+}
+
+// Adds a row "name  value" for each value but objects and lists of them, whose parts have names such as "name.0.code".
+static void add_rows(documents::JsonValue value, const std::string& name, TableRows& rows) {
+  if (value.first() == '{' || (value.first() == '[' && value.inner().first() == '{')) {
+    (void)find_inner(value, [&](const std::string& part, documents::JsonValue inner) {
+      add_rows(inner, name.empty() ? part : name + "." + part, rows);
+      return false;
+    });
+    return;
+  }
+  const std::string_view text = value.text();
+  rows.push_back({name, std::string(value.first() == '"' ? text.substr(1, text.size() - 2) : text)});
+}
+
+std::string table_of(const documents::Record& record, const void* object) {
+  std::string json;
+  documents::encode(record, object, Style::pretty, json);
+  documents::JsonParser parser;
+  TableRows rows;
+  add_rows(parser.parse(json).value(), "", rows);
+  return render_table(std::move(rows));
 }
 
 bool is_table(std::string_view format, const std::string& output) {
@@ -278,7 +331,7 @@ Result<ExitCode> serve(Route& route, const Answer& answer) {
   TIDEGATE_TRY(auto output, Output::open(route.output));
   TIDEGATE_TRY(const std::string document, read_document(route.input));
   std::string text;
-  if (auto answered = answer(document, json ? Style::pretty : Style::table, text); !answered) {
+  if (auto answered = answer(document, json ? AnswerStyle(Style::pretty) : std::nullopt, text); !answered) {
     return tl::unexpected(at_document(std::move(answered.error()), route.input, document));
   }
   return finish(output, json ? text + '\n' : text);

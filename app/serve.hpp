@@ -1,6 +1,6 @@
 // The frame of commands that turn documents into documents: reads files, asks for answers, writes files.
 #pragma once
-#include "core/json.hpp"
+#include "app/catalogue.hpp"
 #include "engine/job.hpp"
 #include "runtime/monitor.hpp"
 
@@ -120,13 +120,19 @@ struct Route {
   [[nodiscard]] FileUses files() const;
 };
 
-// Appends a document's answer: JSON in `style`, or with Style::table the route's format.
-using Answer =
-    std::function<Result<void>(std::string_view document, documents::Style style, std::string& answer)>;
+// JSON; none is another format.
+using AnswerStyle = std::optional<documents::Style>;
+
+// Appends a document's answer, without a style in the route's format.
+using Answer = std::function<Result<void>(std::string_view document, AnswerStyle style, std::string& answer)>;
+
+// Returns a table with a row for each value.
+std::string table_of(const documents::Record& record, const void* object);
 
 template <class T>
-void append(const T& document, documents::Style style, std::string& json) {
-  documents::encode(documents::DocumentOf<T>::document, &document, style, json);
+void append(const T& document, AnswerStyle style, std::string& answer) {
+  style ? documents::encode(documents::DocumentOf<T>::document, &document, *style, answer)
+        : void(answer += table_of(*documents::DocumentOf<T>::document.record, &document));
 }
 
 // Decides on the route's format, reads the input, answers it and writes the answer; with `stream`, line by line on all cores. The
@@ -153,14 +159,18 @@ Result<ExitCode> write_document(const std::string& output, std::string_view form
 // Returns the text of a document without its comments.
 Result<std::string> read_document(const std::string& input);
 
+// Returns the error with line and column for each that points into the document `json`, those of the enclosing value if the
+// value is missing, sorted in document order. Errors that have a line keep it; errors without a location and errors in
+// other files come last.
+Error located(Error error, std::string_view json);
+
 // Adds locations in the document from `input`, with excerpts, to the error and its others.
 Error at_document(Error error, const std::string& input, std::string_view json);
 
 template <class T>
 Result<T> read_as(const std::string& file) {
   TIDEGATE_TRY(const std::string json, read_document(file));
-  return documents::decode<T>(json).map_error(
-      [&](Error error) { return at_document(std::move(error), file, json); });
+  return decode_as<T>(json).map_error([&](Error error) { return at_document(std::move(error), file, json); });
 }
 
 } // namespace tidegate::app

@@ -180,10 +180,9 @@ Result<ExitCode> run_measure(const TuneSettings& settings) {
   std::optional<engine::WaveProgram> waves;
   std::optional<graphs::FrontierProgram> frontier;
   if (is_frontier_program(common.json)) {
-    TIDEGATE_TRY(frontier,
-                 documents::decode<graphs::FrontierProgram>(common.json, common.parameters).map_error(at));
+    TIDEGATE_TRY(frontier, decode_as<graphs::FrontierProgram>(common.json, common.parameters).map_error(at));
   } else {
-    TIDEGATE_TRY(waves, documents::decode<engine::WaveProgram>(common.json, common.parameters).map_error(at));
+    TIDEGATE_TRY(waves, decode_as<engine::WaveProgram>(common.json, common.parameters).map_error(at));
   }
   TIDEGATE_TRY(auto device, find_device(common));
 

@@ -1,116 +1,10 @@
-// Finds and recognises document types; then walks a parsed text along the description.
+// Walks a parsed text along the description.
 //
 // After an error the walk continues after the invalid value, so that all errors are reported at once.
 #include "core/json.hpp"
 #include "core/npy.hpp"
 
 namespace tidegate::documents {
-namespace {
-
-Head head_of(JsonValue document) {
-  Head head;
-  std::string room;
-  if (document.first() == '{') {
-    (void)find_inner(document, [&](const std::string& name, JsonValue value) {
-      head.keys.push_back(name);
-      head.kind = name == "kind" && value.first() == '"' ? value.string(room) : head.kind;
-      return false;
-    });
-  }
-  return head;
-}
-
-// How well keys fit a document type: the keys that it knows, and minus the required keys that are missing.
-using Fit = std::pair<std::size_t, std::ptrdiff_t>;
-
-Fit fit_of(const Document& document, const std::vector<std::string>& keys) {
-  Fit fit;
-  for (const Field& field : document.record->fields) {
-    const bool given = std::ranges::find(keys, field.name) != keys.end();
-    fit.first += given ? 1 : 0;
-    fit.second -= !given && field.presence == Presence::required ? 1 : 0;
-  }
-  return fit;
-}
-
-// Returns the type of a document without a kind that fits best and knows at least half of the keys; nullptr if there is none
-// or a tie.
-const Document* find_by_keys(const Head& head) {
-  std::map<Fit, std::vector<const Document*>> by_fit;
-  for (const auto& [document, command] : catalogue()) {
-    by_fit[fit_of(*document, head.keys)].push_back(document);
-  }
-  if (!head.kind.empty() || by_fit.empty()) {
-    return nullptr;
-  }
-  const auto& [fit, best] = *by_fit.rbegin();
-  return best.size() == 1 && fit.first * 2 >= head.keys.size() ? best.front() : nullptr;
-}
-
-// For valid JSON that was refused as `wanted`: returns another type that fits its keys better, or nullptr. Always nullptr if the
-// document states its kind.
-const Document* mistaken_type(const Document& wanted, JsonValue document) {
-  const Head head = head_of(document);
-  const Document* const found = find_by_keys(head);
-  if (found == nullptr || found == &wanted) {
-    return nullptr;
-  }
-  // `found` knows at least as many keys. If it knows no more, require it to be complete: a document that
-  // lacks keys of both types is more likely of type `wanted`.
-  const Fit fit = fit_of(*found, head.keys);
-  return fit.first > fit_of(wanted, head.keys).first || fit.second == 0 ? found : nullptr;
-}
-
-// Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
-std::string fix_for_kind(const Document& wanted, const Document& found) {
-  const auto entry = std::ranges::find(catalogue(), &found, &CatalogueEntry::document);
-  return entry != catalogue().end() && !entry->command.empty()
-             ? fmt::format("`tidegate {}` takes it", entry->command)
-             : fmt::format("give a document of kind \"{}\"", wanted.kind);
-}
-
-} // namespace
-
-std::span<const CatalogueEntry>& catalogue() {
-  static std::span<const CatalogueEntry> entries;
-  return entries;
-}
-
-Result<const Document*> find_document(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const auto& [document, command] : catalogue()) {
-    if (document->kind == name) {
-      return document;
-    }
-    names.push_back(document->kind);
-  }
-  const auto nearest = nearest_name(name, names);
-  auto error = failure(ErrorCode::unknown_name, fmt::format("unknown document type {}", in_quotes(name)),
-                       nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                               : "`tidegate schema --format table` lists them");
-  error.value().nearest = nearest;
-  return error;
-}
-
-Result<const Document*> recognise(std::string_view json) {
-  TIDEGATE_TRY(const Head head, head_of(json));
-  if (!head.kind.empty()) {
-    return at_place("/kind", find_document(head.kind).map_error([](Error error) {
-      error.code = ErrorCode::wrong_kind;
-      return error;
-    }));
-  }
-  if (const Document* const found = find_by_keys(head)) {
-    return found;
-  }
-  return failure(ErrorCode::missing_kind, "the document has no \"kind\"",
-                 "name its type on the command line, for example `tidegate check launch_request FILE`");
-}
-
-Result<Head> head_of(std::string_view json) {
-  JsonParser parser;
-  return parser.parse(json).map([](JsonValue document) { return head_of(document); });
-}
 
 std::vector<std::string_view> words_of(const Type& type) {
   std::vector<std::string_view> words(type.left_out_word.empty() ? 0 : 1, type.left_out_word);
@@ -132,11 +26,6 @@ struct Target {
     *static_cast<T*>(address()) = std::move(value);
   }
 };
-
-// True for a number without a fraction and an exponent.
-bool is_whole(std::string_view number) {
-  return number.find_first_of(".eE") == std::string_view::npos;
-}
 
 // Returns '0' for a number, 't' for true and false, else the first character.
 char form_of(JsonValue value) {
@@ -182,18 +71,17 @@ std::string type_phrase(const Type& type) {
 
 // Lists the required keys: "give an object" alone does not help a reader who has never seen one.
 std::string fix_for_type(const Type& type) {
-  std::vector<std::string> keys;
-  if (type.kind == Kind::record) {
-    for (const Field& field : type.record->fields) {
-      if (field.presence == Presence::required) {
-        keys.push_back(fmt::format("\"{}\": …", field.name));
-      }
-    }
-    if (keys.empty()) { // a record with several forms: show one
-      return fmt::format("give an object such as {{\"{}\": …}}", type.record->fields.front().name);
+  if (type.kind != Kind::record) {
+    return "give " + type_phrase(type);
+  }
+  std::vector<std::string_view> keys;
+  for (const Field& field : type.record->fields) {
+    if (field.presence == Presence::required) {
+      keys.push_back(field.name);
     }
   }
-  return "give " + type_phrase(type) + (keys.empty() ? "" : fmt::format(": {{{}}}", fmt::join(keys, ", ")));
+  return keys.empty() ? fmt::format("give an object such as {{\"{}\": …}}", type.record->fields.front().name)
+                      : fmt::format("give an object: {{\"{}\": …}}", fmt::join(keys, "\": …, \""));
 }
 
 std::optional<JsonValue> member(JsonValue object, std::string_view key) {
@@ -227,13 +115,13 @@ public:
       : document_(document), envelope_(envelope_of(document)), json_(json), whole_(whole) {}
 
   // Returns all errors.
-  Result<void> run(void* object, const Given& given) {
+  Result<void> run(void* object, std::span<const Parameter> given) {
     if (whole_.first() != '{') {
       fail(whole_, ErrorCode::wrong_type, fmt::format("expected an object, got {}", found(whole_)),
            fmt::format("a {} is one JSON object", document_.kind));
     } else if (envelope()) {
-      parameters(object, given.parameters);
-      record(*document_.record, whole_, object, given.fields);
+      parameters(object, given);
+      record(*document_.record, whole_, object);
     }
     return errors_.result();
   }
@@ -244,10 +132,9 @@ private:
     Envelope stated{.kind = std::string(document_.kind), .schema_version = document_.schema_version};
     record(envelope_, whole_, &stated);
     if (stated.kind != document_.kind) {
-      const auto other = find_document(stated.kind);
       fail(*member(whole_, "kind"), ErrorCode::wrong_kind,
            fmt::format("this is a {}, not a {}", in_quotes(stated.kind), document_.kind),
-           other ? fix_for_kind(document_, **other) : other.error().fix);
+           fmt::format("give a document of kind \"{}\"", document_.kind));
     } else if (stated.schema_version != document_.schema_version) {
       fail(*member(whole_, "schema_version"), ErrorCode::unsupported_version,
            fmt::format("schema_version {} of {} is not supported", stated.schema_version, document_.kind),
@@ -296,15 +183,13 @@ private:
     parameter.second = other != given_.end() ? other->second : parameter.second;
   }
 
-  [[nodiscard]] std::span<const Parameter> known() const {
-    return parameters_ == nullptr ? std::span<const Parameter>() : std::span(*parameters_).first(known_);
-  }
+  [[nodiscard]] std::span<const Parameter> known() const { return std::span(*parameters_).first(known_); }
 
   void value(const Type& type, JsonValue value, const Target& target) {
     std::string room;
     char form = form_of(value);
     std::string_view text = form == '"' ? value.string(room) : form == '0' ? value.text() : "";
-    if (const auto expression = parameters_ != nullptr ? expression_of(value) : std::nullopt) {
+    if (const auto expression = parameters_field_ != nullptr ? expression_of(value) : std::nullopt) {
       const auto number = evaluate(expression->string(room), known());
       if (!number) {
         return fail(value, number.error().code, number.error().message, number.error().fix);
@@ -365,7 +250,7 @@ private:
   }
 
   void integer(const Type& type, JsonValue value, std::string_view text, const Target& target) {
-    if (!is_whole(text)) {
+    if (text.find_first_of(".eE") != text.npos) {
       return fail(value, ErrorCode::not_an_integer, fmt::format("{} is not written as an integer", text),
                   fix_for_type(type));
     }
@@ -384,15 +269,14 @@ private:
 
   void number(JsonValue value, std::string_view text, const Target& target) {
     const Number number = number_of(text);
-    if (std::holds_alternative<double>(number) && is_whole(text) && text != "-0") {
+    if (std::holds_alternative<double>(number) && text.find_first_of(".eE") == text.npos && text != "-0") {
       return fail(value, ErrorCode::out_of_range, fmt::format("{} does not fit into 64 bits", text),
                   "give a smaller integer, or one with a decimal point");
     }
     target.store(number);
   }
 
-  void record(const Record& record, JsonValue text, void* object,
-              std::span<const std::string_view> given = {}) {
+  void record(const Record& record, JsonValue text, void* object) {
     const std::span<const Field> fields = record.fields;
     FieldMask seen = 0;
     FieldMask misspelt = 0; // fields that an unknown key most likely means
@@ -415,7 +299,8 @@ private:
       }
       index -= index != 0 && fields[index - 1].name == name ? 1 : 0; // its first form
       if ((seen >> index & 1U) != 0) {
-        duplicate_key(key, name, "keep one of the two values");
+        fail(key, ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(name)),
+             "keep one of the two values");
         continue;
       }
       seen |= FieldMask{1} << index;
@@ -428,9 +313,6 @@ private:
     }
     if (errors_.full()) {
       return;
-    }
-    for (const std::string_view name : given) {
-      seen |= FieldMask{1} << index_of(record, name);
     }
     FieldMask missing = 0;
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -472,7 +354,8 @@ private:
           continue;
         }
         if (!seen.emplace(name).second) {
-          duplicate_key(key, name, "rename or remove one of the two");
+          fail(key, ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(name)),
+               "rename or remove one of the two");
           continue;
         }
       }
@@ -514,43 +397,31 @@ private:
          "remove \\u0000");
   }
 
-  void duplicate_key(JsonValue at, std::string_view name, std::string fix) {
-    fail(at, ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(name)), std::move(fix));
-  }
-
   // Returns the field that the key most likely means: correcting the key supplies it, so it is not missing.
   std::optional<std::size_t> unknown_key(const Record& record, JsonValue key, std::string_view name) {
-    std::vector<std::string_view> known;
-    std::ranges::transform(record.fields, std::back_inserter(known), &Field::name);
-    const auto nearest =
-        unknown(key, ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(name)), name, known,
-                known.size() > few_choices
-                    ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
-                                  document_.kind)
-                    : fmt::format("remove it, or give {}", one_of(known)),
-                shortened(name));
-    return nearest ? std::optional<std::size_t>(std::ranges::find(known, *nearest) - known.begin())
-                   : std::nullopt;
+    const std::vector<std::string_view> known = names_of(record, ~FieldMask{0});
+    const Word nearest = meant_name(name, known);
+    fail(key, ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(name)),
+         nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+         : known.size() > few_choices
+             ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
+                           document_.kind)
+             : fmt::format("remove it, or give {}", one_of(known)),
+         shortened(name), nearest);
+    return nearest ? std::optional(index_of(record, *nearest)) : std::nullopt;
   }
 
   void unknown_name(const Type& type, JsonValue value, std::string_view name) {
-    const std::vector<std::string_view> words = words_of(type);
-    const bool few = words.size() <= few_choices;
-    unknown(value, ErrorCode::unknown_name,
-            few ? fmt::format("{} is not one of {}", in_quotes(name), one_of(words))
-                : fmt::format("{} is not one of the {} known names", in_quotes(name), words.size()),
-            name, words,
-            few ? "give " + type_phrase(type)
-                : fmt::format("`tidegate schema {}` lists them", document_.kind));
-  }
-
-  // Suggests the nearest of the known names and returns it; else gives the fix.
-  Word unknown(JsonValue at, ErrorCode code, std::string message, std::string_view name,
-               std::span<const std::string_view> known, std::string fix, Word field = {}) {
-    const auto nearest = meant_name(name, known);
-    fail(at, code, std::move(message),
-         nearest ? fmt::format("did you mean \"{}\"?", *nearest) : std::move(fix), field, nearest);
-    return nearest;
+    const std::vector<std::string_view> known = words_of(type);
+    const Word nearest = meant_name(name, known);
+    const bool few = known.size() <= few_choices;
+    fail(value, ErrorCode::unknown_name,
+         few ? fmt::format("{} is not one of {}", in_quotes(name), one_of(known))
+             : fmt::format("{} is not one of the {} known names", in_quotes(name), known.size()),
+         nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+         : few   ? "give " + type_phrase(type)
+                 : fmt::format("`tidegate schema {}` lists them", document_.kind),
+         {}, nearest);
   }
 
   void wrong_type(const Type& type, JsonValue value) {
@@ -600,30 +471,22 @@ private:
   JsonValue whole_;
   ErrorList errors_;
 
-  const Field* parameters_field_ = nullptr;      // of the document, if it may have some
-  std::vector<Parameter>* parameters_ = nullptr; // of its object
-  std::size_t known_ = 0;                        // those that are decoded
-  std::span<const Parameter> given_;             // in place of them
-  bool trusted_ = true;                          // no parameter was refused
+  const Field* parameters_field_ = nullptr; // of the document, if it may have some
+  std::vector<Parameter> no_parameters_;
+  std::vector<Parameter>* parameters_ = &no_parameters_; // of its object
+  std::size_t known_ = 0;                                // those that are decoded
+  std::span<const Parameter> given_;                     // in place of them
+  bool trusted_ = true;                                  // no parameter was refused
 };
 
 } // namespace
 
-Result<void> decode(const Document& document, std::string_view json, void* object, const Given& given) {
+Result<void> decode(const Document& document, std::string_view json, void* object,
+                    std::span<const Parameter> parameters) {
   // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
   JsonParser parser;
-  TIDEGATE_TRY(const JsonValue value, parser.parse(json));
-  auto read = Walk(document, json, value).run(object, given);
-  const bool may_be_other = !read && read.error().code != ErrorCode::wrong_kind;
-  if (const Document* const other = may_be_other ? mistaken_type(document, value) : nullptr) {
-    return tl::unexpected(
-        error_at(json, value.begin(),
-                 {.code = ErrorCode::wrong_kind,
-                  .message = fmt::format("this has the keys of {}, not of {}", other->kind, document.kind),
-                  .fix = fix_for_kind(document, *other),
-                  .pointer = ""}));
-  }
-  return read;
+  return parser.parse(json).and_then(
+      [&](JsonValue whole) { return Walk(document, json, whole).run(object, parameters); });
 }
 
 } // namespace tidegate::documents

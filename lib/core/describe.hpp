@@ -96,9 +96,12 @@ struct Field {
   std::string_view meaning; // one line, with the unit if the name has none
   Type type;
   Presence presence = Presence::required;
-  void* (*write)(void* object) = nullptr;            // address to decode to; engages a std::optional
-  const void* (*read)(const void* object) = nullptr; // nullptr for an empty std::optional
-  std::string_view same_as{};                        // integers only: the field whose value is the default
+  std::string_view same_as{}; // integers only: the field whose value is the default
+  // Returns the member's address; nullptr for an empty std::optional, which `engage` fills.
+  void* (*access)(void* object, bool engage) = nullptr;
+
+  void* write(void* object) const { return access(object, true); }
+  const void* read(const void* object) const { return access(const_cast<void*>(object), false); }
 
   template <class T>
   constexpr Field with(T Field::*member, std::type_identity_t<T> value) const {
@@ -147,8 +150,7 @@ struct Rule {
 struct Record {
   std::span<const Field> fields; // at most 125
   std::span<const Rule> rules{};
-  const void* (*defaults)() = nullptr;         // a default-constructed object, shared
-  std::shared_ptr<void> (*create)() = nullptr; // returns a new default-constructed object
+  std::shared_ptr<void> (*create)() = nullptr; // returns a default-constructed object
 };
 
 // Specialise the member for every enumeration, struct and document.
@@ -175,14 +177,8 @@ inline constexpr std::size_t length_of_array = 0;
 template <class T, std::size_t N>
 inline constexpr std::size_t length_of_array<std::array<T, N>> = N;
 
-template <class T>
-concept IsSequence = requires(T items) {
-  items.data();
-  items.empty();
-}
-&&!std::is_same_v<T, std::string>;
-template <class T>
-concept IsMap = IsSequence<T> && requires(T map) {
+template <class Items>
+concept IsMap = requires(Items map) {
   map.front().second;
 };
 
@@ -245,7 +241,7 @@ constexpr Type type_of() {
   } else if constexpr (std::is_enum_v<T>) {
     static_assert(sizeof(T) == 1);
     return {.kind = Kind::choice, .choices = Choices<T>::names};
-  } else if constexpr (IsSequence<T>) {
+  } else if constexpr (requires { typename T::value_type; }) {
     return {.kind = IsMap<T> ? Kind::map : Kind::list, .items = &sequence<T>};
   } else {
     return {.kind = Kind::record, .record = &Description<T>::record};
@@ -295,27 +291,14 @@ constexpr Field field_of(std::string_view meaning, Presence presence) {
           .meaning = meaning,
           .type = detail::type_of<Member>(),
           .presence = may_lack ? Presence::optional : presence,
-          .write = [](void* object) -> void* {
+          .access = [](void* object, [[maybe_unused]] bool engage) -> void* {
             Member& member = Path::follow(*static_cast<Object*>(object));
             if constexpr (may_lack) {
-              return &member.emplace();
-            } else {
-              return &member;
-            }
-          },
-          .read = [](const void* object) -> const void* {
-            const Member& member = Path::follow(*static_cast<const Object*>(object));
-            if constexpr (may_lack) {
-              return member ? &*member : nullptr;
+              return engage ? &member.emplace() : member ? &*member : nullptr;
             } else {
               return &member;
             }
           }};
-}
-
-template <auto... Members>
-constexpr Field field(std::string_view meaning, Presence presence) {
-  return field_of<typename detail::Path<Members...>::Object, Members...>(meaning, presence);
 }
 
 // A list of integers in a range.
@@ -329,17 +312,17 @@ inline constexpr Sequence ranged = [] {
 
 template <auto... Members>
 constexpr Field required(std::string_view meaning) {
-  return field<Members...>(meaning, Presence::required);
+  return field_of<typename detail::Path<Members...>::Object, Members...>(meaning, Presence::required);
 }
 
 template <auto... Members>
 constexpr Field defaulted(std::string_view meaning) {
-  return field<Members...>(meaning, Presence::defaulted);
+  return field_of<typename detail::Path<Members...>::Object, Members...>(meaning, Presence::defaulted);
 }
 
 template <auto... Members>
 constexpr Field optional(std::string_view meaning) {
-  return field<Members...>(meaning, Presence::optional);
+  return field_of<typename detail::Path<Members...>::Object, Members...>(meaning, Presence::optional);
 }
 
 // One of several keys of an optional struct of a choice and a value: the key states the choice.
@@ -350,13 +333,11 @@ constexpr Field keyed(std::string_view key, std::string_view meaning) {
           .meaning = meaning,
           .type = detail::type_of<typename detail::Path<Content>::Member>(),
           .presence = Presence::optional,
-          .write = [](void* object) -> void* {
-            auto& pair = (static_cast<Object*>(object)->*Member).emplace();
-            pair.*Choice = Chosen;
-            return &(pair.*Content);
-          },
-          .read = [](const void* object) -> const void* {
-            const auto& pair = static_cast<const Object*>(object)->*Member;
+          .access = [](void* object, bool engage) -> void* {
+            auto& pair = static_cast<Object*>(object)->*Member;
+            if (engage) {
+              pair.emplace().*Choice = Chosen;
+            }
             return pair && (*pair).*Choice == Chosen ? &((*pair).*Content) : nullptr;
           }};
 }
@@ -401,13 +382,7 @@ consteval Rule needs(std::span<const Field> fields, std::string_view key, std::s
 
 template <class T>
 constexpr Record record_of(std::span<const Field> fields, std::span<const Rule> rules = {}) {
-  return {.fields = fields,
-          .rules = rules,
-          .defaults = []() -> const void* {
-            static const T object{};
-            return &object;
-          },
-          .create = []() -> std::shared_ptr<void> { return std::make_shared<T>(); }};
+  return {fields, rules, []() -> std::shared_ptr<void> { return std::make_shared<T>(); }};
 }
 
 enum class Direction : std::uint8_t { input, output };
@@ -415,19 +390,14 @@ enum class Direction : std::uint8_t { input, output };
 // A document type: a record with a kind and a version. Inputs may omit both; outputs encode a non-finite
 // number as null.
 struct Document {
-  std::string_view kind; // the name in "kind", on the command line and of the schema file
-  std::uint32_t schema_version = 1;
+  std::string_view kind;  // the name in "kind", on the command line and of the schema file
   std::string_view title; // one line
   Direction direction = Direction::input;
   const Record* record = nullptr;
+  std::uint32_t schema_version = 1;
   bool has_kind = true;                      // has "kind" and "schema_version"
   std::span<const std::string_view> notes{}; // lines after the reference
 };
-
-template <class T>
-constexpr Document document_of(std::string_view kind, std::string_view title, Direction direction) {
-  return {.kind = kind, .title = title, .direction = direction, .record = &Description<T>::record};
-}
 
 template <class T>
 struct DocumentOf {
@@ -449,7 +419,7 @@ struct DocumentOf {
   const Document DocumentOf<T>::document
 #define TIDEGATE_DOCUMENT(T, ...)                                                                            \
   template <>                                                                                                \
-  constinit const Document DocumentOf<T>::document = document_of<T>(__VA_ARGS__)
+  constinit const Document DocumentOf<T>::document = {__VA_ARGS__, &Description<T>::record}
 
 inline constexpr std::string_view parameters_meaning =
     "numbers by name; {\"parameter\": \"n * 4\"} stands for a number, with + - * / and brackets";
@@ -464,43 +434,27 @@ inline constexpr std::size_t document_bytes_limit = std::size_t{2} << 30U; // 2 
 // A number of a program by its name.
 using Parameter = std::pair<std::string, Number>;
 
-// Values that stand in for what a document leaves out.
-struct Given {
-  std::span<const std::string_view> fields{}; // may be missing even if required: they have a value already
-  std::span<const Parameter> parameters{};    // in place of the document's values of them
-};
-
-// Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's value.
+// Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's value. `parameters`
+// stand in place of the document's values of them.
 //
 // In a document that may have "parameters", {"parameter": "n * 4 + 1"} stands for a number: see evaluate() in json.hpp.
-Result<void> decode(const Document& document, std::string_view json, void* object, const Given& given = {});
+Result<void> decode(const Document& document, std::string_view json, void* object,
+                    std::span<const Parameter> parameters = {});
 
 template <class T>
 Result<T> decode(std::string_view json, std::span<const Parameter> parameters = {}) {
   T object{};
-  return decode(DocumentOf<T>::document, json, &object, {.parameters = parameters}).map([&] {
-    return std::move(object);
-  });
+  return decode(DocumentOf<T>::document, json, &object, parameters).map([&] { return std::move(object); });
 }
-
-// The top level of a document.
-struct Head {
-  std::string kind; // empty if it has none
-  std::vector<std::string> keys;
-};
-
-// Errors: syntax errors.
-Result<Head> head_of(std::string_view json);
 
 // Encodes as JSON: fixed key order, exact integers, shortest floats. Equal objects yield equal bytes.
 enum class Style : std::uint8_t {
   compact, // one line
   pretty,  // indented by two spaces, lists of scalars on one line
   brief,   // for people to edit: omits defaults, and puts on one line what fits
-  table,   // for people: one row per value
 };
 
-// Appends the document without a trailing newline; a table ends with one.
+// Appends the document without a trailing newline.
 void encode(const Document& document, const void* object, Style style, std::string& json);
 
 // Appends a record without kind and version.
@@ -518,7 +472,7 @@ std::string json_of(const Field& field, const void* object);
 
 // Returns true if the object has the value of a default-constructed one.
 inline bool is_default(const Record& record, const Field& field, const void* object) {
-  return json_of(field, object) == json_of(field, record.defaults());
+  return json_of(field, object) == json_of(field, record.create().get());
 }
 
 } // namespace tidegate::documents

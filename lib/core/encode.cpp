@@ -1,6 +1,5 @@
-// One encoder for the JSON styles; a table has a row per value.
+// One encoder for all styles.
 #include "core/json.hpp"
-#include "core/table.hpp"
 
 namespace tidegate::documents {
 namespace {
@@ -20,7 +19,7 @@ public:
       key("kind");
       append_string(json_, document->kind);
       key("schema_version");
-      append_number(json_, document->schema_version);
+      append_number(json_, std::uint64_t{document->schema_version});
     }
     for (const Field& each : record.fields) {
       const Field* const form = second_form(record, each);
@@ -145,36 +144,14 @@ private:
   std::size_t depth_ = 0; // of broken brackets
 };
 
-// Adds a row "name  value" for each value but objects and lists of them, whose parts have names such as "name.0.code".
-void add_rows(JsonValue value, const std::string& name, TableRows& rows) {
-  if (value.first() == '{' || (value.first() == '[' && value.inner().first() == '{')) {
-    (void)find_inner(value, [&](const std::string& part, JsonValue inner) {
-      add_rows(inner, name.empty() ? part : name + "." + part, rows);
-      return false;
-    });
-    return;
-  }
-  const std::string_view text = value.text();
-  rows.push_back({name, std::string(value.first() == '"' ? text.substr(1, text.size() - 2) : text)});
-}
-
 } // namespace
 
 void encode(const Document& document, const void* object, Style style, std::string& json) {
-  style == Style::table ? encode(*document.record, object, style, json)
-                        : Encoder(json, style).record(*document.record, object, &document);
+  Encoder(json, style).record(*document.record, object, &document);
 }
 
 void encode(const Record& record, const void* object, Style style, std::string& json) {
-  if (style != Style::table) {
-    return Encoder(json, style).record(record, object);
-  }
-  std::string text;
-  encode(record, object, Style::pretty, text);
-  JsonParser parser;
-  TableRows rows;
-  add_rows(parser.parse(text).value(), "", rows);
-  json += render_table(std::move(rows));
+  Encoder(json, style).record(record, object);
 }
 
 std::string json_of(const Field& field, const void* object) {

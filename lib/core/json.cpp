@@ -37,17 +37,15 @@ std::string_view fix_for(std::string_view text, std::string_view rest) {
   constexpr std::string_view not_finite =
       "JSON has no NaN and no infinity: give a finite number or leave the key out";
   constexpr std::string_view utf_8 = "save the file as UTF-8";
-  constexpr std::string_view one =
-      "remove the text after the document; commands with --stream take several, one per line";
-  constexpr std::string_view key = "remove a trailing comma, or put the key in double quotes";
   constexpr std::pair<std::string_view, std::string_view> by_rest[] = {
       {"NaN", not_finite}, {"nan", not_finite}, {"Inf", not_finite}, {"-Inf", not_finite},
       {"//", comment},     {"/*", comment},     {"#", comment},      {{"\0", 1}, utf_8},
       {"\xff\xfe", utf_8}, {"\xfe\xff", utf_8}}; // those of UTF-16
   constexpr std::pair<std::string_view, std::string_view> by_text[] = {
-      {"expected end of input", one},
+      {"expected end of input",
+       "remove the text after the document; commands with --stream take several, one per line"},
       {"UTF-8", utf_8},
-      {"object key", key},
+      {"object key", "remove a trailing comma, or put the key in double quotes"},
       {"", "correct the JSON at this place"}};
   const auto* const begin =
       std::ranges::find_if(by_rest, [rest](auto& each) { return rest.starts_with(each.first); });
@@ -122,7 +120,7 @@ private:
   }
 
   bool add(std::size_t begin, std::size_t end) {
-    entries_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)});
+    entries_.push_back(static_cast<JsonValue::Entry>(begin));
     end_ = end;
     return true;
   }
@@ -135,15 +133,16 @@ private:
   bool open() {
     const std::size_t begin = next_token();
     open_.push_back(entries_.size());
-    return open_.size() <= nesting_limit
-               ? add(begin, begin + 1)
-               : fail(begin, ErrorCode::too_deep, fmt::format("nesting deeper than {} levels", nesting_limit),
-                      "no document of tidegate nests that deep; check that this is the right file");
+    add(begin, begin + 1);
+    entries_.push_back(0); // close() knows it
+    return open_.size() <= nesting_limit ||
+           fail(begin, ErrorCode::too_deep, fmt::format("nesting deeper than {} levels", nesting_limit),
+                "no document of tidegate nests that deep; check that this is the right file");
   }
 
   bool close() {
     const std::size_t begin = next_token();
-    entries_[open_.back()].extent = static_cast<std::uint32_t>(entries_.size() - open_.back());
+    entries_[open_.back() + 1] = static_cast<JsonValue::Entry>(entries_.size() - open_.back());
     open_.pop_back();
     return add(begin, begin + 1);
   }
@@ -184,8 +183,12 @@ Result<JsonValue> JsonParser::parse(std::string_view json) {
   return events.result().map([&] { return JsonValue(json, entries_.data()); });
 }
 
+std::size_t JsonValue::end() const {
+  return is_container() ? close().begin() + 1 : scalar_end(json_, begin());
+}
+
 std::string_view JsonValue::string(std::string& room) const {
-  const std::string_view contents = json_.substr(begin() + 1, entry_->extent - 2);
+  const std::string_view contents = json_.substr(begin() + 1, json_.find('"', begin() + 1) - begin() - 1);
   if (contents.find('\\') == std::string_view::npos) {
     return contents;
   }
@@ -233,15 +236,11 @@ void remove_comments(std::string& json) {
 
 Error error_at(std::string_view text, std::size_t offset, Error error) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
-  const std::size_t line_start = before.rfind('\n') + 1; // npos + 1 is 0
   error.line = 1 + static_cast<std::uint64_t>(std::ranges::count(before, '\n'));
-  error.column = 1 + character_count(before.substr(line_start));
+  error.column = 1 + character_count(before.substr(before.rfind('\n') + 1)); // npos + 1 is 0
   return error;
 }
 
-namespace {
-
-// Returns the value that the pointer names, or the innermost one around it.
 JsonValue value_at(JsonValue value, std::string_view pointer) {
   while (!pointer.empty()) {
     const std::string_view token = pointer.substr(1, pointer.find('/', 1) - 1);
@@ -254,37 +253,6 @@ JsonValue value_at(JsonValue value, std::string_view pointer) {
     pointer.remove_prefix(1 + token.size());
   }
   return value;
-}
-
-// Sort key: first errors with a location, by location, but cycles after the others of the document, because each
-// dependency of a cycle may be right; then errors without a location.
-auto order(const Error& error) {
-  const bool has_location = error.line && !error.source;
-  return std::tuple(!has_location, error.code == ErrorCode::cycle, has_location ? error.line : std::nullopt,
-                    has_location ? error.column : std::nullopt);
-}
-
-} // namespace
-
-Error located(Error error, std::string_view json) {
-  std::vector<Error> errors = std::exchange(error.others, {});
-  errors.insert(errors.begin(), std::move(error));
-  JsonParser parser;
-  std::optional<Result<JsonValue>> document; // parsed if an error needs it
-  for (Error& each : errors) {
-    if (!each.pointer || each.pointer->empty() || each.line || each.source) {
-      continue;
-    }
-    document = document ? document : parser.parse(json);
-    if (const auto value = document->map([&](JsonValue whole) { return value_at(whole, *each.pointer); });
-        value && *value != **document) {
-      each = error_at(json, value->begin(), std::move(each));
-    }
-  }
-  std::ranges::stable_sort(errors, {}, order);
-  error = std::move(errors.front());
-  error.others.assign(std::make_move_iterator(errors.begin() + 1), std::make_move_iterator(errors.end()));
-  return error;
 }
 
 void append_string(std::string& json, std::string_view text) {
@@ -309,12 +277,17 @@ void append_string(std::string& json, std::string_view text) {
   json += '"';
 }
 
-void append_number(std::string& json, double value) {
+void append_number(std::string& json, const Number& value) {
   std::array<char, 32> text; // "-2.2250738585072014e-308" has 24 characters
-  const auto* const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  const std::string_view digits(text.data(), static_cast<std::size_t>(end - text.data()));
-  json += std::isfinite(value) ? digits : "null";
-  json += std::isfinite(value) && digits.find_first_of(".e") == std::string_view::npos ? ".0" : "";
+  const auto write = [&text](auto each) {
+    return std::to_chars(text.data(), text.data() + text.size(), each).ptr;
+  };
+  const std::string_view digits(text.data(),
+                                static_cast<std::size_t>(std::visit(write, value) - text.data()));
+  const double* const real = std::get_if<double>(&value);
+  const bool is_finite = real == nullptr || std::isfinite(*real);
+  json += is_finite ? digits : "null";
+  json += real != nullptr && is_finite && digits.find_first_of(".e") == digits.npos ? ".0" : "";
 }
 
 } // namespace tidegate::documents

@@ -1,5 +1,4 @@
-// JSON as text: a parsed text's values with their places, places of errors, and writing. Then the document types that
-// tidegate reads and writes, and the recognition of a text's type.
+// JSON as text: a parsed text's values with their places, places of errors, and writing.
 #pragma once
 #include "core/prelude.hpp"
 #include <tidegate/core/describe.hpp>
@@ -9,26 +8,24 @@ namespace tidegate::documents {
 // A token of a parsed text: a value, a key or a closing bracket. No more than its place, from which its text is read.
 class JsonValue {
 public:
-  struct Entry {
-    std::uint32_t begin;  // in bytes
-    std::uint32_t extent; // bytes of a scalar; entries from a container to its closing bracket
-  };
+  // The token's begin, in bytes. After that of an opening bracket stand the entries from it to the closing one.
+  using Entry = std::uint32_t;
 
   JsonValue(std::string_view json, const Entry* entry) : json_(json), entry_(entry) {}
 
   // '{', '[', '"', 't', 'f', 'n', or the first character of a number.
-  [[nodiscard]] char first() const { return json_[entry_->begin]; }
+  [[nodiscard]] char first() const { return json_[*entry_]; }
   [[nodiscard]] bool is_container() const { return first() == '{' || first() == '['; }
 
   // for (JsonValue item = list.inner(); item != list.close(); item = item.next())
   // In an object, keys and values alternate.
-  [[nodiscard]] JsonValue inner() const { return {json_, entry_ + 1}; }
-  [[nodiscard]] JsonValue close() const { return {json_, entry_ + entry_->extent}; }
+  [[nodiscard]] JsonValue inner() const { return {json_, entry_ + (is_container() ? 2 : 1)}; }
+  [[nodiscard]] JsonValue close() const { return {json_, entry_ + entry_[1]}; }
   [[nodiscard]] JsonValue next() const { return is_container() ? close().inner() : inner(); }
   friend bool operator==(const JsonValue& a, const JsonValue& b) { return a.entry_ == b.entry_; }
 
-  [[nodiscard]] std::size_t begin() const { return entry_->begin; }
-  [[nodiscard]] std::size_t end() const { return is_container() ? close().end() : begin() + entry_->extent; }
+  [[nodiscard]] std::size_t begin() const { return *entry_; }
+  [[nodiscard]] std::size_t end() const;
   [[nodiscard]] std::string_view text() const { return json_.substr(begin(), end() - begin()); }
 
   // The contents of a string; `room` holds them if they have escapes.
@@ -41,8 +38,7 @@ private:
 
 // Returns the first member or item for which `fits(name, value)` is true; the name of an item is its index.
 std::optional<JsonValue> find_inner(JsonValue value, auto fits) {
-  std::string room;
-  std::string name;
+  std::string room, name;
   std::size_t index = 0;
   for (JsonValue each = value.inner(); value.is_container() && each != value.close(); each = each.next()) {
     if (value.first() == '[') {
@@ -61,10 +57,13 @@ std::optional<JsonValue> find_inner(JsonValue value, auto fits) {
 // Returns the RFC 6901 pointer of a value in `whole`; of a key it is that of the key's value. Keys are shortened.
 std::string pointer_of(JsonValue whole, JsonValue value);
 
+// Returns the value at an RFC 6901 pointer, or the innermost one around it.
+JsonValue value_at(JsonValue whole, std::string_view pointer);
+
 // Integers past 64 bits, and -0, are double.
 Number number_of(std::string_view text);
 
-// Parses with nlohmann_json, to 8 bytes for each token.
+// Parses with nlohmann_json, to 4 bytes for each token.
 class JsonParser {
 public:
   // Returns the value, which refers to this object and to `json`. Errors: empty_input, syntax_error, too_deep, input_too_large,
@@ -81,41 +80,13 @@ void remove_comments(std::string& json);
 // Returns the error with the line and the column, in characters, of byte `offset`.
 Error error_at(std::string_view text, std::size_t offset, Error error);
 
-// Returns the error with line and column for each that points into the document `json` (RFC 6901), those of the enclosing value
-// if the value is missing, sorted in document order. Errors that have a line keep it; errors
-// without a location and errors in other files come last.
-Error located(Error error, std::string_view json);
-
 // Appends `text` as a quoted JSON string; invalid UTF-8 becomes U+FFFD, and characters that a terminal must
 // not receive become \uNNNN.
 void append_string(std::string& json, std::string_view text);
 
 // Appends the shortest decimal that reads back as `value`. That of a double has a fraction or an exponent, so that it
 // remains a floating-point number; null if it is not finite.
-void append_number(std::string& json, double value);
-void append_number(std::string& json, std::integral auto value) {
-  std::array<char, 24> text;
-  json.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
-}
-inline void append_number(std::string& json, const Number& value) {
-  std::visit([&json](auto each) { append_number(json, each); }, value);
-}
-
-// A type and the command that accepts it; the command is empty if only `check` reads the type.
-struct CatalogueEntry {
-  const Document* document;
-  std::string_view command;
-};
-
-// The types that errors and `check` choose from: the tool sets it when it starts.
-std::span<const CatalogueEntry>& catalogue();
-
-// Errors: unknown_name, with the nearest name.
-Result<const Document*> find_document(std::string_view name);
-
-// Returns the type of a document by its "kind" or, without one, by its keys. Errors: missing_kind if no type
-// or several types fit; wrong_kind; syntax errors.
-Result<const Document*> recognise(std::string_view json);
+void append_number(std::string& json, const Number& value);
 
 // The names of a choice, after the word for none of them.
 std::vector<std::string_view> words_of(const Type& type);
@@ -133,8 +104,5 @@ bool is_parameter_name(std::string_view text);
 
 // "its parameters are n, m"
 std::string parameters_text(std::span<const Parameter> known);
-
-// Reads a number as JSON writes it. Error: invalid_usage.
-Result<Number> read_number(std::string_view text);
 
 } // namespace tidegate::documents

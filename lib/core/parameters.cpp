@@ -46,9 +46,8 @@ Result<Operand> computed(char sign, const Operand& left, const Operand& right) {
 // Returns the name that the text begins with.
 std::string_view name_at(std::string_view text) {
   const auto goes_on = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  const auto* const end = std::ranges::find_if_not(text, goes_on);
   const bool is_number = !text.empty() && text[0] >= '0' && text[0] <= '9';
-  return text.substr(0, is_number ? 0 : static_cast<std::size_t>(end - text.begin()));
+  return is_number ? "" : std::string_view(text.begin(), std::ranges::find_if_not(text, goes_on));
 }
 
 // Reads an expression from left to right, and computes it.
@@ -162,14 +161,6 @@ std::string parameters_text(std::span<const Parameter> known) {
 
 Result<Number> evaluate(std::string_view expression, std::span<const Parameter> known) {
   return Expression(expression, known).value();
-}
-
-Result<Number> read_number(std::string_view text) {
-  return evaluate(text, {}).map_error([text](const Error& /*of an expression*/) {
-    return Error{.code = ErrorCode::invalid_usage,
-                 .message = fmt::format("{} is not a number", in_quotes(text)),
-                 .fix = "give one such as 1024 or 0.5"};
-  });
 }
 
 } // namespace tidegate::documents

@@ -7,11 +7,11 @@ namespace {
 // A list that is left out if it is empty, as it is in a short report.
 template <auto... Members>
 constexpr Field listed(std::string_view meaning) {
-  Field list = field<Members...>(meaning, Presence::optional);
-  list.read = [](const void* object) -> const void* {
+  Field list = optional<Members...>(meaning);
+  list.access = [](void* object, bool engage) -> void* {
     using Path = detail::Path<Members...>;
-    const auto& members = Path::follow(*static_cast<const typename Path::Object*>(object));
-    return members.empty() ? nullptr : &members;
+    auto& members = Path::follow(*static_cast<typename Path::Object*>(object));
+    return engage || !members.empty() ? &members : nullptr;
   };
   return list;
 }

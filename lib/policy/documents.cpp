@@ -29,7 +29,7 @@ TIDEGATE_RECORD(LaunchPolicy, policy_fields);
 // A field of the launch request inside its document.
 template <auto Member>
 constexpr Field request_field(std::string_view meaning, Presence presence = Presence::defaulted) {
-  return field<&LaunchRequestDocument::request, Member>(meaning, presence);
+  return field_of<LaunchRequestDocument, &LaunchRequestDocument::request, Member>(meaning, presence);
 }
 
 constexpr Field request_fields[] = {

@@ -115,10 +115,10 @@ constexpr Field algorithm_name = [] {
 constexpr Field own_algorithm = [] {
   Field field = optional<&FrontierProgram::own>("or the program's own");
   field.name = algorithm_name.name;
-  field.write = [](void* object) -> void* {
+  field.access = [](void* object, bool engage) -> void* {
     auto& program = *static_cast<FrontierProgram*>(object);
-    program.algorithm = graphs::Algorithm::own;
-    return &program.own.emplace();
+    program.algorithm = engage ? graphs::Algorithm::own : program.algorithm;
+    return engage ? &program.own.emplace() : program.own ? &*program.own : nullptr;
   };
   return field;
 }();

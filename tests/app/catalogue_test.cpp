@@ -8,16 +8,11 @@
 using namespace tidegate;
 using namespace tidegate::documents;
 
-namespace {
-// For all tests of this program: main() does so in the tool.
-[[maybe_unused]] const bool filled = (app::fill_catalogue(), true);
-} // namespace
-
 TEST_CASE("document types have different names and are found by them") {
   std::set<std::string_view> kinds;
-  for (const auto& [document, command] : catalogue()) {
+  for (const auto& [document, command] : app::catalogue()) {
     CHECK(kinds.insert(document->kind).second);
-    CHECK(*find_document(document->kind) == document);
+    CHECK(*app::find_document(document->kind) == document);
   }
   CHECK(kinds.contains("launch_request"));
   CHECK(kinds.contains("launch_recommendation"));
@@ -36,7 +31,7 @@ TEST_CASE("a document is recognised by its kind, or else by its keys") {
                                    {"[]", "missing_kind"},
                                    {R"({"name":"x","version":1,"scripts":{},"waves":[]})", "missing_kind"},
                                    {"{", "syntax_error"}}) {
-    const auto found = recognise(json);
+    const auto found = app::recognise(json);
     CHECK((found ? (*found)->kind : name(found.error().code)) == kind);
   }
 }
@@ -58,7 +53,7 @@ TEST_CASE("every field says what it means, and no record has more fields than a 
       }
     }
   };
-  for (const auto& [document, command] : catalogue()) {
+  for (const auto& [document, command] : app::catalogue()) {
     CHECK_FALSE(document->title.empty());
     visit(*document->record);
   }
@@ -66,7 +61,7 @@ TEST_CASE("every field says what it means, and no record has more fields than a 
 
 TEST_CASE("the committed schemas are those of the descriptions") {
   const test::TemporaryFolder folder;
-  for (const auto& [document, command] : catalogue()) {
+  for (const auto& [document, command] : app::catalogue()) {
     const std::string kind(document->kind), file = folder.file(kind);
     CHECK(app::run_tidegate({"schema", kind, "-o", file}) == ExitCode::done);
     CHECK_MESSAGE(test::contents(file) ==

@@ -1,4 +1,5 @@
 // Strict decoding: what is refused, with which words, and where.
+#include "app/catalogue.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/describe.hpp>
 
@@ -94,7 +95,7 @@ TEST_CASE("nesting is limited before anything recurses") {
     objects += "{\"a\":";
   }
   CHECK(request_refusal(objects).find("[too_deep]") != std::string::npos);
-  CHECK(head_of(objects).error().code == ErrorCode::too_deep);
+  CHECK(app::head_of(objects).error().code == ErrorCode::too_deep);
 }
 
 TEST_CASE("floats are read exactly") {
@@ -158,9 +159,9 @@ TEST_CASE("the kind of a document is found without decoding it") {
   for (const auto& [json, kind] :
        {std::pair(R"({"a":{"kind":"inner"},"kind":"outer","b":[]})", "outer"), std::pair(R"({"a":1})", ""),
         std::pair("[]", ""), std::pair(R"({"kind":3})", "")}) {
-    CHECK(head_of(json)->kind == kind);
+    CHECK(app::head_of(json)->kind == kind);
   }
-  CHECK(head_of("{").error().code == ErrorCode::syntax_error);
+  CHECK(app::head_of("{").error().code == ErrorCode::syntax_error);
 }
 
 namespace {

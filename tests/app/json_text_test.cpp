@@ -1,5 +1,5 @@
 // JSON as text: positions, pointers, strings and numbers.
-#include "core/json.hpp"
+#include "app/serve.hpp"
 
 using namespace tidegate;
 using namespace tidegate::documents;
@@ -93,7 +93,7 @@ Error at(std::string pointer) {
 
 // "2:3" for the place of the pointer.
 std::string place(std::string_view json, std::string pointer) {
-  const Error error = located(at(std::move(pointer)), json);
+  const Error error = app::located(at(std::move(pointer)), json);
   return error.line ? std::to_string(*error.line) + ":" + std::to_string(*error.column) : "none";
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("errors come in the order of the document, and those of other files la
   error.others = {at("/none"), at("/ü~1~0/1"), at("/a"), at("/o/a")};
   error.others[0].source = "kernel.cl";
   error.others[0].line = 1;
-  error = located(std::move(error), text);
+  error = app::located(std::move(error), text);
   std::vector<std::string> order{error.pointer.value_or("")};
   for (const Error& other : error.others) {
     order.push_back(other.source ? fmt::format("{}:{}", *other.source, *other.line) : *other.pointer);
@@ -138,7 +138,7 @@ TEST_CASE("a place that is known already stays") {
   Error error = at("/a");
   error.line = 7;
   error.column = 8;
-  error = located(std::move(error), text);
+  error = app::located(std::move(error), text);
   CHECK(error.line == 7);
   CHECK(error.column == 8);
 }

@@ -15,9 +15,7 @@ constexpr Field program_of_test_fields[] = {defaulted<&ProgramOfTest::parameters
                                             defaulted<&ProgramOfTest::is>("").or_single(),
                                             optional<&ProgramOfTest::any>("")};
 TIDEGATE_RECORD(ProgramOfTest, program_of_test_fields);
-template <>
-constinit const Document DocumentOf<ProgramOfTest>::document = document_of<ProgramOfTest>("test", "",
-                                                                                          Direction::input);
+TIDEGATE_DOCUMENT(ProgramOfTest, "test", "", Direction::input);
 
 } // namespace documents
 } // namespace tidegate

@@ -10,13 +10,11 @@ using namespace tidegate;
 
 namespace {
 
-[[maybe_unused]] const bool filled = (app::fill_catalogue(), true); // as main() does
-
 void round_trip(const documents::Document& document, std::string_view json) {
   const auto object = document.record->create();
   const auto decoded = documents::decode(document, json, object.get());
   if (!decoded) {
-    fuzz::require_sound(documents::located(decoded.error(), json));
+    fuzz::require_sound(app::located(decoded.error(), json));
     return;
   }
   std::string first;
@@ -49,8 +47,8 @@ void plan(std::string_view json) {
 
 FUZZ_TARGET(documents) {
   const std::string_view json(reinterpret_cast<const char*>(data), size);
-  fuzz::require(!documents::catalogue().empty(), "there are documents to decode");
-  for (const auto& [document, command] : documents::catalogue()) {
+  fuzz::require(!app::catalogue().empty(), "there are documents to decode");
+  for (const auto& [document, command] : app::catalogue()) {
     round_trip(*document, json);
   }
   const auto checked = app::check_document(json, {}, "input", {});
