@@ -361,7 +361,16 @@ Result<NpyArray> converted(const NpyArray& array, ElementType type) {
     for (std::size_t i = 0; i < count; ++i) {
       const Number number = number_at<T>(&array.bytes[i * from_bytes]);
       std::byte* const at = &result.bytes[i * to_bytes];
-      if (auto stored = store_number(number, type, at); !stored) {
+      const double* const real = std::get_if<double>(&number);
+      if (real != nullptr && !std::isfinite(*real) &&
+          is_float(type)) { // which a document's number may not be
+        with_type(type, [&]<class U>(U) {
+          if constexpr (!std::integral<U>) {
+            const U value = rounded<U>(*real);
+            std::memcpy(at, &value, sizeof(U));
+          }
+        });
+      } else if (auto stored = store_number(number, type, at); !stored) {
         return tl::unexpected(
             bad_array(fmt::format("element {}: {}", i, stored.error().message), stored.error().fix));
       }

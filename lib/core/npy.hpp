@@ -164,9 +164,7 @@ std::optional<T> converted(const Number& number) {
     return value && fits<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
   } else {
     const T value = std::visit([](auto stated) { return rounded<T>(stated); }, number);
-    // Elements of arrays need not be finite.
-    return std::isfinite(to_double(value)) || !std::isfinite(as_double(number)) ? std::optional(value)
-                                                                                : std::nullopt;
+    return std::isfinite(to_double(value)) ? std::optional(value) : std::nullopt;
   }
 }
 

@@ -282,6 +282,8 @@ struct ProgramWave {
   std::shared_ptr<const ActiveTiles> active = {};
   std::optional<TransferCommand> command = {}; // used where the wave is launched alone
   std::optional<std::uint32_t> place = {};     // index in the document, if it is another one
+  std::vector<std::string> early_returns =
+      {}; // that some work-items of a group take, where others come to a barrier
 
   [[nodiscard]] bool in_rounds() const { return rounds.has_value(); }
   [[nodiscard]] std::span<const ProgramArgument> users_arguments() const {

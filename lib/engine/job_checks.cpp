@@ -284,6 +284,18 @@ void wrong_footprints(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
+// Work-items that return where others of their work-group wait at a barrier.
+void early_returns(const Job& program, std::vector<Warning>& warnings) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    for (const std::string& found : program.waves[wave].early_returns) {
+      warnings.push_back(
+          {.message = fmt::format("{}: {}", program.wave_text(wave), found),
+           .fix = "let all work-items of a group come to the barrier: put what follows the test into an if",
+           .pointer = program.wave_pointer(wave)});
+    }
+  }
+}
+
 } // namespace
 
 std::vector<Warning> find_hazards(const Job& program) {
@@ -294,6 +306,7 @@ std::vector<Warning> find_hazards(const Job& program) {
   undefined_reads(program, warnings);
   reinterpreted_buffers(program, warnings);
   wrong_footprints(program, warnings);
+  early_returns(program, warnings);
   if (std::ranges::none_of(program.buffers, &ProgramBuffer::is_result)) {
     warnings.push_back({.message = "the program keeps none of its results",
                         .fix = "give a buffer an output, such as \"output\": \"result.npy\"",

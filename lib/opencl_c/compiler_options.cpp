@@ -5,8 +5,6 @@
 namespace tidegate::opencl_c {
 namespace {
 
-constexpr ErrorCode bad_options = ErrorCode::kernel_options;
-
 Result<std::vector<std::string>> split_into_words(std::string_view options) {
   std::vector<std::string> words;
   bool in_word = false, in_quotation = false;
@@ -23,12 +21,13 @@ Result<std::vector<std::string>> split_into_words(std::string_view options) {
       continue;
     }
     if (options[i] == '\\' && ++i == options.size()) {
-      return failure(bad_options, "the compiler options end in a backslash", "write \\\\ for a backslash");
+      return failure(ErrorCode::kernel_options, "the compiler options end in a backslash",
+                     "write \\\\ for a backslash");
     }
     words.back() += options[i];
   }
   if (in_quotation) {
-    return failure(bad_options,
+    return failure(ErrorCode::kernel_options,
                    fmt::format("a quote is not closed in the compiler options: {}", in_quotes(words.back())),
                    "add the closing quote, or write \\\" for a quote");
   }
@@ -44,7 +43,7 @@ Result<CompilerOptions> parse_compiler_options(std::string_view options) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word.size() < 2 || word[0] != '-') {
-      return failure(bad_options, fmt::format("{} is not a compiler option", in_quotes(word)),
+      return failure(ErrorCode::kernel_options, fmt::format("{} is not a compiler option", in_quotes(word)),
                      "options begin with -; put quotes around a value with blanks");
     }
     const bool takes_value = word[1] == 'D' || word[1] == 'I' || word[1] == 'U';
@@ -54,7 +53,7 @@ Result<CompilerOptions> parse_compiler_options(std::string_view options) {
       value = words[++i];
     }
     if (value.empty()) {
-      return failure(bad_options, fmt::format("the compiler option {} needs a value", word),
+      return failure(ErrorCode::kernel_options, fmt::format("the compiler option {} needs a value", word),
                      "write it as in -D NAME=VALUE, -I FOLDER, -U NAME or -cl-std=CL1.2");
     }
     if (is_standard) {

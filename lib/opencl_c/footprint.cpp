@@ -34,6 +34,7 @@ struct Reading {
   const LaunchSetting& setting;
   std::vector<Use> uses = std::vector<Use>(kernel.parameters.size()); // by parameter of the kernel
   std::size_t calls = 0;                                              // that were followed
+  std::vector<EarlyReturn> returns = {}, open = {}; // before a barrier; after which none has been read
 };
 
 class FootprintReader {
@@ -203,6 +204,7 @@ private:
       }
       bounds_.exact = false;
       has_returned_ = true;
+      return_ = stmt.tokens.begin;
       return true;
     case S::while_loop: {
       const Known holds = condition(*stmt.values[0]);
@@ -252,7 +254,14 @@ private:
     if (!narrows) {
       return leaves[0] && leaves[1];
     }
-    bounds_ = tighter(bounds_, leaves[0] ? holds.if_false : holds.if_true);
+    const Bounds& stays = leaves[0] ? holds.if_false : holds.if_true;
+    bounds_ = tighter(bounds_, stays);
+    for (std::uint32_t d = 0; depth_ == 1 && nesting_ == 0 && d < 3; ++d) {
+      const std::int64_t first = stays.ids[d].high + 1, before = first - reading_.setting.begin[d];
+      if (before > 0 && before < reading_.setting.size[d] && before % reading_.setting.local[d] != 0) {
+        reading_.open.push_back({return_, d, first});
+      }
+    }
     return false;
   }
 
@@ -613,6 +622,9 @@ private:
     if (name != nullptr) {
       return call(unit_.definition(word), word, given);
     }
+    if (word == "barrier" || word == "work_group_barrier") {
+      std::ranges::move(std::exchange(reading_.open, {}), std::back_inserter(reading_.returns));
+    }
     access(word, given, &expr == statement_);
     return built_in(word, given);
   }
@@ -723,6 +735,7 @@ private:
   std::size_t depth_ = 0;
   std::size_t switches_ = 0, loops_ = 0;   // around the statement being read
   bool has_returned_ = false;              // a return has been read
+  std::size_t return_ = 0;                 // the last one
   std::size_t token_ = 0;                  // being read
   const Expr* statement_ = nullptr;        // the last that is one
   bool is_at_top_ = false;                 // of the body
@@ -735,8 +748,7 @@ private:
 
 } // namespace
 
-std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& kernel,
-                                  const LaunchSetting& setting) {
+Footprints footprints(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting) {
   Reading reading{.unit = unit, .kernel = kernel, .setting = setting};
   Bounds launch{.variables = {}, .exact = true};
   for (std::uint32_t d = 0; d < 3; ++d) {
@@ -760,10 +772,10 @@ std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& k
                                              : macros;
   const auto failed = other.empty() ? FootprintReader(reading, kernel, arguments, launch, 0).run()
                                     : std::optional(Obstacle{other, kernel.name_token});
-  std::vector<Footprint> found;
+  Footprints found{{}, failed ? std::vector<EarlyReturn>() : std::move(reading.returns)};
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
-    Footprint& footprint = found.emplace_back();
+    Footprint& footprint = found.parameters.emplace_back();
     if (failed || !parameter.is_pointer) {
       footprint.obstacle = failed;
       continue;

@@ -48,8 +48,18 @@ struct Footprint {
   std::optional<Reduction> reduction; // that every use is
 };
 
-// Returns the footprint of each parameter.
-std::vector<Footprint> footprints(const TranslationUnit& unit, const Function& kernel,
-                                  const LaunchSetting& setting);
+// Work-items from `first` on, in a dimension, return where others of their work-group come to a barrier later.
+struct EarlyReturn {
+  std::size_t token = 0;
+  std::uint32_t dimension = 0;
+  std::int64_t first = 0;
+};
+
+struct Footprints {
+  std::vector<Footprint> parameters;
+  std::vector<EarlyReturn> returns;
+};
+
+Footprints footprints(const TranslationUnit& unit, const Function& kernel, const LaunchSetting& setting);
 
 } // namespace tidegate::opencl_c

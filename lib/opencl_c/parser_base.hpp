@@ -41,13 +41,7 @@ protected:
     return last_;
   }
 
-  bool take(std::string_view wanted) {
-    const bool found = is(wanted);
-    if (found) {
-      advance();
-    }
-    return found;
-  }
+  bool take(std::string_view wanted) { return is(wanted) && (advance(), true); }
 
   [[nodiscard]] TokenRange since(std::size_t begin) const {
     return {.begin = begin, .end = std::max(begin, last_ + 1)};
@@ -169,11 +163,10 @@ protected:
       return plain ? type({.kind = Type::Kind::number, .name = "int"}) : number_;
     }
     case Kind::size: return number_;
-    case Kind::call: {
-      const Expr& callee = *operands[0];
-      return callee.kind == Kind::name && callee.type->is(Type::Kind::function) ? callee.type->inner
-                                                                                : opaque_;
-    }
+    case Kind::call:
+      return operands[0]->kind == Kind::name && operands[0]->type->is(Type::Kind::function)
+                 ? operands[0]->type->inner
+                 : opaque_;
     case Kind::subscript: {
       const bool swapped = operand(0)->is_arithmetic() && operand(1)->is(Type::Kind::pointer); // 1[a]
       const Type* const array = operand(swapped ? 1 : 0);

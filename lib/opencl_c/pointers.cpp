@@ -268,7 +268,7 @@ std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kern
                       !unit.facts->is_called(kernel.name);
   const bool moves = is_one && pointer.is_pointer && pointer.space == AddressSpace::global &&
                      !pointer.name.empty() && !pointer.decl->type->is_const &&
-                     footprints(unit, kernel, {})[parameter].only_accessed;
+                     footprints(unit, kernel, {}).parameters[parameter].only_accessed;
   return moves ? "" : fmt::format("{} does more with {} than access elements", kernel.name, pointer.name);
 }
 

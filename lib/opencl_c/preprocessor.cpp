@@ -72,25 +72,10 @@ struct OpenFile {
   [[nodiscard]] bool is_skipping() const { return !groups.empty() && !groups.back().active; }
 };
 
-struct Refusal { // thrown
-  Error error;
-};
-
 constexpr std::size_t most_open_files = 64;
 constexpr std::size_t cost_of_a_file = 4096;                // bytes charged for each, against many tiny files
 constexpr std::size_t most_bytes = std::size_t{256} << 20U; // of text and tokens: macros can double them
 constexpr std::size_t most_depth = 256;                     // nested calls in arguments, which recurse
-
-// Here "-" is an ordinary file, not standard input.
-std::string in_folder(const std::string& folder, const std::string& name) {
-  const std::string path = (std::filesystem::path(folder) / name).string();
-  return path == standard_stream ? "./-" : path;
-}
-
-// One spelling for all lexically equal paths.
-std::string identity(const std::string& path) {
-  return std::filesystem::path(path).lexically_normal().string();
-}
 
 // The text between quotes.
 std::string with_escapes(std::string_view text) {
@@ -142,13 +127,13 @@ private:
   template <class T>
   static T taken(Result<T> result) {
     if (!result) {
-      throw Refusal{std::move(result.error())};
+      throw std::move(result.error());
     }
     return std::move(*result);
   }
 
   [[noreturn]] void refuse(const Token& at, std::string message, std::string fix) const {
-    throw Refusal{source_error(stream_.files[at.file], at, std::move(message), std::move(fix))};
+    throw source_error(stream_.files[at.file], at, std::move(message), std::move(fix));
   }
 
   void spend(std::size_t bytes, const Token& place) {
@@ -201,9 +186,9 @@ private:
       try {
         const std::string text = "#define " + definition.name + " " + definition.value;
         define(taken(Lexer(text, "").next_line()));
-      } catch (Refusal& refusal) {
-        refusal.error.source = "-D" + definition.name;
-        refusal.error.line = refusal.error.column = std::nullopt; // no source line contains it
+      } catch (Error& error) {
+        error.source = "-D" + definition.name;
+        error.line = error.column = std::nullopt; // no source line contains it
         throw;
       }
     }
@@ -300,7 +285,7 @@ private:
       if (line.size() != 3 || !line[2].is("once")) {
         return {pragma(line)};
       }
-      only_once_.insert(identity(file().path));
+      only_once_.insert(std::filesystem::path(file().path).lexically_normal());
     } else if (name.is("error")) {
       refuse(name, "#error " + spelling(std::span(line).subspan(2)),
              "the program refuses these options; change them as it says");
@@ -415,8 +400,9 @@ private:
       folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
     }
     for (std::string& folder : folders) {
-      const std::string path = in_folder(folder, name);
-      if (only_once_.contains(identity(path))) {
+      std::string path = (std::filesystem::path(folder) / name).string();
+      path = path == standard_stream ? "./-" : path; // an ordinary file
+      if (only_once_.contains(std::filesystem::path(path).lexically_normal())) {
         return;
       }
       if (auto text = options_.read(path)) {
@@ -426,7 +412,7 @@ private:
         error.source = stream_.files[directive.file];
         error.line = directive.line;
         error.column = directive.column;
-        throw Refusal{std::move(error)};
+        throw error;
       }
       folder = folder.empty() ? "." : folder;
     }
@@ -770,7 +756,7 @@ private:
   const PreprocessorOptions& options_;
   TokenStream stream_;
   std::vector<OpenFile> open_;                // each included by the previous one
-  std::set<std::string> only_once_;           // files with #pragma once
+  std::set<std::filesystem::path> only_once_; // files with #pragma once
   std::map<std::string, SharedMacro> macros_; // null for an undefined one
   std::string left_to_compiler_;              // what it may replace by another text; or empty
   bool in_condition_ = false;
@@ -787,8 +773,8 @@ private:
 Result<TokenStream> preprocess(const std::string& path, const PreprocessorOptions& options) {
   try {
     return Preprocessor(options).run(path);
-  } catch (Refusal& refusal) {
-    return tl::unexpected(std::move(refusal.error));
+  } catch (Error& error) {
+    return tl::unexpected(std::move(error));
   }
 }
 

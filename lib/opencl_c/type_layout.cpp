@@ -33,9 +33,8 @@ public:
       return type.is(Type::Kind::record) ? structure(*type.record) : enumeration(*type.record);
     }
     const auto arithmetic = arithmetic_type(type.name);
-    const std::string_view other = type.is(Type::Kind::nothing) ? "void" : "int";
     require(arithmetic.has_value(),
-            fmt::format("it has a member of type {}", type.name.empty() ? other : type.name));
+            fmt::format("it has a member of type {}", type.name.empty() ? "void" : type.name));
     const std::uint32_t bytes = arithmetic->bytes();
     return {.name = type.name, .bytes = bytes, .alignment = bytes};
   }

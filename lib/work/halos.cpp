@@ -168,8 +168,14 @@ private:
     const auto place = [&unit](std::size_t token) {
       return opencl_c::error_at(unit, token, ErrorCode::unsupported_kernel, "", "");
     };
+    for (const opencl_c::EarlyReturn& early : found->second.returns) {
+      wave.early_returns.push_back(
+          fmt::format("work-items from {} on return in line {} of the kernel's file, and others of their "
+                      "work-group of {} wait at a barrier after it",
+                      early.first, place(early.token).line.value_or(0), wave.range.local[early.dimension]));
+    }
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-      const opencl_c::Footprint& footprint = found->second[i];
+      const opencl_c::Footprint& footprint = found->second.parameters[i];
       if (wave.arguments[i].kind != ProgramArgument::Kind::buffer) {
         continue;
       }
@@ -292,8 +298,7 @@ private:
   }
 
   Job& program_;
-  std::map<std::pair<std::uint32_t, opencl_c::LaunchSetting>, std::vector<opencl_c::Footprint>>
-      known_; // by op
+  std::map<std::pair<std::uint32_t, opencl_c::LaunchSetting>, opencl_c::Footprints> known_; // by op
   // Those whose elements belong to ids, by wave and argument.
   std::map<std::pair<std::uint32_t, std::size_t>, const opencl_c::Footprint*> by_id_;
 };

@@ -820,9 +820,11 @@ static size_t get_global_size(uint d) { return d == 0 ? 24 : 3; }
     const auto call = reinterpret_cast<Compiled>(::dlsym(library, kernel.name.c_str())); // NOLINT
     REQUIRE((call != nullptr));
     for (const int n : {24, 5}) {
-      const auto claimed = footprints(
-          unit, kernel,
-          {.dimensions = 2, .size = {24, 3, 1}, .local = {8, 1, 1}, .values = {{3, n}}, .members = {}});
+      const auto claimed =
+          footprints(
+              unit, kernel,
+              {.dimensions = 2, .size = {24, 3, 1}, .local = {8, 1, 1}, .values = {{3, n}}, .members = {}})
+              .parameters;
       std::array<Interval, 3> all{Interval{1, 0}, Interval{1, 0}, Interval{1, 0}};
       std::string found;
       recorded->random = static_cast<unsigned>(i);
@@ -894,7 +896,8 @@ TEST_CASE("generated kernels touch nothing that was not claimed") {
                                               .size = {ids, 1, 1},
                                               .local = {local_size, 1, 1},
                                               .values = {},
-                                              .members = {}})};
+                                              .members = {}})
+                                      .parameters};
       ++kernels;
       for (std::size_t p = 0; p < pointers; ++p) {
         const Footprint& claim = claims.footprints[p];

@@ -22,7 +22,8 @@ void check_claims(const Of& of,
 
 // Of a launch in one dimension.
 std::vector<Footprint> of_line(const TranslationUnit& unit, const std::string& kernel = "k") {
-  return footprints(unit, *unit.definition(kernel), {.size = {1 << 20, 1, 1}, .local = {64, 1, 1}});
+  return footprints(unit, *unit.definition(kernel), {.size = {1 << 20, 1, 1}, .local = {64, 1, 1}})
+      .parameters;
 }
 
 // For each parameter: "0..0 -1..1 -", with the elements of an id before it if there are several.
@@ -220,6 +221,36 @@ TEST_CASE("an element is added to before any other access") {
   }
 }
 
+TEST_CASE("work-items that return before others of their work-group come to a barrier") {
+  // Of 64 ids in groups of 16, for n = 50: "x 50" for those from 50 on.
+  const auto returns = [](const std::string& body) {
+    const TranslationUnit unit = parse("kernel void k(global int* a, int n) {\n" + body + "}");
+    std::string text;
+    for (const EarlyReturn& found :
+         footprints(
+             unit, *unit.definition("k"),
+             {.dimensions = 2, .size = {64, 8, 1}, .local = {16, 2, 1}, .values = {{1, 50}}, .members = {}})
+             .returns) {
+      CHECK(unit.is(found.token, "return"));
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", "xyz"[found.dimension], found.first);
+    }
+    return text;
+  };
+  const std::string x = "const int x = get_global_id(0), y = (int)get_global_id(1); ";
+  CHECK(returns("if (get_global_id(0) >= n) return; barrier(1);") == "x 50");
+  CHECK(returns(x + "if (x >= n || y >= 3 || a[y] > 2) { return; } a[x] = 1; barrier(1);") == "x 50, y 3");
+  CHECK(returns(x + "if (n <= x) { a[0] = 1; return; } if (x > 8) return; work_group_barrier(1);") ==
+        "x 50, x 9");
+  for (const char* const body :
+       {"if (x >= 48) return; barrier(1);", "if (x >= 64) return; barrier(1);", "if (x >= n) return;",
+        "barrier(1); if (x >= n) return;", "if (a[0] > x) return; barrier(1);",
+        "if (x >= n) a[0] = 1; barrier(1);", "n = 49; if (x >= n) return; barrier(1);",
+        "if (y >= 4) return; barrier(1);"}) {
+    CAPTURE(body);
+    CHECK(returns(x + body) == "");
+  }
+}
+
 TEST_CASE("a subscript of a small type touches what the type can hold") {
   for (const auto& [type, low, high] :
        {std::tuple("uchar", 0, 255), {"char", -128, 127}, {"ushort", 0, 65535}, {"short", -32768, 32767}}) {
@@ -273,7 +304,7 @@ std::string rows_of(const std::string& body, std::int64_t width = 8, std::int64_
   const auto rows =
       footprints(unit, *unit.definition("k"),
                  {.dimensions = 2, .size = {width, height, 1}, .values = {{2, 8}, {3, 6}}, .members = {}})
-          .at(0)
+          .parameters.at(0)
           .rows;
   return !rows ? "-"
                : fmt::format("{} {} {}{}", rows->per_id, rows->low, rows->high,
@@ -362,7 +393,7 @@ std::string by_id(const std::string& body, std::uint32_t dimensions = 2, std::in
                                       .local = {8, dimensions > 1 ? 4 : 1, 1},
                                       .values = {{2, 32}, {3, 16}},
                                       .members = {{{4, "w"}, 32}, {{4, "h"}, 16}}})
-                              .at(0);
+                              .parameters.at(0);
   std::string text;
   for (std::uint32_t d = 0; found.by_id && d < dimensions; ++d) {
     text += fmt::format("{}{}*{}..{}", d == 0 ? "" : " ", found.by_id->per_id.at(d),
@@ -495,7 +526,7 @@ TEST_CASE("random subscripts touch the elements of their rows alone") {
     const auto rows =
         footprints(unit, *unit.definition("k"),
                    {.dimensions = 2, .size = {width, height, 1}, .values = {{1, w}, {2, h}}, .members = {}})
-            .at(0)
+            .parameters.at(0)
             .rows;
     if (!rows) {
       continue;
