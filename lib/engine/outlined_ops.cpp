@@ -214,6 +214,10 @@ Result<OutlinedOps> outline_ops(const Job& program) {
     }
   }
   TIDEGATE_CHECK(errors.result());
+  // Some old compilers take 1.0 for a double in all that follows a pragma which enables doubles.
+  std::stable_partition(outlined.order.begin(), outlined.order.end(), [&](std::uint32_t unit) {
+    return outlined.texts[unit].find("#pragma OPENCL EXTENSION") == std::string::npos;
+  });
   return outlined;
 }
 

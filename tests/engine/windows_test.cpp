@@ -297,3 +297,19 @@ TEST_CASE("a kernel reads before its wait what no wave writes any more, and noth
   CHECK_FALSE(begins_early(1, Section::before, false, Section::before));
   CHECK_FALSE(begins_early(2, Section::each, true)); // it may be in memory that is written
 }
+
+TEST_CASE("sources that enable doubles come last, for some old compilers take 1.0 for a double after them") {
+  Job program = program_of(2, {1024, 1024});
+  for (const char* const pragma : {"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n", "#pragma unroll\n"}) {
+    CAPTURE(pragma);
+    program.units.resize(2);
+    const std::string kernel = "kernel void k(global float* a, global float* b) { b[0] = a[0] + 1.0; }\n";
+    program.units[0].unit = opencl_c::test::parse(pragma + kernel);
+    program.units[1].unit = opencl_c::test::parse(kernel);
+    program.ops[1].unit = 1;
+    program.waves = {from_to(Op{0}, 0, 1), from_to(Op{1}, 0, 1)};
+    const auto ops = outline_ops(program);
+    REQUIRE(ops);
+    CHECK(ops->order.front() == (pragma[8] == 'O' ? 1 : 0));
+  }
+}
