@@ -8,11 +8,10 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 
-from support import EXAMPLES, PATIENCE, REPOSITORY, binary, environment
+from support import EXAMPLES, PATIENCE, REPOSITORY, binary, environment, program_folder
 
 GUIDES = {name: (REPOSITORY / name).read_text()
           for name in ("README.md", "examples/README.md", "examples/graphs/README.md", "schemas/README.md", "lib/README.md")}
@@ -51,9 +50,11 @@ def pattern(output: str) -> str:
 
 class Readme(unittest.TestCase):
     def test_commands(self) -> None:
-        for name, text in GUIDES.items():
-            with tempfile.TemporaryDirectory() as folder, self.subTest(name):
-                self.follow(text, Path(folder))
+        for number, (name, text) in enumerate(GUIDES.items()):
+            folder = program_folder("test_readme") / str(number)
+            folder.mkdir()
+            with self.subTest(name):
+                self.follow(text, folder)
 
     def follow(self, text: str, root: Path) -> None:
         installed, folder = root / "share" / "doc" / "tidegate", root / "home"
