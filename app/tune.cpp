@@ -118,7 +118,12 @@ ChosenWay look_at_stated(Run& run, const engine::WaveProgram& program, const dev
   if (!found) {
     return {};
   }
-  return {.report = of_earlier_run(*found), .warning = difference_of(*found, of_stated, run)};
+  engine::FirstRun first = of_earlier_run(*found);
+  if (found->compared) {
+    first.reason =
+        fmt::format("{}equal to plain launches on an earlier run here", found->equal ? "" : "not ");
+  }
+  return {.report = first, .warning = difference_of(*found, of_stated, run)};
 }
 
 // Reads a device profile. A run uses its tuning and never its self-test. Errors: of reading and decoding; invalid_usage for the
