@@ -230,10 +230,11 @@ private:
     if (footprint.rows) {
       const RowReach rows = reach_of(*footprint.rows, footprint.element_bytes);
       const bool counts_like = !argument.rows || argument.rows->row_bytes == rows.row_bytes;
-      if (argument.rows && counts_like && argument.rows->reach < rows.reach) {
+      const std::uint64_t touched = rows.reach + (rows.beyond != 0 ? 1 : 0); // the last one in part
+      if (argument.rows && counts_like && argument.rows->reach < touched) {
         return invalid_program(
             fmt::format("rows is {}, and the kernel touches {} of {} to one side of a work-item's own",
-                        argument.rows->reach, plural(rows.reach, "row"), in_quotes(buffer.name)),
+                        argument.rows->reach, plural(touched, "row"), in_quotes(buffer.name)),
             "leave rows out: the kernel says it", "/rows");
       }
       argument.rows = counts_like ? rows : argument.rows;

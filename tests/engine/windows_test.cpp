@@ -230,7 +230,7 @@ TEST_CASE("the checker names what is wrong") {
   }
 }
 
-TEST_CASE("a stated halo is not smaller than what the kernels need") {
+TEST_CASE("a stated halo, or rows, are not smaller than what the kernels need") {
   const auto refused = [](Job program) {
     const auto derived = derive_footprints(program);
     return derived ? std::string() : derived.error().message + " at " + derived.error().pointer.value_or("");
@@ -249,6 +249,17 @@ TEST_CASE("a stated halo is not smaller than what the kernels need") {
       "a halo of 0 work-groups in dimension 0 for \"b1\", and the kernel reaches 1 at /waves/1/args/0/halo");
   program.waves[1].arguments[0].halo = {1, 0, 0};
   CHECK(refused(program) == "");
+  // Rows of two elements, of which a work-item reads the first of the next row, too.
+  program = program_with(2);
+  program.units[0].unit = opencl_c::test::parse(
+      "kernel void k(global const float* a, global float* b) { int i = get_global_id(0); b[i] = a[2 * i + 2]; }");
+  program.waves = {from_to(Op{0}, 0, 1, 64)};
+  program.waves[0].arguments[0].rows = RowReach{.row_bytes = 8, .reach = 1};
+  CHECK(refused(program) == "");
+  program.waves[0].arguments[0].rows->reach = 0;
+  CHECK(refused(program) ==
+        "rows is 0, and the kernel touches 1 row of \"b0\" to one side of a work-item's own "
+        "at /waves/0/args/0/rows");
 }
 
 TEST_CASE("random programs: what is found is sound") {
